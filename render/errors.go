@@ -1,0 +1,53 @@
+package render
+
+import (
+	"errors"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// Error says why rendering is not possible with this input. It is permanent: the same input
+// fails in the same way. Errors of another type are those of the reader or of the context,
+// and worth another try.
+type Error struct {
+	// Reason is one of the reasons of api/v1alpha1: InvalidArchive, InvalidCatalog,
+	// InvalidSpec or EmptyResult.
+	Reason string
+	// Source is the name of the source that is to blame, or empty.
+	Source string
+	// Field is the path of the field of the CatalogSelection that is to blame, or empty.
+	Field string
+	// Err is the cause.
+	Err error
+}
+
+// Error returns a message for people: where, and what is wrong.
+func (e *Error) Error() string {
+	switch {
+	case e.Source != "":
+		return "source " + e.Source + ": " + e.Err.Error()
+	case e.Field != "":
+		return e.Field + ": " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// classify turns the typed errors of the packages below into an Error of the named source.
+func classify(source string, err error) error {
+	var badArchive *archive.Error
+	var badCatalog *catalog.InvalidError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &badArchive):
+		return &Error{Reason: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
+	case errors.As(err, &badCatalog):
+		return &Error{Reason: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
+	}
+	return err
+}

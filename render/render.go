@@ -1,0 +1,128 @@
+// Package render turns catalogs and the options of a CatalogSelection into the artifact that
+// Flux applies: a tree of files, its revision, and the decision for every application.
+//
+// It is pure: the result is a function of the catalogs' bytes and the options. It knows no
+// clock, environment, network, logger or Kubernetes client, so that the command line previews
+// the very bytes that the controller publishes.
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// Annotations by which every object tells kustomize-controller how to treat it.
+const (
+	// ssaAnnotation with the value Merge: fields and labels that others set on the live
+	// object survive an apply.
+	ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
+	// substituteAnnotation with the value disabled: ${...} in values is not Flux's.
+	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
+	// pruneAnnotation with the value disabled: Flux does not delete the object.
+	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
+)
+
+// What the root of an artifact holds, and nothing else.
+const (
+	KustomizationFile = "kustomization.yaml"
+	ApplicationsDir   = "applicationdefinitions"
+)
+
+// Result is what was rendered. It must not be changed.
+type Result struct {
+	// Tree is the content of the artifact.
+	Tree *tree.Tree
+	// Revision is latest@sha256:<digest of the tree's content>.
+	Revision string
+	// Selection has the decision for every application of every source.
+	Selection selection.Result
+}
+
+// Render selects from the sources, which are in order of precedence, and renders the
+// artifact. An *Error with the reason EmptyResult says that nothing was selected.
+func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	selected := selection.Select(sources, opts.Criteria)
+	if selected.Selected == 0 {
+		return nil, &Error{Reason: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
+	}
+	files, err := assemble(selected, opts)
+	if err != nil {
+		return nil, fmt.Errorf("assembling the artifact: %w", err)
+	}
+	return &Result{Tree: files, Revision: "latest@" + files.Digest(), Selection: selected}, nil
+}
+
+// WriteArchive writes the artifact as a tar.gz, the same bytes on every run.
+func (r *Result) WriteArchive(w io.Writer) error {
+	return archive.Write(w, r.Tree)
+}
+
+func assemble(selected selection.Result, opts Options) (*tree.Tree, error) {
+	files := tree.New()
+	k := tree.Kustomization{Labels: objectLabels(opts), Annotations: objectAnnotations(opts)}
+	for _, d := range selected.Applications() {
+		file := path.Join(ApplicationsDir, d.Application.Name+".yaml")
+		if err := files.Add(file, d.Application.Document); err != nil {
+			return nil, err
+		}
+		k.Resources = append(k.Resources, file)
+	}
+	content, err := k.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return files, files.Add(KustomizationFile, content)
+}
+
+func objectLabels(opts Options) map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, opts.Labels)
+	labels[v1alpha1.ManagedByLabel] = v1alpha1.ManagedByValue
+	labels[v1alpha1.NameLabel] = opts.Name
+	labels[v1alpha1.NamespaceLabel] = opts.Namespace
+	return labels
+}
+
+func objectAnnotations(opts Options) map[string]string {
+	annotations := map[string]string{}
+	maps.Copy(annotations, opts.Annotations)
+	annotations[ssaAnnotation] = "Merge"
+	annotations[substituteAnnotation] = "disabled"
+	if !opts.Prune {
+		annotations[pruneAnnotation] = "disabled"
+	}
+	return annotations
+}
+
+// emptyResult says how many applications there are and which rules left them out.
+func emptyResult(selected selection.Result) error {
+	if selected.Available == 0 {
+		return errors.New("nothing is selected: the sources have no applications")
+	}
+	counts := map[string]int{}
+	for _, d := range selected.Decisions {
+		if d.Rule != selection.RuleShadowed {
+			counts[d.Rule]++
+		}
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
+	}
+	return fmt.Errorf("nothing is selected; of %d applications are refused: %s",
+		selected.Available, strings.Join(parts, ", "))
+}

@@ -1,0 +1,119 @@
+package render
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Options is what a spec says about the artifact: all that Render needs besides the sources.
+type Options struct {
+	// Name and Namespace are those of the CatalogSelection.
+	Name, Namespace string
+	// Criteria says which applications are selected.
+	Criteria selection.Criteria
+	// Labels and Annotations are added to every object.
+	Labels, Annotations map[string]string
+	// Prune leaves out the annotation that keeps Flux from deleting the objects.
+	Prune bool
+}
+
+// FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
+// line alike. It checks what the API server could not have checked, or was not asked to: the
+// error is an *Error with the reason InvalidSpec and all violations.
+func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
+	opts := Options{Name: cs.Name, Namespace: cs.Namespace, Prune: cs.Spec.Prune}
+	opts.Criteria.Exclude = cs.Spec.Exclude
+	if limit := cs.Spec.Limit; limit != nil {
+		opts.Criteria.Names = limit.NameSelector
+		if limit.MetadataSelector != nil {
+			opts.Criteria.Tiers = limit.MetadataSelector.TierRefs
+		}
+	}
+	if common := cs.Spec.CommonMetadata; common != nil {
+		opts.Labels = maps.Clone(common.Labels)
+		opts.Annotations = maps.Clone(common.Annotations)
+	}
+	if errs := validate(cs); len(errs) > 0 {
+		return Options{}, &Error{Reason: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+	}
+	return opts, nil
+}
+
+func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
+	var errs field.ErrorList
+	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
+	if len(cs.Name) > 63 {
+		errs = append(errs, field.TooLong(meta.Child("name"), cs.Name, 63))
+	}
+	for _, msg := range apivalidation.NameIsDNSSubdomain(cs.Name, false) {
+		errs = append(errs, field.Invalid(meta.Child("name"), cs.Name, msg))
+	}
+	for _, msg := range apivalidation.ValidateNamespaceName(cs.Namespace, false) {
+		errs = append(errs, field.Invalid(meta.Child("namespace"), cs.Namespace, msg))
+	}
+	if len(cs.Spec.Sources) == 0 {
+		errs = append(errs, field.Required(spec.Child("sources"), "at least one source is needed"))
+	}
+	for i, source := range cs.Spec.Sources {
+		errs = append(errs, validateSource(cs, source, spec.Child("sources").Index(i))...)
+	}
+	if common := cs.Spec.CommonMetadata; common != nil {
+		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
+	}
+	return errs
+}
+
+func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	kinds := []string{"OCIRepository", "GitRepository", "Bucket", "ExternalArtifact"}
+	if source.Kind != "" && !slices.Contains(kinds, source.Kind) {
+		errs = append(errs, field.NotSupported(path.Child("kind"), source.Kind, kinds))
+	}
+	formats := []string{v1alpha1.FormatAuto, v1alpha1.FormatApplications}
+	if source.Format != "" && !slices.Contains(formats, source.Format) {
+		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, formats))
+	}
+	if source.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	if source.Path != "" && (!fs.ValidPath(source.Path) || source.Path == ".") {
+		errs = append(errs, field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
+	}
+	own := source.Namespace == "" || source.Namespace == cs.Namespace
+	if source.Kind == "ExternalArtifact" && source.Name == cs.Name && own {
+		errs = append(errs, field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
+	}
+	return errs
+}
+
+func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) field.ErrorList {
+	labels, annotations := path.Child("labels"), path.Child("annotations")
+	errs := metav1validation.ValidateLabels(common.Labels, labels)
+	errs = append(errs, apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
+	// KKP refuses to delete objects with the latter two.
+	errs = append(errs, refuseReserved(common.Labels, labels, v1alpha1.ManagedByLabel,
+		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by")...)
+	return append(errs, refuseReserved(common.Annotations, annotations)...)
+}
+
+// refuseReserved reports the given keys, and those with the prefixes of Winnow and of Flux's
+// kustomize-controller, which nobody else may write.
+func refuseReserved(set map[string]string, path *field.Path, keys ...string) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		prefix, _, _ := strings.Cut(key, "/")
+		if prefix == v1alpha1.GroupVersion.Group || prefix == "kustomize.toolkit.fluxcd.io" || slices.Contains(keys, key) {
+			errs = append(errs, field.Forbidden(path.Key(key), "this key is reserved"))
+		}
+	}
+	return errs
+}
