@@ -1,0 +1,126 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/http/fetch"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// fetchTimeout bounds a download with all its retries: a source that sends for ever must not
+// keep a worker.
+const fetchTimeout = 2 * time.Minute
+
+// Catalogs downloads and parses the catalogs of sources, each once for all selections that
+// share it. What was parsed is kept while the documents fit into CacheBytes. The zero value is
+// not usable; call NewCatalogs.
+type Catalogs struct {
+	options []fetch.Option
+	flights singleflight.Group
+	budget  int64
+
+	mu    sync.Mutex
+	size  int64
+	cache *simplelru.LRU[string, *catalog.Catalog]
+}
+
+// NewCatalogs returns an empty cache of at most cacheBytes bytes of documents. A download is
+// retried httpRetry times; host, if not empty, replaces the host of all URLs.
+func NewCatalogs(cacheBytes int64, httpRetry int, host string) *Catalogs {
+	c := &Catalogs{budget: cacheBytes, options: []fetch.Option{
+		fetch.WithRetries(httpRetry),
+		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
+		fetch.WithHostnameOverwrite(host),
+		fetch.WithFileName(archiveFile),
+	}}
+	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
+	// The number of entries is bounded only against catalogs without any bytes.
+	c.cache, _ = simplelru.NewLRU(1024, evicted)
+	return c
+}
+
+const archiveFile = "source.tar.gz"
+
+// load returns the catalog of a source, from the cache where it has it. The key has the URL,
+// so that nobody gets at the content of a source by knowing its digest alone.
+func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
+	key := fmt.Sprintf("%s %s %q", source.artifact.Digest, source.artifact.URL, source.path)
+	if cached, ok := c.get(key); ok {
+		return cached, nil
+	}
+	loaded, err, _ := c.flights.Do(key, func() (any, error) {
+		if cached, ok := c.get(key); ok {
+			return cached, nil
+		}
+		fresh, err := c.download(ctx, source)
+		if err != nil {
+			return nil, err
+		}
+		c.put(key, fresh)
+		return fresh, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return loaded.(*catalog.Catalog), nil
+}
+
+func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
+	dir, err := os.MkdirTemp("", "winnow-fetch-")
+	if err != nil {
+		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary directory: %w", err))
+	}
+	defer os.RemoveAll(dir)
+	name := source.name.String()
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	if err := fetch.New(c.options...).FetchWithContext(ctx, source.artifact.URL, source.artifact.Digest, dir); err != nil {
+		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the artifact of source %s: %w", name, err))
+	}
+	file, err := os.Open(filepath.Join(dir, archiveFile))
+	if err != nil {
+		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("opening the artifact of source %s: %w", name, err))
+	}
+	defer file.Close()
+	loaded, err := render.LoadArchive(ctx, name, file, source.path)
+	return loaded, fail(v1alpha1.FetchFailedReason, err)
+}
+
+func (c *Catalogs) get(key string) (*catalog.Catalog, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cache.Get(key)
+}
+
+func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
+	size := documentBytes(fresh)
+	if size > c.budget {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.size+size > c.budget {
+		c.cache.RemoveOldest()
+	}
+	c.cache.Add(key, fresh)
+	c.size += size
+}
+
+func documentBytes(c *catalog.Catalog) int64 {
+	var size int64
+	for _, app := range c.Applications {
+		size += int64(len(app.Document))
+	}
+	return size
+}

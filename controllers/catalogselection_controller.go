@@ -1,0 +1,271 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/artifact/storage"
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/jitter"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// CatalogSelectionReconciler reconciles CatalogSelections. All exported fields are required.
+type CatalogSelectionReconciler struct {
+	client.Client
+	record.EventRecorder
+	helper.Metrics
+
+	// ControllerName is the field manager of all writes.
+	ControllerName string
+	// Storage holds the archives that are served.
+	Storage *storage.Storage
+	// Catalogs loads the catalogs of the sources.
+	Catalogs *Catalogs
+	// NoCrossNamespaceRefs refuses sources in other namespaces.
+	NoCrossNamespaceRefs bool
+
+	// APIReader reads past the cache.
+	APIReader client.Reader
+
+	// lost reports archives that vanish from the storage; see storagewatch.go.
+	lost *storageWatch
+	// published has, by types.NamespacedName, what this process published last.
+	published sync.Map
+}
+
+// publication is what was published for a selection, and from what.
+type publication struct {
+	uid        types.UID
+	generation int64
+	requested  string
+	sources    []v1alpha1.SourceStatus
+	artifact   meta.Artifact
+}
+
+// sameInputs says whether both were rendered from the same.
+func (a publication) sameInputs(b publication) bool {
+	return a.uid == b.uid && a.generation == b.generation && a.requested == b.requested &&
+		slices.Equal(a.sources, b.sources)
+}
+
+// Reconcile brings one CatalogSelection to what its spec and its sources say.
+func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	start := time.Now()
+	cs, err := r.get(ctx, req.NamespacedName)
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	defer func() { r.recordMetrics(ctx, cs, start) }()
+
+	switch {
+	case !cs.DeletionTimestamp.IsZero():
+		return quietConflict(r.finalize(ctx, cs))
+	case cs.Spec.Suspend:
+		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
+		return ctrl.Result{}, nil
+	}
+	if err := r.addFinalizer(ctx, cs); err != nil {
+		return quietConflict(err)
+	}
+	before := cs.DeepCopy()
+	err = r.reconcile(ctx, before, cs, start)
+	if ctx.Err() != nil {
+		// The controller is stopping: this says nothing about the selection.
+		return ctrl.Result{}, ctx.Err()
+	}
+	if apierrors.IsConflict(err) {
+		return quietConflict(err)
+	}
+	return r.finish(ctx, before, cs, err)
+}
+
+// conflictDelay is the time after which an object that somebody else changed in the meantime
+// is looked at again.
+const conflictDelay = 200 * time.Millisecond
+
+// quietConflict comes back soon after a conflict, which is not an error worth a log line.
+func quietConflict(err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{RequeueAfter: conflictDelay}, nil
+	}
+	return ctrl.Result{}, err
+}
+
+// get reads the selection from the cache, unless the cache may be behind what this controller
+// wrote. The status says what is served: with an outdated one, keepServing would put the
+// artifact before the last one back, and Flux would apply it.
+func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.NamespacedName) (*v1alpha1.CatalogSelection, error) {
+	cs := &v1alpha1.CatalogSelection{}
+	if err := r.Get(ctx, key, cs); err != nil {
+		return nil, err
+	}
+	last, ok := r.lastPublication(cs)
+	if ok && equality.Semantic.DeepEqual(&last.artifact, cs.Status.Artifact) {
+		return cs, nil
+	}
+	live := &v1alpha1.CatalogSelection{}
+	return live, r.APIReader.Get(ctx, key, live)
+}
+
+func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
+	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
+	if !ok {
+		return publication{}, false
+	}
+	p := last.(publication)
+	return p, p.uid == cs.UID
+}
+
+// reconcile runs the steps; what they find out goes into the status of cs. before moves on
+// with every status that is written.
+func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *v1alpha1.CatalogSelection, start time.Time) error {
+	served, err := r.keepServing(ctx, cs)
+	if err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	opts, err := render.FromSpec(cs)
+	if err != nil {
+		return err
+	}
+	observed, err := r.observe(ctx, cs)
+	if err != nil {
+		return err
+	}
+	next := publicationOf(cs, observed)
+	if last, ok := r.lastPublication(cs); ok && served && last.sameInputs(next) {
+		return nil
+	}
+	result, err := r.render(ctx, observed, opts)
+	if err != nil {
+		return err
+	}
+	artifact, err := r.store(cs, result, observed)
+	if err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	recordPublication(cs, artifact, result, next.sources, time.Since(start))
+	// The status is written ahead of the ExternalArtifact: after a crash between the two, the
+	// ExternalArtifact follows the status, and no revision is ever taken back.
+	if err := r.patchStatus(ctx, before, cs); err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	cs.DeepCopyInto(before)
+	next.artifact = *artifact
+	r.published.Store(client.ObjectKeyFromObject(cs), next)
+	return fail(v1alpha1.StorageFailedReason, r.announce(ctx, cs, artifact))
+}
+
+func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) publication {
+	p := publication{uid: cs.UID, generation: cs.Generation}
+	p.requested, _ = meta.ReconcileAnnotationValue(cs.Annotations)
+	for _, s := range observed {
+		p.sources = append(p.sources, s.status())
+	}
+	return p
+}
+
+// keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:
+// a catalog that became invalid must not take down what is served. It returns false where
+// there is nothing to serve, or where the archive itself is lost and has to be rendered again.
+func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alpha1.CatalogSelection) (bool, error) {
+	if cs.Status.Artifact == nil {
+		_, err := r.externalArtifact(ctx, cs)
+		return false, client.IgnoreNotFound(err)
+	}
+	if !r.intact(cs) {
+		return false, nil
+	}
+	r.Storage.SetArtifactURL(cs.Status.Artifact)
+	if err := r.announce(ctx, cs, cs.Status.Artifact); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func (r *CatalogSelectionReconciler) render(ctx context.Context, observed []observedSource, opts render.Options) (*render.Result, error) {
+	sources := make([]selection.Source, len(observed))
+	for i, o := range observed {
+		loaded, err := r.Catalogs.load(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		sources[i] = selection.Source{Name: o.name.Name, Catalog: loaded}
+	}
+	return render.Render(ctx, sources, opts)
+}
+
+// finish writes the status, sends events, collects garbage and says when to come back.
+func (r *CatalogSelectionReconciler) finish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, err error) (ctrl.Result, error) {
+	o := decide(err, cs)
+	o.report(cs)
+	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
+		cs.Status.SetLastHandledReconcileRequest(requested)
+	}
+	if patchErr := r.patchStatus(ctx, before, cs); patchErr != nil {
+		return quietConflict(patchErr)
+	}
+	r.sendEvents(before, cs, o)
+	if cs.Status.Artifact != nil {
+		r.lost.watch(r.Storage.LocalPath(*cs.Status.Artifact), client.ObjectKeyFromObject(cs))
+		r.collectGarbage(ctx, cs)
+	}
+	if o.retry == backoff {
+		return ctrl.Result{}, err
+	}
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Info("not published", "reason", o.reason, "message", o.message)
+	}
+	return jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: o.requeueAfter(cs.Spec.Interval)}), nil
+}
+
+// patchStatus writes the whole status in one patch, none if nothing changed. The optimistic
+// lock keeps a decision that was made on an outdated object from being written.
+func (r *CatalogSelectionReconciler) patchStatus(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
+	if equality.Semantic.DeepEqual(before.Status, cs.Status) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err := r.Status().Patch(ctx, cs, patch, client.FieldOwner(r.ControllerName))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("patching the status: %w", err)
+	}
+	return nil
+}
+
+func (r *CatalogSelectionReconciler) addFinalizer(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	before := cs.DeepCopy()
+	if !controllerutil.AddFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.ControllerName)); err != nil {
+		return fmt.Errorf("adding the finalizer: %w", err)
+	}
+	return nil
+}
+
+func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {
+	r.RecordSuspend(ctx, cs, cs.Spec.Suspend)
+	r.RecordReadiness(ctx, cs)
+	r.RecordReconciling(ctx, cs)
+	r.RecordStalled(ctx, cs)
+	r.RecordDuration(ctx, cs, start)
+}

@@ -1,0 +1,69 @@
+package controllers
+
+import (
+	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// sendEvents tells about a new revision, and about a failure or a hold that was not told yet.
+// Notification-controller knows a closed list of kinds, which has ExternalArtifact in it, so
+// what happens to the selection is told of its ExternalArtifact as well.
+func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogSelection, o outcome) {
+	switch {
+	case o.ready && !o.held:
+		if revisionOf(before) != revisionOf(after) || !conditions.IsTrue(before, meta.ReadyCondition) {
+			r.sendEvent(after, corev1.EventTypeNormal, o)
+		}
+	case o.quiet:
+	case told(before, after):
+	default:
+		r.sendEvent(after, corev1.EventTypeWarning, o)
+	}
+}
+
+// told says whether the conditions that report trouble said the same before.
+func told(before, after *v1alpha1.CatalogSelection) bool {
+	for _, t := range []string{meta.ReadyCondition, v1alpha1.HeldCondition} {
+		if conditions.GetReason(before, t) != conditions.GetReason(after, t) ||
+			conditions.GetMessage(before, t) != conditions.GetMessage(after, t) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *CatalogSelectionReconciler) sendEvent(cs *v1alpha1.CatalogSelection, eventType string, o outcome) {
+	message := truncate(o.message, maxEventMessage)
+	r.AnnotatedEventf(cs, eventMetadata(v1alpha1.GroupVersion.Group, cs), eventType, o.reason, "%s", message)
+	if cs.Status.Artifact == nil {
+		return
+	}
+	artifact := &sourcev1.ExternalArtifact{}
+	artifact.SetGroupVersionKind(sourcev1.GroupVersion.WithKind(sourcev1.ExternalArtifactKind))
+	artifact.Name, artifact.Namespace = cs.Name, cs.Namespace
+	r.AnnotatedEventf(artifact, eventMetadata(sourcev1.GroupVersion.Group, cs), eventType, o.reason, "%s", message)
+}
+
+// eventMetadata names revision and digest under keys of the object's API group, as
+// notification-controller wants them.
+func eventMetadata(group string, cs *v1alpha1.CatalogSelection) map[string]string {
+	if cs.Status.Artifact == nil {
+		return nil
+	}
+	return map[string]string{
+		group + "/" + eventv1.MetaRevisionKey: cs.Status.Artifact.Revision,
+		group + "/" + eventv1.MetaDigestKey:   cs.Status.Artifact.Digest,
+	}
+}
+
+func revisionOf(cs *v1alpha1.CatalogSelection) string {
+	if cs.Status.Artifact == nil {
+		return ""
+	}
+	return cs.Status.Artifact.Revision
+}

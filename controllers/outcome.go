@@ -1,0 +1,168 @@
+package controllers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// failure is an error of a step of the reconciliation with the reason that it is reported by.
+type failure struct {
+	reason string
+	err    error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// fail gives err a reason, unless it has one already; nil stays nil.
+func fail(reason string, err error) error {
+	var known *failure
+	var rendering *render.Error
+	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) {
+		return err
+	}
+	return &failure{reason: reason, err: err}
+}
+
+// reasonOf returns the reason of an error of a step. What nobody gave a reason is a failure of
+// the API server or of the storage.
+func reasonOf(err error) string {
+	var known *failure
+	if errors.As(err, &known) {
+		return known.reason
+	}
+	var rendering *render.Error
+	if errors.As(err, &rendering) {
+		return rendering.Reason
+	}
+	return v1alpha1.StorageFailedReason
+}
+
+// retry says when a selection is reconciled again without an event.
+type retry int
+
+const (
+	// never: the next change of the spec or of a source brings it back.
+	never retry = iota
+	// atInterval: after spec.interval, jittered.
+	atInterval
+	// backoff: soon, then ever later.
+	backoff
+)
+
+// outcome is what a reconciliation means for status, events and the queue.
+type outcome struct {
+	reason, message      string
+	ready, stalled, held bool
+	// quiet suppresses the warning event: the state is expected while a cluster comes up.
+	quiet bool
+	retry retry
+}
+
+// decide is the only place that turns an error into an outcome (DESIGN 8):
+//
+//	reason                                        Ready  also         retry
+//	(no error)                                    True                interval
+//	SourceNotReady                                False  Reconciling  interval, and the watch
+//	AccessDenied, Invalid*, NameConflict          False  Stalled      next change
+//	EmptyResult with a last good artifact         True   Held         next change
+//	EmptyResult without                           False  Held Stalled next change
+//	FetchFailed, StorageFailed                    False  Reconciling  backoff
+func decide(err error, cs *v1alpha1.CatalogSelection) outcome {
+	if err == nil {
+		return outcome{reason: v1alpha1.SucceededReason, message: readyMessage(cs), ready: true, retry: atInterval}
+	}
+	o := outcome{reason: reasonOf(err), message: err.Error()}
+	switch o.reason {
+	case v1alpha1.SourceNotReadyReason:
+		o.retry, o.quiet = atInterval, true
+	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason:
+		o.retry = backoff
+	case v1alpha1.EmptyResultReason:
+		o.held = true
+		o.ready = cs.Status.Artifact != nil
+		o.stalled = !o.ready
+	default:
+		o.stalled = true
+	}
+	return o
+}
+
+func readyMessage(cs *v1alpha1.CatalogSelection) string {
+	s, a := cs.Status.Summary, cs.Status.Artifact
+	if s == nil || a == nil {
+		return ""
+	}
+	return fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, shortRevision(a.Revision))
+}
+
+// shortRevision cuts the checksum of a revision to twelve digits, as far as people need it.
+func shortRevision(revision string) string {
+	const digits = 12
+	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
+		return revision[:i+1+digits]
+	}
+	return revision
+}
+
+// report writes the outcome into the conditions of the selection.
+func (o outcome) report(cs *v1alpha1.CatalogSelection) {
+	message := truncate(o.message, maxConditionMessage)
+	if o.held {
+		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
+	} else {
+		conditions.Delete(cs, v1alpha1.HeldCondition)
+	}
+	conditions.Delete(cs, meta.ReconcilingCondition)
+	conditions.Delete(cs, meta.StalledCondition)
+	switch {
+	case o.ready && o.held:
+		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held: %s",
+			readyMessage(cs), message)
+	case o.ready:
+		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s", message)
+	case o.stalled:
+		conditions.MarkStalled(cs, o.reason, "%s", message)
+		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
+	default:
+		conditions.MarkReconciling(cs, meta.ProgressingWithRetryReason, "%s", message)
+		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
+	}
+	cs.Status.ObservedGeneration = cs.Generation
+}
+
+// maxConditionMessage bounds the message of a condition, in bytes: a catalog with thousands of
+// violations must not fill etcd. maxEventMessage is the API's limit for events.
+const (
+	maxConditionMessage = 8 << 10
+	maxEventMessage     = 1000
+)
+
+// truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("...")
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// requeueAfter returns the delay that the outcome asks for, before jitter; zero is none.
+func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
+	if o.retry == atInterval {
+		return interval.Duration
+	}
+	return 0
+}

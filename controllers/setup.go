@@ -1,0 +1,108 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/runtime/predicates"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// sourceIndex finds the CatalogSelections that name a source, by kind/namespace/name.
+const sourceIndex = ".spec.sources"
+
+// SetupWithManager registers the controller and its watches.
+func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager,
+	limiter workqueue.TypedRateLimiter[reconcile.Request]) error {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.CatalogSelection{}, sourceIndex, indexSources); err != nil {
+		return fmt.Errorf("indexing sources: %w", err)
+	}
+	var err error
+	if r.lost, err = newStorageWatch(); err != nil {
+		return err
+	}
+	if err := mgr.Add(r.lost); err != nil {
+		return fmt.Errorf("adding the storage watch: %w", err)
+	}
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
+		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
+		WatchesRawSource(source.Channel(r.lost.events, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{RateLimiter: limiter})
+	for kind, object := range sourceKinds() {
+		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
+			builder.WithPredicates(artifactChanged()))
+	}
+	return b.Complete(r)
+}
+
+func indexSources(object client.Object) []string {
+	cs := object.(*v1alpha1.CatalogSelection)
+	var keys []string
+	for _, ref := range cs.Spec.Sources {
+		kind, key := sourceKey(cs, ref)
+		keys = append(keys, indexKey(kind, key))
+	}
+	return keys
+}
+
+func indexKey(kind string, key types.NamespacedName) string {
+	return kind + "/" + key.String()
+}
+
+// selectionsOf maps a source of the given kind to the selections that name it.
+func (r *CatalogSelectionReconciler) selectionsOf(kind string) handler.MapFunc {
+	return func(ctx context.Context, source client.Object) []reconcile.Request {
+		var selections v1alpha1.CatalogSelectionList
+		key := indexKey(kind, client.ObjectKeyFromObject(source))
+		if err := r.List(ctx, &selections, client.MatchingFields{sourceIndex: key}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "listing the selections of a source", "source", key)
+			return nil
+		}
+		requests := make([]reconcile.Request, len(selections.Items))
+		for i := range selections.Items {
+			requests[i].NamespacedName = client.ObjectKeyFromObject(&selections.Items[i])
+		}
+		return requests
+	}
+}
+
+// sameName maps an ExternalArtifact to the CatalogSelection of its name, so that one that was
+// edited or deleted is repaired at once, and a name that became free is taken.
+func sameName(_ context.Context, object client.Object) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
+}
+
+// artifactChanged passes updates of a source's artifact. The digest may change at the same
+// revision, and the URL when Flux moves.
+func artifactChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		older, ok := e.ObjectOld.(fluxSource)
+		if !ok {
+			return false
+		}
+		newer, ok := e.ObjectNew.(fluxSource)
+		if !ok {
+			return false
+		}
+		a, b := older.GetArtifact(), newer.GetArtifact()
+		if a == nil || b == nil {
+			return a != b
+		}
+		return a.Revision != b.Revision || a.Digest != b.Digest || a.URL != b.URL
+	}}
+}

@@ -1,0 +1,95 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// fluxSource is what all kinds of Flux sources have in common.
+type fluxSource interface {
+	client.Object
+	GetArtifact() *meta.Artifact
+}
+
+// sourceKinds returns an empty object of every kind of source that a CatalogSelection can name.
+func sourceKinds() map[string]fluxSource {
+	return map[string]fluxSource{
+		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepository{},
+		sourcev1.GitRepositoryKind:    &sourcev1.GitRepository{},
+		sourcev1.BucketKind:           &sourcev1.Bucket{},
+		sourcev1.ExternalArtifactKind: &sourcev1.ExternalArtifact{},
+	}
+}
+
+// observedSource is a source with the artifact that it had when it was looked at.
+type observedSource struct {
+	kind     string
+	name     types.NamespacedName
+	path     string
+	artifact meta.Artifact
+}
+
+func (s observedSource) status() v1alpha1.SourceStatus {
+	return v1alpha1.SourceStatus{
+		Kind: s.kind, Name: s.name.Name, Namespace: s.name.Namespace,
+		Revision: s.artifact.Revision, Digest: s.artifact.Digest,
+	}
+}
+
+// sourceKey returns the kind and the full name of a reference in cs, with the defaults filled in.
+func sourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (string, types.NamespacedName) {
+	kind := ref.Kind
+	if kind == "" {
+		kind = sourcev1.OCIRepositoryKind
+	}
+	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+	if key.Namespace == "" {
+		key.Namespace = cs.Namespace
+	}
+	return kind, key
+}
+
+// observe looks the sources up, in order. The error is that of the first one that is not to be
+// used: AccessDenied or SourceNotReady.
+func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]observedSource, error) {
+	observed := make([]observedSource, 0, len(cs.Spec.Sources))
+	for _, ref := range cs.Spec.Sources {
+		kind, key := sourceKey(cs, ref)
+		if r.NoCrossNamespaceRefs && key.Namespace != cs.Namespace {
+			return nil, fail(v1alpha1.AccessDeniedReason, fmt.Errorf(
+				"source %s %s is in another namespace, and cross-namespace references are forbidden "+
+					"by --no-cross-namespace-refs", kind, key))
+		}
+		artifact, err := r.artifactOf(ctx, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		observed = append(observed, observedSource{kind: kind, name: key, path: ref.Path, artifact: *artifact})
+	}
+	return observed, nil
+}
+
+func (r *CatalogSelectionReconciler) artifactOf(ctx context.Context, kind string, key types.NamespacedName) (*meta.Artifact, error) {
+	source, known := sourceKinds()[kind]
+	if !known {
+		return nil, fail(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
+	}
+	if err := r.Get(ctx, key, source); apierrors.IsNotFound(err) {
+		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist", kind, key))
+	} else if err != nil {
+		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
+	}
+	artifact := source.GetArtifact()
+	if artifact == nil || artifact.URL == "" || artifact.Digest == "" {
+		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s has no artifact yet", kind, key))
+	}
+	return artifact, nil
+}

@@ -1,0 +1,71 @@
+package controllers
+
+import (
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// maxApplicationBytes bounds status.applications, counted as the strings in it: with their
+// frame they take less than twice that in JSON, far from etcd's limit of 1.5 MiB an object.
+const maxApplicationBytes = 128 << 10
+
+// recordPublication writes into the status what the ExternalArtifact now carries.
+func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
+	result *render.Result, sources []v1alpha1.SourceStatus, took time.Duration) {
+	last := cs.Status.Artifact
+	if last == nil || last.Revision != artifact.Revision || last.Digest != artifact.Digest {
+		cs.Status.History.Upsert(artifact.Digest, time.Now(), took.Round(time.Millisecond),
+			v1alpha1.SucceededReason, map[string]string{"revision": artifact.Revision})
+	}
+	cs.Status.Artifact = artifact
+	cs.Status.Sources = sources
+	cs.Status.Summary = summarize(result.Selection)
+	cs.Status.Applications, cs.Status.ApplicationsTruncated = list(result.Selection)
+}
+
+func summarize(s selection.Result) *v1alpha1.Summary {
+	return &v1alpha1.Summary{
+		Available: count(s.Available),
+		Selected:  count(s.Selected),
+		Excluded:  count(s.Excluded),
+		Shadowed:  count(s.Shadowed),
+	}
+}
+
+// count converts a number of applications, of which an archive cannot hold as many as an
+// int32, for the API.
+func count(n int) int32 {
+	const maximum = 1<<31 - 1
+	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
+}
+
+func list(s selection.Result) ([]v1alpha1.ApplicationStatus, bool) {
+	var apps []v1alpha1.ApplicationStatus
+	budget := maxApplicationBytes
+	for _, d := range s.Applications() {
+		app := v1alpha1.ApplicationStatus{
+			Name: d.Application.Name, Source: d.Source,
+			Versions: d.Application.Versions, Tier: d.Application.Metadata.Tier,
+		}
+		if budget -= size(app); budget < 0 {
+			return apps, true
+		}
+		apps = append(apps, app)
+	}
+	return apps, false
+}
+
+// size is about the JSON of an application in bytes.
+func size(app v1alpha1.ApplicationStatus) int {
+	const frame = 16
+	n := frame + len(app.Name) + len(app.Source) + len(app.Tier)
+	for _, v := range app.Versions {
+		n += len(v) + len(`"",`)
+	}
+	return n
+}
