@@ -1,0 +1,110 @@
+// Command winnow-controller runs the controller for CatalogSelections and serves the artifacts
+// that it renders. It holds flags and wiring only.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/fluxcd/pkg/artifact/digest"
+	artifactserver "github.com/fluxcd/pkg/artifact/server"
+	"github.com/fluxcd/pkg/artifact/storage"
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/fluxcd/pkg/runtime/logger"
+	"github.com/fluxcd/pkg/runtime/metrics"
+	flag "github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers"
+)
+
+const controllerName = "winnow-controller"
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	o, err := parse(os.Args[1:])
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err == nil {
+		logger.SetLogger(logger.NewLogger(o.log))
+		err = run(ctrl.SetupSignalHandler(), o)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", controllerName, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	algorithm, err := digest.AlgorithmForName(o.artifact.ArtifactDigestAlgo)
+	if err != nil {
+		return fmt.Errorf("reading --artifact-digest-algo: %w", err)
+	}
+	digest.Canonical = algorithm
+	if err := o.jitter.SetGlobalJitter(nil); err != nil {
+		return fmt.Errorf("reading --interval-jitter-percentage: %w", err)
+	}
+	store, err := storage.New(&o.artifact)
+	if err != nil {
+		return fmt.Errorf("opening the storage: %w", err)
+	}
+	mgr, err := newManager(o)
+	if err != nil {
+		return fmt.Errorf("creating the manager: %w", err)
+	}
+	recorder, err := events.NewRecorder(mgr, ctrl.Log, o.eventsAddr, controllerName)
+	if err != nil {
+		return fmt.Errorf("creating the event recorder: %w", err)
+	}
+	reconciler := &controllers.CatalogSelectionReconciler{
+		Client:               mgr.GetClient(),
+		APIReader:            mgr.GetAPIReader(),
+		EventRecorder:        recorder,
+		Metrics:              helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
+		ControllerName:       controllerName,
+		Storage:              store,
+		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost)),
+		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
+	}
+	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
+		return fmt.Errorf("setting up the controller: %w", err)
+	}
+	for _, add := range []func(string, healthz.Checker) error{mgr.AddHealthzCheck, mgr.AddReadyzCheck} {
+		if err := add("ping", healthz.Ping); err != nil {
+			return fmt.Errorf("adding the health checks: %w", err)
+		}
+	}
+	return start(ctx, mgr, o)
+}
+
+// start runs the manager and, once this process leads, the server of the artifacts. The error
+// is that of the first one that fails.
+func start(ctx context.Context, mgr ctrl.Manager, o *options) error {
+	ctrl.Log.WithName("setup").Info("starting manager", "version", version)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-mgr.Elected():
+			if err := artifactserver.Start(ctx, &o.artifact); err != nil {
+				cancel(fmt.Errorf("serving artifacts: %w", err))
+			}
+		}
+	}()
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running the manager: %w", err)
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	artifactconfig "github.com/fluxcd/pkg/artifact/config"
+	"github.com/fluxcd/pkg/runtime/acl"
+	fluxclient "github.com/fluxcd/pkg/runtime/client"
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/jitter"
+	"github.com/fluxcd/pkg/runtime/leaderelection"
+	"github.com/fluxcd/pkg/runtime/logger"
+	"github.com/fluxcd/pkg/runtime/pprof"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	flag "github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// options are the flags, named as in Flux's controllers.
+type options struct {
+	metricsAddr, eventsAddr, healthAddr string
+	concurrent, httpRetry               int
+	catalogCache                        int64
+
+	acl            acl.Options
+	artifact       artifactconfig.Options
+	client         fluxclient.Options
+	jitter         jitter.IntervalOptions
+	leaderElection leaderelection.Options
+	log            logger.Options
+	rateLimiter    helper.RateLimiterOptions
+	watch          helper.WatchOptions
+}
+
+func parse(args []string) (*options, error) {
+	o := &options{}
+	fs := flag.NewFlagSet(controllerName, flag.ContinueOnError)
+	fs.StringVar(&o.metricsAddr, "metrics-addr", ":8080", "The address the metric endpoint binds to.")
+	fs.StringVar(&o.eventsAddr, "events-addr", "", "The address of the events receiver.")
+	fs.StringVar(&o.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
+	fs.IntVar(&o.concurrent, "concurrent", 4, "The number of concurrent reconciles.")
+	fs.IntVar(&o.httpRetry, "http-retry", 9,
+		"The maximum number of retries when failing to fetch artifacts over HTTP.")
+	fs.Int64Var(&o.catalogCache, "catalog-cache-bytes", 256<<20,
+		"The maximum size in bytes of the parsed catalogs that are kept in memory.")
+	o.acl.BindFlags(fs)
+	o.artifact.BindFlags(fs)
+	o.client.BindFlags(fs)
+	o.jitter.BindFlags(fs)
+	o.leaderElection.BindFlags(fs)
+	o.log.BindFlags(fs)
+	o.rateLimiter.BindFlags(fs)
+	bindWatchFlags(fs, &o.watch)
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	if len(fs.Args()) > 0 {
+		return nil, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	return o, nil
+}
+
+// bindWatchFlags binds those of Flux's flags for watches that apply: Winnow watches neither
+// Secrets nor ConfigMaps.
+func bindWatchFlags(fs *flag.FlagSet, o *helper.WatchOptions) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	o.BindFlags(all)
+	fs.AddFlag(all.Lookup("watch-all-namespaces"))
+	fs.AddFlag(all.Lookup("watch-label-selector"))
+}
+
+func newManager(o *options) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("building the scheme: %w", err)
+		}
+	}
+	caches, err := cacheOptions(o.watch)
+	if err != nil {
+		return nil, err
+	}
+	electionID := controllerName + "-leader-election"
+	if o.watch.LabelSelector != "" {
+		electionID = leaderelection.GenerateID(electionID, o.watch.LabelSelector)
+	}
+	recoverPanic := true
+	grace := 15 * time.Second
+	return ctrl.NewManager(fluxclient.GetConfigOrDie(o.client), ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         caches,
+		Logger:                        ctrl.Log,
+		HealthProbeBindAddress:        o.healthAddr,
+		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
+		LeaderElection:                o.leaderElection.Enable,
+		LeaderElectionReleaseOnCancel: o.leaderElection.ReleaseOnCancel,
+		LeaderElectionID:              electionID,
+		LeaderElectionNamespace:       os.Getenv(helper.EnvRuntimeNamespace),
+		LeaseDuration:                 &o.leaderElection.LeaseDuration,
+		RenewDeadline:                 &o.leaderElection.RenewDeadline,
+		RetryPeriod:                   &o.leaderElection.RetryPeriod,
+		GracefulShutdownTimeout:       &grace,
+		Controller: config.Controller{
+			MaxConcurrentReconciles: o.concurrent,
+			RecoverPanic:            &recoverPanic,
+		},
+	})
+}
+
+// cacheOptions restricts what is watched: to the runtime namespace, and our own kind by label.
+func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
+	selector, err := helper.GetWatchSelector(o)
+	if err != nil {
+		return cache.Options{}, fmt.Errorf("reading --watch-label-selector: %w", err)
+	}
+	options := cache.Options{ByObject: map[client.Object]cache.ByObject{
+		&v1alpha1.CatalogSelection{}: {Label: selector},
+	}}
+	if !o.AllNamespaces {
+		options.DefaultNamespaces = map[string]cache.Config{os.Getenv(helper.EnvRuntimeNamespace): {}}
+	}
+	return options, nil
+}

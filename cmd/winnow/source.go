@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// ociScheme begins a CATALOG in a registry.
+const ociScheme = "oci://"
+
+// openSources loads a catalog for every source of the selection, in its order. args are the
+// values of --source: CATALOG for a selection with one source, NAME=CATALOG otherwise.
+func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, args []string, plainHTTP bool) ([]selection.Source, error) {
+	catalogs, err := assignSources(cs, args)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]selection.Source, len(catalogs))
+	for i, where := range catalogs {
+		ref := cs.Spec.Sources[i]
+		loaded, err := openCatalog(ctx, where, ref.Path, plainHTTP)
+		if err != nil {
+			return nil, err
+		}
+		sources[i] = selection.Source{Name: ref.Name, Catalog: loaded}
+	}
+	return sources, nil
+}
+
+// assignSources returns the CATALOG of every source in the spec's order.
+func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, error) {
+	names := make([]string, len(cs.Spec.Sources))
+	for i, source := range cs.Spec.Sources {
+		names[i] = source.Name
+	}
+	if len(names) == 1 && len(args) == 1 {
+		return []string{strings.TrimPrefix(args[0], names[0]+"=")}, nil
+	}
+	catalogs := make([]string, len(names))
+	for _, arg := range args {
+		name, where, ok := strings.Cut(arg, "=")
+		if !ok || !slices.Contains(names, name) {
+			return nil, fmt.Errorf("--source %s: want NAME=CATALOG with one of the sources %s", arg, strings.Join(names, ", "))
+		}
+		for i := range names {
+			if names[i] == name {
+				catalogs[i] = where
+			}
+		}
+	}
+	for i, where := range catalogs {
+		if where == "" {
+			return nil, fmt.Errorf("the selection's source %s has no catalog: add --source %s=CATALOG", names[i], names[i])
+		}
+	}
+	return catalogs, nil
+}
+
+// openCatalog loads the directory dir of a CATALOG.
+func openCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catalog.Catalog, error) {
+	if strings.HasPrefix(where, ociScheme) {
+		return pullCatalog(ctx, where, dir, plainHTTP)
+	}
+	info, err := os.Stat(where)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no catalog at %s: want a directory, a .tar.gz file or %shost/repository", where, ociScheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		file, err := os.Open(where)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		return render.LoadArchive(ctx, where, file, dir)
+	}
+	// os.Root keeps symbolic links from leading out of the catalog.
+	root, err := os.OpenRoot(where)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return render.LoadFS(ctx, where, root.FS(), dir)
+}

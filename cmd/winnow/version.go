@@ -1,0 +1,55 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+type versionInfo struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func newVersionCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "  winnow version\n  winnow version -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info := versionInfo{
+				Version:  version,
+				Go:       runtime.Version(),
+				Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			}
+			text, err := info.format(output)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
+	return cmd
+}
+
+func (v versionInfo) format(output string) (string, error) {
+	switch output {
+	case "":
+		return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform), nil
+	case "json":
+		text, err := json.MarshalIndent(v, "", "  ")
+		return string(text) + "\n", err
+	case "yaml":
+		text, err := yaml.Marshal(v)
+		return string(text), err
+	}
+	return "", fmt.Errorf("unknown output %q: use json or yaml", output)
+}
