@@ -1,0 +1,67 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+)
+
+// Catalog is a valid catalog. It is immutable once loaded and safe for concurrent use.
+type Catalog struct {
+	// Applications of the catalog, sorted by name; no name occurs twice.
+	Applications []*Application
+	// Lists are the named lists of catalogs/<name>/metadata.yaml: application names in the
+	// order of the file. Every name is that of an application.
+	Lists map[string][]string
+}
+
+// Application is a definition of the catalog and what its metadata.yaml says about it.
+type Application struct {
+	// Name is the object's metadata.name: a DNS-1123 subdomain, and so a safe file name.
+	Name string
+	// Path of the application.yaml, as the file system that was loaded has it.
+	Path string
+	// APIVersion of the object, always <group>/<version>.
+	APIVersion string
+	// Kind of the object.
+	Kind string
+	// Group is the part of APIVersion before the slash.
+	Group string
+	// Document holds the bytes of the file. Nobody may modify them.
+	Document []byte
+	// Versions are those of spec.versions, in the document's order and each once; empty for
+	// kinds that have none.
+	Versions []string
+	// Metadata is the content of the metadata.yaml, empty without one.
+	Metadata Metadata
+}
+
+// Metadata is what a metadata.yaml says about an application.
+type Metadata struct {
+	// Tier of the application. Case matters.
+	Tier string
+	// Labels have keys and values that are valid in Kubernetes.
+	Labels map[string]string
+	// Annotations have keys that are valid in Kubernetes.
+	Annotations map[string]string
+	// Deprecated is the message of a deprecated application, otherwise empty.
+	Deprecated string
+	// Extra holds the keys that have no meaning here, in JSON's types: map[string]any, []any,
+	// string, bool, int64, float64 and nil. Timestamps are strings.
+	Extra map[string]any
+}
+
+// Load reads the catalog at the root of fsys. The error is an *InvalidError when the content is
+// wrong; it then holds every violation. Other errors are the file system's or the context's.
+// The result depends on nothing but the content of fsys.
+func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	loader := &applications{fsys: fsys}
+	loaded, err := loader.load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("loading catalog: %w", err)
+	}
+	if err := loader.report.err(); err != nil {
+		return nil, err
+	}
+	return loaded, nil
+}

@@ -1,0 +1,161 @@
+package catalog
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+const definitionKind = "ApplicationDefinition"
+
+// definition reads an application.yaml into application. The name stays empty when it is not
+// known; otherwise its line is returned.
+func (a *applications) definition(application *Application, found *findings) (nameLine int, err error) {
+	opened, err := a.required(maxDocument, found)
+	if err != nil || opened == nil || opened.root == nil {
+		return 0, err
+	}
+	application.Document = opened.data
+	if opened.root.Kind != yaml.MappingNode {
+		found.add(opened.root.Line, "must be a mapping, not %s", describe(opened.root))
+		return 0, nil
+	}
+	if !checkKind(opened.root, application, found) {
+		return 0, nil
+	}
+	checkAPIVersion(opened.root, application, found)
+	nameLine = checkName(opened.root, application, found)
+	checkSpec(opened.root, application, found)
+	return nameLine, nil
+}
+
+// checkKind reports whether looking further makes sense.
+func checkKind(root *yaml.Node, application *Application, found *findings) bool {
+	node := member(root, "kind")
+	kind, ok := requiredText(root, node, "kind", found)
+	switch {
+	case !ok:
+	case kind == "List" || strings.HasSuffix(kind, definitionKind+"List"):
+		found.add(node.Line, "kind must be %s, not %s: a file holds one object", definitionKind, quote(kind))
+		return false
+	case kind != definitionKind:
+		found.add(node.Line, "kind must be %s, not %s", definitionKind, quote(kind))
+	}
+	application.Kind = kind
+	return true
+}
+
+func checkAPIVersion(root *yaml.Node, application *Application, found *findings) {
+	node := member(root, "apiVersion")
+	apiVersion, ok := requiredText(root, node, "apiVersion", found)
+	if !ok {
+		return
+	}
+	group, version, ok := strings.Cut(apiVersion, "/")
+	if !ok || len(validation.IsDNS1123Subdomain(group)) > 0 || len(validation.IsDNS1035Label(version)) > 0 {
+		found.add(node.Line, "apiVersion must be <group>/<version>, not %s", quote(apiVersion))
+		return
+	}
+	application.APIVersion, application.Group = apiVersion, group
+}
+
+func checkName(root *yaml.Node, application *Application, found *findings) (line int) {
+	metadata := member(root, "metadata")
+	if !requiredMapping(root, metadata, "metadata", found) {
+		return 0
+	}
+	if node := member(metadata, "generateName"); node != nil {
+		found.add(node.Line, "metadata.generateName is not allowed: the name must be known")
+	}
+	node := member(metadata, "name")
+	name, ok := requiredText(metadata, node, "metadata.name", found)
+	if !ok {
+		return 0
+	}
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		found.add(node.Line, "metadata.name %s is not valid: %s", quote(name), problems[0])
+		return 0
+	}
+	application.Name = name
+	return node.Line
+}
+
+func checkSpec(root *yaml.Node, application *Application, found *findings) {
+	spec := member(root, "spec")
+	if !requiredMapping(root, spec, "spec", found) {
+		return
+	}
+	versions := member(spec, "versions")
+	if versions == nil {
+		return
+	}
+	if versions.Kind != yaml.SequenceNode {
+		found.add(versions.Line, "spec.versions must be a list, not %s", describe(versions))
+		return
+	}
+	lines := make(map[string]int, len(versions.Content))
+	for i, element := range versions.Content {
+		version, line, ok := checkVersion(resolve(element), i, found)
+		if !ok {
+			continue
+		}
+		if first, twice := lines[version]; twice {
+			found.add(line, "spec.versions has %s twice, first in line %d", quote(version), first)
+			continue
+		}
+		lines[version] = line
+		application.Versions = append(application.Versions, version)
+	}
+}
+
+func checkVersion(element *yaml.Node, index int, found *findings) (version string, line int, ok bool) {
+	if element.Kind != yaml.MappingNode {
+		found.add(element.Line, "spec.versions[%d] must be a mapping, not %s", index, describe(element))
+		return "", 0, false
+	}
+	node := member(element, "version")
+	switch {
+	case node == nil:
+		found.add(element.Line, "spec.versions[%d].version is missing", index)
+		return "", 0, false
+	case node.Kind == yaml.ScalarNode && (node.ShortTag() == "!!float" || node.ShortTag() == "!!int"):
+		found.add(node.Line, "spec.versions[%d].version must be a string: put %s in quotes", index, quote(node.Value))
+		return "", 0, false
+	}
+	version, ok = text(node)
+	if !ok || version == "" {
+		found.add(node.Line, "spec.versions[%d].version must be a string that is not empty", index)
+		return "", 0, false
+	}
+	return version, node.Line, true
+}
+
+// requiredText returns the string of a member, or reports why parent has none.
+func requiredText(parent, node *yaml.Node, name string, found *findings) (string, bool) {
+	if node == nil {
+		found.add(parent.Line, "%s is missing", name)
+		return "", false
+	}
+	value, ok := text(node)
+	switch {
+	case !ok:
+		found.add(node.Line, "%s must be a string, not %s", name, describe(node))
+	case value == "":
+		found.add(node.Line, "%s must not be empty", name)
+	}
+	return value, ok && value != ""
+}
+
+// requiredMapping reports whether a member is a mapping, and otherwise what is wrong.
+func requiredMapping(parent, node *yaml.Node, name string, found *findings) bool {
+	switch {
+	case node == nil:
+		found.add(parent.Line, "%s is missing", name)
+	case node.Kind != yaml.MappingNode:
+		found.add(node.Line, "%s must be a mapping, not %s", name, describe(node))
+	default:
+		return true
+	}
+	return false
+}

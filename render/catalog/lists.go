@@ -1,0 +1,86 @@
+package catalog
+
+import (
+	"context"
+	"path"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// names are those that a list may hold.
+type names struct {
+	known map[string]bool
+	// complete is false when the name of an application could not be read. A list that holds
+	// an unknown name may mean that one: complaining about it would only hide the cause.
+	complete bool
+}
+
+func newNames(candidates []candidate) names {
+	n := names{known: make(map[string]bool, len(candidates)), complete: true}
+	for _, one := range candidates {
+		if one.application.Name == "" {
+			n.complete = false
+			continue
+		}
+		n.known[one.application.Name] = true
+	}
+	return n
+}
+
+// lists reads catalogs/<name>/metadata.yaml of every name.
+func (a *applications) lists(ctx context.Context, known names) (map[string][]string, error) {
+	directories, err := a.children(listsDirectory)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]string, len(directories))
+	for _, directory := range directories {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found := findings{path: path.Join(directory, metadataFile)}
+		opened, err := a.required(maxDocument, &found)
+		if err != nil {
+			return nil, err
+		}
+		if opened != nil && opened.root != nil {
+			all[path.Base(directory)] = parseList(opened.root, known, &found)
+		}
+		a.report.merge(found)
+	}
+	return all, nil
+}
+
+func parseList(root *yaml.Node, known names, found *findings) []string {
+	if root.Kind != yaml.MappingNode {
+		found.add(root.Line, "must be a mapping, not %s", describe(root))
+		return nil
+	}
+	listed := member(root, "applications")
+	switch {
+	case listed == nil:
+		found.add(root.Line, "applications is missing: expected a list of application names")
+		return nil
+	case listed.Kind != yaml.SequenceNode:
+		found.add(listed.Line, "applications must be a list, not %s", describe(listed))
+		return nil
+	}
+	lines := make(map[string]int, len(listed.Content))
+	list := make([]string, 0, len(listed.Content))
+	for i, element := range listed.Content {
+		name, ok := text(resolve(element))
+		first, twice := lines[name]
+		switch {
+		case !ok:
+			found.add(element.Line, "applications[%d] must be a string, not %s", i, describe(resolve(element)))
+		case twice:
+			found.add(element.Line, "applications has %s twice, first in line %d", quote(name), first)
+		case known.complete && !known.known[name]:
+			found.add(element.Line, "applications has %s, which no application.yaml defines", quote(name))
+		default:
+			lines[name] = element.Line
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
+// is reported: without its tier the application would silently leave selections.
+func (a *applications) metadata(found *findings) (Metadata, error) {
+	opened, err := open(a.fsys, maxMetadata, found)
+	if err != nil {
+		return Metadata{}, err
+	}
+	if opened == nil {
+		misspelt := path.Join(path.Dir(found.path), "metadata.yml")
+		exists, err := a.exists(misspelt)
+		if exists {
+			found.add(0, "is missing: rename %s", misspelt)
+		}
+		return Metadata{}, err
+	}
+	if opened.root == nil {
+		return Metadata{}, nil
+	}
+	return parseMetadata(opened.root, found), nil
+}
+
+func parseMetadata(root *yaml.Node, found *findings) Metadata {
+	var metadata Metadata
+	if root.Kind != yaml.MappingNode {
+		found.add(root.Line, "must be a mapping, not %s", describe(root))
+		return metadata
+	}
+	for _, member := range entries(root) {
+		switch member.name {
+		case "tier":
+			metadata.Tier = parseText(member, found)
+		case "deprecated":
+			metadata.Deprecated = parseDeprecated(member, found)
+		case "labels":
+			metadata.Labels = parseStrings(member, checkLabel, found)
+		case "annotations":
+			metadata.Annotations = parseStrings(member, checkAnnotation, found)
+		default:
+			value, err := plain(member.value)
+			if err != nil {
+				found.add(member.line, "%s: %s", quote(member.name), err)
+				continue
+			}
+			if metadata.Extra == nil {
+				metadata.Extra = map[string]any{}
+			}
+			metadata.Extra[member.name] = value
+		}
+	}
+	return metadata
+}
+
+func parseText(member entry, found *findings) string {
+	value, ok := text(member.value)
+	if !ok {
+		found.add(member.value.Line, "%s must be a string, not %s", member.name, describe(member.value))
+	}
+	return value
+}
+
+func parseDeprecated(member entry, found *findings) string {
+	if member.value.Kind == yaml.ScalarNode && member.value.ShortTag() == "!!bool" {
+		found.add(member.value.Line, "deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated")
+		return ""
+	}
+	return parseText(member, found)
+}
+
+// parseStrings reads a mapping of strings to strings; check returns what is wrong with a pair.
+func parseStrings(member entry, check func(key, value string) []string, found *findings) map[string]string {
+	if member.value.Kind != yaml.MappingNode {
+		found.add(member.value.Line, "%s must be a mapping, not %s", member.name, describe(member.value))
+		return nil
+	}
+	pairs := make(map[string]string, len(member.value.Content)/2)
+	for _, pair := range entries(member.value) {
+		value, ok := text(pair.value)
+		if !ok {
+			found.add(pair.value.Line, "%s: the value of %s must be a string, not %s", member.name, quote(pair.name), describe(pair.value))
+			continue
+		}
+		for _, problem := range check(pair.name, value) {
+			found.add(pair.line, "%s: %s", member.name, problem)
+		}
+		pairs[pair.name] = value
+	}
+	return pairs
+}
+
+// checkLabel holds labels to Kubernetes' rules, because label selectors are matched with them.
+func checkLabel(key, value string) []string {
+	problems := checkKey(key, validation.IsQualifiedName(key))
+	for _, problem := range validation.IsValidLabelValue(value) {
+		problems = append(problems, "the value "+quote(value)+" of "+quote(key)+" is not valid: "+problem)
+	}
+	return problems
+}
+
+// checkAnnotation follows the API server, which ignores the case of annotation keys.
+func checkAnnotation(key, _ string) []string {
+	return checkKey(key, validation.IsQualifiedName(strings.ToLower(key)))
+}
+
+func checkKey(key string, reasons []string) []string {
+	var problems []string
+	for _, reason := range reasons {
+		problems = append(problems, "the key "+quote(key)+" is not valid: "+reason)
+	}
+	return problems
+}

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxViolations are kept of a catalog, and maxFileViolations of one of its files, so that
+	// one broken file hides neither the others nor fills the memory.
+	maxViolations     = 1000
+	maxFileViolations = 100
+	// maxListed violations are part of an error's text: it ends up in conditions and events.
+	maxListed = 20
+	// maxQuoted bytes of a catalog's text are repeated in a message.
+	maxQuoted = 80
+)
+
+// Violation is one thing that is wrong with a catalog.
+type Violation struct {
+	// Path of the file or directory, as the file system that was loaded has it; "." is its root.
+	Path string
+	// Line in the file, from 1; 0 when it is unknown.
+	Line int
+	// Message for people, lower case, without path and line.
+	Message string
+}
+
+// String returns "path:line: message", without the line when it is unknown.
+func (v Violation) String() string {
+	if v.Line == 0 {
+		return v.Path + ": " + v.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", v.Path, v.Line, v.Message)
+}
+
+// InvalidError says that a catalog's content is wrong.
+type InvalidError struct {
+	// Violations sorted by path, line and message. Never empty.
+	Violations []Violation
+	// Omitted violations were found as well, but are too many to be kept.
+	Omitted int
+}
+
+// Error lists the first violations and says how many more there are.
+func (e *InvalidError) Error() string {
+	total := len(e.Violations) + e.Omitted
+	listed := e.Violations[:min(len(e.Violations), maxListed)]
+	var text strings.Builder
+	if total == 1 {
+		text.WriteString("invalid catalog: ")
+	} else {
+		fmt.Fprintf(&text, "invalid catalog: %d violations: ", total)
+	}
+	for i, violation := range listed {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		text.WriteString(violation.String())
+	}
+	if more := total - len(listed); more > 0 {
+		fmt.Fprintf(&text, "; and %d more", more)
+	}
+	return text.String()
+}
+
+// report collects violations. It keeps those that sort first, whatever the order they come in.
+type report struct {
+	kept  []Violation
+	total int
+}
+
+func (r *report) add(path string, line int, format string, args ...any) {
+	r.total++
+	r.kept = append(r.kept, Violation{Path: path, Line: line, Message: fmt.Sprintf(format, args...)})
+	if len(r.kept) >= 2*maxViolations {
+		r.trim()
+	}
+}
+
+func (r *report) merge(found findings) {
+	for _, violation := range found.kept {
+		r.add(violation.Path, violation.Line, "%s", violation.Message)
+	}
+	r.total += found.omitted
+}
+
+func (r *report) trim() {
+	slices.SortFunc(r.kept, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+	})
+	r.kept = r.kept[:min(len(r.kept), maxViolations)]
+}
+
+// err returns an *InvalidError, or nil when nothing was added.
+func (r *report) err() error {
+	if r.total == 0 {
+		return nil
+	}
+	r.trim()
+	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
+}
+
+// findings are the violations of one file.
+type findings struct {
+	path    string
+	kept    []Violation
+	omitted int
+}
+
+func (f *findings) add(line int, format string, args ...any) {
+	if len(f.kept) == maxFileViolations {
+		f.omitted++
+		return
+	}
+	f.kept = append(f.kept, Violation{Path: f.path, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// quote returns text of the catalog for a message, shortened when it is long.
+func quote(text string) string {
+	return fmt.Sprintf("%q", shorten(text))
+}
+
+// shorten cuts text of the catalog that is repeated in a message.
+func shorten(text string) string {
+	if len(text) <= maxQuoted {
+		return text
+	}
+	cut := maxQuoted
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "..."
+}
