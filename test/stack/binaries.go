@@ -1,0 +1,182 @@
+package stack
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// binDirVariable names a directory of existing binaries, as setup-envtest lays them out.
+const binDirVariable = "STACK_BIN"
+
+// builder finds the binaries of the servers, and builds those that are missing.
+type builder struct {
+	tools    string // directory of the pinned modules
+	cache    string // where binaries are kept for all clones on this machine
+	existing string // directory of existing binaries, or empty
+	progress *progress
+}
+
+// Build makes sure that the binaries of the servers that the options ask for exist, and narrates on out
+// what it builds. The first time takes several minutes; `go test` would hide that and might time out.
+func Build(ctx context.Context, out io.Writer, options Options) error {
+	root, err := Root(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := newBuilder(root, newProgress(out))
+	if err != nil {
+		return err
+	}
+	for _, srv := range options.wanted() {
+		if _, err := b.binary(ctx, srv); err != nil {
+			return err
+		}
+	}
+	_, err = b.fluxCRDs(ctx)
+	return err
+}
+
+func newBuilder(root string, p *progress) (*builder, error) {
+	b := &builder{tools: filepath.Join(root, "test", "tools"), progress: p}
+	if dir := os.Getenv(binDirVariable); dir != "" {
+		b.existing = fromRoot(root, dir)
+		if info, err := os.Stat(b.existing); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("reading %s: %s is not a directory", binDirVariable, b.existing)
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("locating the cache of server binaries: %w", err)
+	}
+	b.cache = filepath.Join(cache, "winnow")
+	return b, nil
+}
+
+// binary returns the path of a server's binary, and builds it when it is missing.
+func (b *builder) binary(ctx context.Context, srv server) (string, error) {
+	if b.existing != "" {
+		if path := filepath.Join(b.existing, srv.name); executable(path) {
+			return path, nil
+		}
+	}
+	dir, err := b.moduleCache(ctx, srv.module)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, srv.name)
+	if executable(path) {
+		return path, nil
+	}
+	err = b.locked(ctx, dir, func() error {
+		if executable(path) { // another process was faster
+			return nil
+		}
+		return b.build(ctx, srv, path)
+	})
+	if err != nil {
+		return "", fmt.Errorf("building %s: %w", srv.name, err)
+	}
+	return path, nil
+}
+
+// build compiles a server into a directory beside path and moves it there, so that nobody ever sees
+// half a binary.
+func (b *builder) build(ctx context.Context, srv server, path string) error {
+	moduleDir := filepath.Join(b.tools, srv.module)
+	b.progress.step("building %s, about %d min on 2 cores, only once", srv.name, srv.minutes)
+	b.progress.note("into %s", filepath.Dir(path))
+	started := time.Now()
+
+	version, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Version}}", srv.versionOf)
+	if err != nil {
+		return err
+	}
+	ldflags := []string{"-s", "-w"}
+	for _, variable := range srv.versionVars {
+		ldflags = append(ldflags, "-X", variable+"="+version)
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(path), temporaryPrefix)
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(temporary, srv.name)
+	args := []string{"build", "-o", target, "-ldflags", strings.Join(ldflags, " "), srv.pkg}
+	if err = goRun(ctx, moduleDir, []string{"CGO_ENABLED=0"}, args...); err == nil {
+		err = os.Rename(target, path)
+	}
+	if err := errors.Join(err, os.RemoveAll(temporary)); err != nil {
+		return err
+	}
+	b.progress.note("%s %s built in %s", srv.name, version, round(time.Since(started)))
+	return nil
+}
+
+// temporaryPrefix starts the names of what a build leaves behind when it is killed.
+const temporaryPrefix = ".building-"
+
+// locked runs work while no other process works in dir.
+func (b *builder) locked(ctx context.Context, dir string, work func() error) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	release, err := lockFile(ctx, filepath.Join(dir, ".lock"), func() {
+		b.progress.step("waiting for another process that builds in")
+		b.progress.note("%s", dir)
+	})
+	if err != nil {
+		return err
+	}
+	leftovers, err := filepath.Glob(filepath.Join(dir, temporaryPrefix+"*"))
+	for _, leftover := range leftovers {
+		err = errors.Join(err, os.RemoveAll(leftover))
+	}
+	if err == nil {
+		err = work()
+	}
+	return errors.Join(err, release())
+}
+
+// moduleCache returns where the binaries of a pinned module are kept. The name changes with all that the
+// binaries depend on.
+func (b *builder) moduleCache(ctx context.Context, module string) (string, error) {
+	dir := filepath.Join(b.tools, module)
+	goVersion, err := goOutput(ctx, dir, "env", "GOVERSION")
+	if err != nil {
+		return "", err
+	}
+	key, err := cacheKey(os.DirFS(dir), goVersion, runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		return "", fmt.Errorf("computing the cache key of test/tools/%s: %w", module, err)
+	}
+	return filepath.Join(b.cache, module+"-"+key), nil
+}
+
+// cacheKey is a short digest of a module's requirements and of the toolchain.
+func cacheKey(module fs.FS, toolchain ...string) (string, error) {
+	hash := sha256.New()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := fs.ReadFile(module, name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(hash, "%s %d\n%s", name, len(content), content)
+	}
+	for _, part := range toolchain {
+		fmt.Fprintf(hash, "%s\n", part)
+	}
+	return fmt.Sprintf("%x", hash.Sum(nil))[:12], nil
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
+}

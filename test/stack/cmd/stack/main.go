@@ -1,0 +1,104 @@
+// Command stack runs the local real system until it is interrupted: a Kubernetes API server, an OCI
+// registry, the controllers of Flux, and Winnow under the rights of its own ServiceAccount.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if errors.Is(err, flag.ErrHelp) || err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "stack:", err)
+	os.Exit(1)
+}
+
+// run starts the system, explains it on out and waits. Progress goes to narration.
+func run(ctx context.Context, args []string, out, narration io.Writer) error {
+	flags := flag.NewFlagSet("stack", flag.ContinueOnError)
+	flags.SetOutput(narration)
+	buildOnly := flags.Bool("build", false, "only build the servers that are missing, and exit")
+	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd and kube-apiserver")
+	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	options := everything(*dir, narration)
+	if *controlPlane {
+		options.Registry, options.SourceController, options.KustomizeController = false, false, false
+	}
+	if *buildOnly {
+		return stack.Build(ctx, narration, options)
+	}
+	s, err := stack.Start(ctx, everything(*dir, narration))
+	if err != nil {
+		return ifRunning(ctx, err)
+	}
+	err = serve(ctx, s, out)
+	_, _ = fmt.Fprintln(narration, "==> stopping")
+	return errors.Join(err, s.Stop())
+}
+
+// everything is the whole system, with what a KKP cluster has.
+func everything(dir string, narration io.Writer) stack.Options {
+	return stack.Options{
+		Dir:                 dir,
+		Progress:            narration,
+		Registry:            true,
+		SourceController:    true,
+		KustomizeController: true,
+		CRDs:                []string{"test/stack/crds"},
+	}
+}
+
+// serve installs Winnow and a catalog and blocks until the interrupt, or until a server dies.
+func serve(ctx context.Context, s *stack.Stack, out io.Writer) error {
+	if err := furnish(ctx, s); err != nil {
+		return ifRunning(ctx, err)
+	}
+	if err := explain(s, out); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.Failed():
+		return s.Err()
+	}
+}
+
+// furnish installs Winnow as its users do, and pushes the example catalog.
+func furnish(ctx context.Context, s *stack.Stack) error {
+	if err := s.ApplyKustomization(ctx, "config/default"); err != nil {
+		return err
+	}
+	if _, err := s.StartController(ctx, stack.ControllerOptions{}); err != nil {
+		return err
+	}
+	if _, err := s.PushCatalog(ctx, "examples/catalog", catalogName+":latest", stack.PushOptions{}); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.Dir(), tryFile), fmt.Appendf(nil, tryManifests, s.RegistryHost()), 0o600)
+}
+
+// ifRunning drops the errors that only follow from the interrupt.
+func ifRunning(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}

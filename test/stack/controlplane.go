@@ -1,0 +1,122 @@
+package stack
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"k8s.io/client-go/rest"
+)
+
+func (s *Stack) startEtcd(ctx context.Context) error {
+	return s.startServer(ctx, Etcd, func(dir string) (launch, error) {
+		addresses, err := freeAddresses(2)
+		if err != nil {
+			return launch{}, err
+		}
+		s.etcdURL = "http://" + addresses[0]
+		peerURL := "http://" + addresses[1]
+		return launch{
+			args: []string{
+				"--name=stack",
+				"--data-dir=" + filepath.Join(dir, "data"),
+				"--listen-client-urls=" + s.etcdURL,
+				"--advertise-client-urls=" + s.etcdURL,
+				"--listen-peer-urls=" + peerURL,
+				"--initial-advertise-peer-urls=" + peerURL,
+				"--initial-cluster=stack=" + peerURL,
+				"--log-level=warn",
+				"--unsafe-no-fsync", // the data need not survive the machine
+			},
+			ready: answers(http.DefaultClient, s.etcdURL+"/health"),
+		}, nil
+	})
+}
+
+func (s *Stack) startAPIServer(ctx context.Context) error {
+	token := rand.Text()
+	return s.startServer(ctx, APIServer, func(dir string) (launch, error) {
+		address, err := freeAddress()
+		if err != nil {
+			return launch{}, err
+		}
+		args, err := s.apiServerArgs(dir, address, token)
+		if err != nil {
+			return launch{}, err
+		}
+		s.restConfig = &rest.Config{
+			Host:        "https://" + address,
+			BearerToken: token,
+			// The server signs its certificate itself, and writes the chain when it starts.
+			TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(dir, "apiserver.crt")},
+			QPS:             -1, // no limit
+		}
+		return launch{args: args, ready: s.apiServerReady}, nil
+	})
+}
+
+func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	signingKey := filepath.Join(dir, "service-account.key")
+	if err := writeSigningKey(signingKey); err != nil {
+		return nil, fmt.Errorf("writing the signing key of ServiceAccount tokens: %w", err)
+	}
+	tokens := filepath.Join(dir, "tokens.csv")
+	if err := os.WriteFile(tokens, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
+		return nil, err
+	}
+	return []string{
+		"--etcd-servers=" + s.etcdURL,
+		"--cert-dir=" + dir,
+		"--bind-address=" + loopback,
+		"--advertise-address=" + loopback,
+		"--secure-port=" + port,
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + signingKey,
+		"--service-account-signing-key-file=" + signingKey,
+		"--token-auth-file=" + tokens,
+		"--authorization-mode=RBAC",
+		"--service-cluster-ip-range=10.0.0.0/24",
+		"--endpoint-reconciler-type=none", // it rejects loopback addresses
+		// Nobody runs pods here, and nobody makes the default ServiceAccount that they need.
+		"--disable-admission-plugins=ServiceAccount",
+	}, nil
+}
+
+// apiServerReady reads the certificate anew each time, because the server writes it while it starts.
+func (s *Stack) apiServerReady(ctx context.Context) error {
+	httpClient, err := rest.HTTPClientFor(s.restConfig)
+	if err != nil {
+		return err
+	}
+	defer httpClient.CloseIdleConnections()
+	return answers(httpClient, s.restConfig.Host+"/readyz")(ctx)
+}
+
+// writeSigningKey keeps the key of an earlier attempt.
+func writeSigningKey(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	block := &pem.Block{Type: "EC PRIVATE KEY", Bytes: der}
+	return os.WriteFile(path, pem.EncodeToMemory(block), 0o600)
+}

@@ -1,0 +1,143 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// fluxCRDs returns a directory with the CRDs of Flux, taken out of the pinned modules.
+func (b *builder) fluxCRDs(ctx context.Context) (string, error) {
+	cache, err := b.moduleCache(ctx, fluxModule)
+	if err != nil {
+		return "", err
+	}
+	target := filepath.Join(cache, "crds")
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
+	}
+	err = b.locked(ctx, cache, func() error {
+		if _, err := os.Stat(target); err == nil { // another process was faster
+			return nil
+		}
+		return b.copyFluxCRDs(ctx, target)
+	})
+	if err != nil {
+		return "", fmt.Errorf("copying the CRDs of Flux: %w", err)
+	}
+	return target, nil
+}
+
+func (b *builder) copyFluxCRDs(ctx context.Context, target string) error {
+	temporary, err := os.MkdirTemp(filepath.Dir(target), temporaryPrefix)
+	if err != nil {
+		return err
+	}
+	for _, srv := range servers() {
+		if srv.module != fluxModule {
+			continue
+		}
+		// Unlike list, download also fetches a module that is not there yet.
+		moduleDir := filepath.Join(b.tools, fluxModule)
+		if _, err := goOutput(ctx, moduleDir, "mod", "download", srv.pkg); err != nil {
+			return err
+		}
+		dir, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Dir}}", srv.pkg)
+		if err != nil {
+			return err
+		}
+		if err := copyFiles(temporary, filepath.Join(dir, "config", "crd", "bases", "*.yaml")); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temporary, target)
+}
+
+func copyFiles(target, pattern string) error {
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("no file matches %s", pattern)
+	}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(target, filepath.Base(path)), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startFlux starts both controllers at once, because each spends its time waiting.
+func (s *Stack) startFlux(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	if s.options.SourceController {
+		group.Go(func() error { return s.startServer(ctx, SourceController, s.sourceController) })
+	}
+	if s.options.KustomizeController {
+		group.Go(func() error { return s.startServer(ctx, KustomizeController, s.kustomizeController) })
+	}
+	return group.Wait()
+}
+
+func (s *Stack) sourceController(dir string) (launch, error) {
+	addresses, err := freeAddresses(2)
+	if err != nil {
+		return launch{}, err
+	}
+	health, storage := addresses[0], addresses[1]
+	data := filepath.Join(dir, "data")
+	return launch{
+		env:   s.controllerEnvironment(s.kubeconfig, FluxNamespace),
+		args:  append(fluxArgs(health), storageArgs(data, storage)...),
+		ready: answers(http.DefaultClient, "http://"+health+"/readyz", "http://"+storage+"/"),
+	}, os.MkdirAll(data, 0o750)
+}
+
+func (s *Stack) kustomizeController(string) (launch, error) {
+	health, err := freeAddress()
+	if err != nil {
+		return launch{}, err
+	}
+	return launch{
+		env:   s.controllerEnvironment(s.kubeconfig, FluxNamespace),
+		args:  append(fluxArgs(health), "--feature-gates=ExternalArtifact=true"),
+		ready: answers(http.DefaultClient, "http://"+health+"/readyz"),
+	}, nil
+}
+
+// fluxArgs make the controllers of Flux retry soon, so that a test waits for work and not for backoff.
+func fluxArgs(health string) []string {
+	return []string{
+		"--health-addr=" + health,
+		"--metrics-addr=0", // none
+		"--events-addr=",   // none
+		"--requeue-dependency=1s",
+		"--min-retry-delay=200ms",
+		"--max-retry-delay=2s",
+		"--interval-jitter-percentage=0",
+	}
+}
+
+// storageArgs make a controller serve its artifacts from data at address.
+func storageArgs(data, address string) []string {
+	return []string{
+		"--storage-path=" + data,
+		"--storage-addr=" + address,
+		"--storage-adv-addr=" + address,
+	}
+}
+
+// controllerEnvironment is what a Flux-like controller expects from its pod.
+func (s *Stack) controllerEnvironment(kubeconfig, namespace string) []string {
+	return []string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + namespace}
+}

@@ -1,0 +1,116 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+)
+
+// launch is how a server is started once: with these ports.
+type launch struct {
+	args  []string
+	env   []string
+	ready func(context.Context) error
+}
+
+// startServer starts a server in its own directory under dir and returns when it is ready. configure is
+// called again, to pick other ports, when the first ones were lost to another process.
+func (s *Stack) startServer(ctx context.Context, name string, configure func(dir string) (launch, error)) error {
+	s.progress.step("starting %s", name)
+	dir := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	_, err := s.launch(ctx, command{name: name, path: s.binaries[name], dir: dir}, func() (launch, error) {
+		l, err := configure(dir)
+		l.args = append(l.args, s.options.Args[name]...)
+		return l, err
+	})
+	return err
+}
+
+// launch starts a process, waits until it is ready and watches it from then on.
+func (s *Stack) launch(ctx context.Context, c command, configure func() (launch, error)) (*Process, error) {
+	c.logPath = filepath.Join(s.dir, logDir, c.name+".log")
+	for retry := true; ; retry = false {
+		l, err := configure()
+		if err != nil {
+			return nil, fmt.Errorf("configuring %s: %w", c.name, err)
+		}
+		c.args, c.env = l.args, append(s.environment(), l.env...)
+		p, err := startProcess(c)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		s.processes = append(s.processes, p)
+		s.mu.Unlock()
+		err = p.awaitReady(ctx, l.ready)
+		if err == nil {
+			go s.watch(p)
+			return p, nil
+		}
+		if log, logErr := p.Logs(); !retry || logErr != nil || !lostPort(log) {
+			return nil, err
+		}
+		s.progress.note("its port was taken; trying another one")
+		if err := p.Kill(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// watch reports a process that ends though nobody has asked for it.
+func (s *Stack) watch(p *Process) {
+	<-p.Exited()
+	if p.ending.Load() {
+		return
+	}
+	s.failOnce.Do(func() {
+		s.failure = p.failure()
+		s.progress.print(s.failure.Error())
+		close(s.failed)
+	})
+}
+
+// environment is the same on every machine: the credentials and settings of the developer who starts the
+// stack are none of its business.
+func (s *Stack) environment() []string {
+	env := []string{
+		"HOME=" + filepath.Join(s.dir, tmpDir),
+		"TMPDIR=" + filepath.Join(s.dir, tmpDir),
+		"OTEL_TRACES_EXPORTER=none", // the registry would look for a collector on the network
+	}
+	// What the Go runtime needs for coverage, race reports and debugging.
+	for _, name := range []string{"PATH", "GOCOVERDIR", "GORACE", "GODEBUG", "GOTRACEBACK"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// answers returns a check that all these URLs answer with 200.
+func answers(c *http.Client, urls ...string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for _, url := range urls {
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+			if err != nil {
+				return err
+			}
+			response, err := c.Do(request)
+			if err != nil {
+				return err
+			}
+			if err := response.Body.Close(); err != nil {
+				return err
+			}
+			if response.StatusCode != http.StatusOK {
+				return fmt.Errorf("%s answers %s", url, response.Status)
+			}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,54 @@
+package stack
+
+import (
+	"io"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Namespaces that every stack has.
+const (
+	FluxNamespace   = "flux-system"
+	WinnowNamespace = "winnow-system"
+)
+
+// Options say what Start starts. The zero value starts etcd and kube-apiserver with the CRDs of Flux.
+type Options struct {
+	// Dir keeps data, logs and kubeconfigs, and stays after Stop. Empty: a temporary directory, which Stop
+	// removes.
+	Dir string
+
+	// Progress gets a line for each step, and the end of a server's log when it dies. Nil: silence.
+	Progress io.Writer
+
+	// Registry, SourceController and KustomizeController are started when they are set.
+	Registry            bool
+	SourceController    bool
+	KustomizeController bool
+
+	// CRDs are files, or directories of files, with CustomResourceDefinitions to install besides those of
+	// Flux. Relative paths start at the root of the repository.
+	CRDs []string
+
+	// Args are appended to the flags of a server, by its name; of a flag given twice the last one counts.
+	Args map[string][]string
+
+	// AddToScheme extends the scheme of Client, which knows Kubernetes, CRDs and Flux.
+	AddToScheme []func(*runtime.Scheme) error
+}
+
+// wanted lists the servers that the options ask for, in the order in which they start.
+func (o Options) wanted() []server {
+	optional := map[string]bool{
+		Registry:            o.Registry,
+		SourceController:    o.SourceController,
+		KustomizeController: o.KustomizeController,
+	}
+	var wanted []server
+	for _, srv := range servers() {
+		if on, isOptional := optional[srv.name]; on || !isOptional {
+			wanted = append(wanted, srv)
+		}
+	}
+	return wanted
+}

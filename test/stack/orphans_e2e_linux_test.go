@@ -1,0 +1,9 @@
+//go:build e2e
+
+package stack
+
+import "testing"
+
+func TestKilledParentLeavesNoServer(t *testing.T) {
+	killParent(t, roleStack, t.TempDir())
+}

@@ -1,0 +1,46 @@
+package stack
+
+import (
+	"fmt"
+	"net"
+	"strings"
+)
+
+// loopback is the only address on which anything listens.
+const loopback = "127.0.0.1"
+
+// freeAddress returns a HOST:PORT on loopback that nobody listened on a moment ago. Another process may
+// take it before the caller does; see startServer for the retry.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", loopback+":0")
+	if err != nil {
+		return "", fmt.Errorf("picking a free port: %w", err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return "", fmt.Errorf("picking a free port: %w", err)
+	}
+	return address, nil
+}
+
+// freeAddresses returns n different ones.
+func freeAddresses(n int) ([]string, error) {
+	seen := map[string]bool{}
+	addresses := make([]string, 0, n)
+	for len(addresses) < n {
+		address, err := freeAddress()
+		if err != nil {
+			return nil, err
+		}
+		if !seen[address] {
+			seen[address] = true
+			addresses = append(addresses, address)
+		}
+	}
+	return addresses, nil
+}
+
+// lostPort reports whether a process ended because somebody else took its port.
+func lostPort(log []byte) bool {
+	return strings.Contains(string(log), "address already in use")
+}

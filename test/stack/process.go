@@ -1,0 +1,185 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Bounds of starting and ending a process.
+const (
+	readyTimeout = 2 * time.Minute
+	readyPoll    = 50 * time.Millisecond
+	termTimeout  = 10 * time.Second
+	killTimeout  = 5 * time.Second
+)
+
+// Process is a running server.
+type Process struct {
+	name    string
+	logPath string
+	cmd     *exec.Cmd
+
+	ending atomic.Bool   // somebody asked for the end
+	exited chan struct{} // closed when it has ended
+	err    error         // how it ended; read only after exited is closed
+}
+
+// command is what a process is started with.
+type command struct {
+	name    string
+	path    string
+	args    []string
+	env     []string
+	dir     string
+	logPath string
+}
+
+// startProcess starts a command; the process ends at the latest with this one.
+func startProcess(c command) (*Process, error) {
+	log, err := os.Create(c.logPath)
+	if err != nil {
+		return nil, fmt.Errorf("creating log: %w", err)
+	}
+	p := &Process{name: c.name, logPath: c.logPath, exited: make(chan struct{})}
+	p.cmd = exec.Command(c.path, c.args...)
+	p.cmd.Env, p.cmd.Dir = c.env, c.dir
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = childAttributes()
+
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked; see childAttributes
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+		}
+		close(p.exited)
+	}()
+	err = errors.Join(<-started, log.Close())
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", c.name, err)
+	}
+	return p, nil
+}
+
+// Name is the name of the server.
+func (p *Process) Name() string { return p.name }
+
+// PID is the process ID, also after the end.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// LogPath is the file with all that the process has printed.
+func (p *Process) LogPath() string { return p.logPath }
+
+// Logs returns all that the process has printed so far.
+func (p *Process) Logs() ([]byte, error) { return os.ReadFile(p.logPath) }
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Err returns how the process ended: nil while it runs and after exit code 0.
+func (p *Process) Err() error {
+	select {
+	case <-p.exited:
+		return p.err
+	default:
+		return nil
+	}
+}
+
+// Stop asks the process to end, and kills it when it does not within ten seconds. It fails when it had to
+// kill, and does nothing when the process has ended already.
+func (p *Process) Stop() error {
+	p.ending.Store(true)
+	p.signal(syscall.SIGTERM)
+	if p.endsWithin(termTimeout) {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("stopping %s: still running after %s", p.name, termTimeout), p.Kill())
+}
+
+// Kill ends the process at once, as a crash of the machine would.
+func (p *Process) Kill() error {
+	p.ending.Store(true)
+	p.signal(syscall.SIGKILL)
+	if p.endsWithin(killTimeout) {
+		return nil
+	}
+	return fmt.Errorf("killing %s: still running after %s", p.name, killTimeout)
+}
+
+// signal reaches the whole process group. That there is none any more is what the caller wants.
+func (p *Process) signal(sig syscall.Signal) {
+	select {
+	case <-p.exited:
+	default:
+		_ = syscall.Kill(-p.PID(), sig)
+	}
+}
+
+func (p *Process) endsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// awaitReady polls until ready returns no error. It gives up when the process ends.
+func (p *Process) awaitReady(ctx context.Context, ready func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	var last error
+	err := wait.PollUntilContextCancel(ctx, readyPoll, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-p.exited:
+			return false, p.failure()
+		default:
+		}
+		if err := ready(ctx); err != nil {
+			if ctx.Err() == nil { // else it says only that time is up
+				last = err
+			}
+			return false, nil
+		}
+		return true, nil
+	})
+	if wait.Interrupted(err) || errors.Is(err, context.Canceled) {
+		err = fmt.Errorf("%w, last because of: %w\n%s", err, last, p.tail())
+	}
+	if err != nil {
+		return fmt.Errorf("waiting until %s is ready: %w", p.name, err)
+	}
+	return nil
+}
+
+// failure describes a process that has ended though nobody asked for it.
+func (p *Process) failure() error {
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	return fmt.Errorf("%s ended unexpectedly (%s)\n%s", p.name, how, p.tail())
+}
+
+// tail is the end of the log, under a line that names it.
+func (p *Process) tail() string {
+	text, err := p.Logs()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("the end of %s:\n%s", p.logPath, lastLines(text, 20))
+}

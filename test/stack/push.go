@@ -1,0 +1,126 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
+)
+
+// Shape is how a catalog lies in its OCI manifest.
+type Shape int
+
+const (
+	// Contract is what `oras push --artifact-type ... REF applications:LAYER` makes: the catalog's own
+	// artifactType, and one layer with the title "applications".
+	Contract Shape = iota
+	// FluxArtifact is what `flux push artifact` makes: Flux's media types of config and layer.
+	FluxArtifact
+)
+
+// Media types of the shapes.
+const (
+	CatalogArtifactType   = "application/vnd.kubermatic.application-catalog.v1"
+	CatalogLayerMediaType = ocispec.MediaTypeImageLayerGzip
+	FluxConfigMediaType   = "application/vnd.cncf.flux.config.v1+json"
+	FluxLayerMediaType    = "application/vnd.cncf.flux.content.v1.tar+gzip"
+)
+
+// catalogTitle names the layer that holds the catalog.
+const catalogTitle = "applications"
+
+// PushOptions say how PushCatalog makes the manifest. The zero value makes the contract's shape.
+type PushOptions struct {
+	Shape Shape
+	// Annotations of the manifest, e.g. org.opencontainers.image.revision.
+	Annotations map[string]string
+}
+
+// PushCatalog pushes a directory to the registry as "name:tag" and returns the manifest's digest, which is
+// the same for the same content. The layer holds what the directory holds. A relative path starts at the
+// root of the repository.
+func (s *Stack) PushCatalog(ctx context.Context, dir, ref string, options PushOptions) (digest.Digest, error) {
+	name, tag, ok := strings.Cut(ref, ":")
+	if !ok || s.registryHost == "" {
+		return "", fmt.Errorf("pushing %s: want name:tag and a stack with a registry", ref)
+	}
+	repository, err := remote.NewRepository(s.registryHost + "/" + name)
+	if err != nil {
+		return "", fmt.Errorf("pushing %s: %w", ref, err)
+	}
+	repository.PlainHTTP = true
+	root, err := os.OpenRoot(fromRoot(s.root, dir))
+	if err != nil {
+		return "", fmt.Errorf("pushing %s: %w", ref, err)
+	}
+	layer, err := packTar(root.FS())
+	if err == nil {
+		err = root.Close()
+	}
+	if err != nil {
+		return "", fmt.Errorf("packing %s: %w", dir, err)
+	}
+	manifest, err := pushManifest(ctx, repository, layer, options)
+	if err == nil {
+		err = repository.Tag(ctx, manifest, tag)
+	}
+	if err != nil {
+		return "", fmt.Errorf("pushing %s: %w", ref, err)
+	}
+	return manifest.Digest, nil
+}
+
+func pushManifest(ctx context.Context, to *remote.Repository, layer tarball, options PushOptions) (ocispec.Descriptor, error) {
+	pack := oras.PackManifestOptions{
+		// A fixed time, for a reproducible digest.
+		ManifestAnnotations: map[string]string{ocispec.AnnotationCreated: "1970-01-01T00:00:00Z"},
+	}
+	maps.Copy(pack.ManifestAnnotations, options.Annotations)
+
+	mediaType, artifactType := CatalogLayerMediaType, CatalogArtifactType
+	if options.Shape == FluxArtifact {
+		mediaType, artifactType = FluxLayerMediaType, ""
+		config, err := pushFluxConfig(ctx, to, layer.diffID)
+		if err != nil {
+			return ocispec.Descriptor{}, err
+		}
+		pack.ConfigDescriptor = &config
+	}
+	descriptor, err := pushBlob(ctx, to, mediaType, layer.gzip)
+	if err != nil {
+		return ocispec.Descriptor{}, err
+	}
+	if options.Shape == Contract {
+		descriptor.Annotations = map[string]string{ocispec.AnnotationTitle: catalogTitle}
+	}
+	pack.Layers = []ocispec.Descriptor{descriptor}
+	return oras.PackManifest(ctx, to, oras.PackManifestVersion1_1, artifactType, pack)
+}
+
+// pushFluxConfig pushes the config of an image without a platform, as Flux does.
+func pushFluxConfig(ctx context.Context, to *remote.Repository, diffID digest.Digest) (ocispec.Descriptor, error) {
+	config, err := json.Marshal(ocispec.Image{
+		RootFS: ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{diffID}},
+	})
+	if err != nil {
+		return ocispec.Descriptor{}, err
+	}
+	return pushBlob(ctx, to, FluxConfigMediaType, config)
+}
+
+func pushBlob(ctx context.Context, to *remote.Repository, mediaType string, blob []byte) (ocispec.Descriptor, error) {
+	descriptor := content.NewDescriptorFromBytes(mediaType, blob)
+	exists, err := to.Exists(ctx, descriptor)
+	if err != nil || exists {
+		return descriptor, err
+	}
+	return oras.PushBytes(ctx, to, mediaType, blob)
+}

@@ -1,0 +1,49 @@
+package stack
+
+// Names of the servers, which are the names of their binaries and of their logs as well.
+const (
+	Etcd                = "etcd"
+	APIServer           = "kube-apiserver"
+	Registry            = "registry"
+	SourceController    = "source-controller"
+	KustomizeController = "kustomize-controller"
+)
+
+// server says where the binary of a server comes from.
+type server struct {
+	name   string
+	module string // directory under test/tools whose go.mod pins it
+	pkg    string // its main package
+
+	// versionOf is the module whose version the binary is; versionVars are the string variables that
+	// the linker sets to it, since `go build` of a dependency leaves them at a placeholder.
+	versionOf   string
+	versionVars []string
+
+	minutes int // that a build takes on two cores with a cold cache
+}
+
+// servers lists them in the order in which they start.
+func servers() []server {
+	return []server{{
+		name: Etcd, module: "etcd", pkg: "go.etcd.io/etcd/server/v3",
+		versionOf: "go.etcd.io/etcd/server/v3", minutes: 1,
+	}, {
+		name: APIServer, module: "apiserver", pkg: "k8s.io/kubernetes/cmd/kube-apiserver",
+		versionOf:   "k8s.io/kubernetes",
+		versionVars: []string{"k8s.io/component-base/version.gitVersion"}, minutes: 4,
+	}, {
+		name: Registry, module: "registry", pkg: "github.com/distribution/distribution/v3/cmd/registry",
+		versionOf:   "github.com/distribution/distribution/v3",
+		versionVars: []string{"github.com/distribution/distribution/v3/version.version"}, minutes: 1,
+	}, {
+		name: SourceController, module: fluxModule, pkg: "github.com/fluxcd/source-controller",
+		versionOf: "github.com/fluxcd/source-controller", minutes: 4,
+	}, {
+		name: KustomizeController, module: fluxModule, pkg: "github.com/fluxcd/kustomize-controller",
+		versionOf: "github.com/fluxcd/kustomize-controller", minutes: 1,
+	}}
+}
+
+// fluxModule pins both controllers of Flux, which share most of their dependencies.
+const fluxModule = "flux"
