@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// demo is the system with what the steps share.
+type demo struct {
+	*stack.Stack
+	root string // of the repository
+}
+
+// catalogRef is the repository that examples/gitops names, below the registry's host.
+const catalogRef = "catalogs/winnow-example"
+
+func (d *demo) install(ctx context.Context) error {
+	say("installing Winnow from config/default, with its own least rights")
+	if err := d.ApplyKustomization(ctx, "config/default"); err != nil {
+		return err
+	}
+	_, err := d.StartController(ctx, stack.ControllerOptions{})
+	return err
+}
+
+func (d *demo) publish(ctx context.Context) error {
+	say("pushing examples/catalog to the registry as v1.0.0")
+	digest, err := d.PushCatalog(ctx, "examples/catalog", catalogRef+":v1.0.0", stack.PushOptions{})
+	if err == nil {
+		note("%s", digest)
+	}
+	return err
+}
+
+func (d *demo) apply(ctx context.Context) error {
+	say("applying examples/gitops: OCIRepository, CatalogSelection, Kustomization")
+	dir, err := d.gitops()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := d.ApplyKustomization(ctx, dir); err != nil {
+		return err
+	}
+	cs, err := d.awaitApplied(ctx, "")
+	if err != nil {
+		return err
+	}
+	note("%s", ready(cs))
+	say("the cluster now has these ApplicationDefinitions")
+	return d.list(ctx, cs)
+}
+
+// upgrade publishes a catalog in which one selected application changed.
+func (d *demo) upgrade(ctx context.Context) error {
+	say("upgrading to v1.1.0, in which the values of argocd changed")
+	before, err := d.resourceVersions(ctx)
+	if err != nil {
+		return err
+	}
+	edit := func(file, content string) string {
+		if strings.Contains(file, "argocd") {
+			return strings.Replace(content, "replicas: 1", "replicas: 2", 1)
+		}
+		return content
+	}
+	cs, err := d.release(ctx, "v1.1.0", edit, d.awaitApplied)
+	if err != nil {
+		return err
+	}
+	note("%s", ready(cs))
+	after, err := d.resourceVersions(ctx)
+	if err != nil {
+		return err
+	}
+	for name, version := range after {
+		if before[name] != version {
+			note("changed in the cluster: %s", name)
+		}
+	}
+	return nil
+}
+
+// hold publishes a catalog whose tiers were renamed: the selection finds nothing in it.
+func (d *demo) hold(ctx context.Context) error {
+	say("upgrading to v2.0.0, in which somebody renamed the tiers: gold is now GOLD")
+	edit := func(file, content string) string {
+		if filepath.Base(file) == "metadata.yaml" {
+			return strings.NewReplacer("gold", "GOLD", "silver", "SILVER").Replace(content)
+		}
+		return content
+	}
+	cs, err := d.release(ctx, "v2.0.0", edit, d.awaitHeld)
+	if err != nil {
+		return err
+	}
+	refused := strings.NewReplacer("; ", "\n    ", ": ", ":\n      ").Replace(heldMessage(cs))
+	note("held: %s", refused)
+	note("%s", ready(cs))
+	say("nothing was removed: the last good artifact is still applied")
+	return d.list(ctx, cs)
+}
+
+// release pushes an edited copy of the example catalog, lets Flux pull it, and waits.
+func (d *demo) release(ctx context.Context, tag string, edit func(file, content string) string,
+	await func(context.Context, string) (*v1alpha1.CatalogSelection, error)) (*v1alpha1.CatalogSelection, error) {
+	dir, err := editedCopy(filepath.Join(d.root, "examples/catalog"), edit)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := d.PushCatalog(ctx, dir, catalogRef+":"+tag, stack.PushOptions{}); err != nil {
+		return nil, err
+	}
+	last, err := d.revision(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.follow(ctx, tag); err != nil {
+		return nil, err
+	}
+	return await(ctx, last)
+}
+
+// gitops returns a copy of examples/gitops that names the local registry.
+func (d *demo) gitops() (string, error) {
+	return editedCopy(filepath.Join(d.root, "examples/gitops"), func(_, content string) string {
+		local := fmt.Sprintf("insecure: true\n  url: oci://%s/", d.RegistryHost())
+		return strings.Replace(content, "url: oci://registry.example.com/", local, 1)
+	})
+}
+
+// editedCopy copies a directory into a temporary one, every file through edit.
+func editedCopy(from string, edit func(file, content string) string) (string, error) {
+	dir, err := os.MkdirTemp("", "winnow-demo-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		return "", err
+	}
+	return dir, filepath.WalkDir(dir, func(file string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(edit(file, string(content))), 0o600)
+	})
+}

@@ -1,0 +1,93 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// system is the one system of all tests. Each test has a namespace and applications of its own.
+var system *environment
+
+// environment is a stack with Winnow installed by config/default and running under the token of
+// its ServiceAccount.
+type environment struct {
+	*stack.Stack
+	root       string            // of the repository
+	winnow     string            // path of the command line's binary
+	controller *stack.Controller // running now
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx := context.Background()
+	e, err := start(ctx)
+	if e != nil && e.Stack != nil {
+		defer e.Stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	system = e
+	code := m.Run()
+	if code != 0 {
+		log, _ := e.controller.Logs()
+		fmt.Fprintf(os.Stderr, "end of the controller's log:\n%s\n", log[max(0, len(log)-8192):])
+	}
+	return code
+}
+
+func start(ctx context.Context) (*environment, error) {
+	e := &environment{}
+	var err error
+	if e.root, err = stack.Root(ctx); err != nil {
+		return nil, err
+	}
+	e.Stack, err = stack.Start(ctx, stack.Options{
+		Progress: os.Stderr,
+		Registry: true, SourceController: true, KustomizeController: true,
+		CRDs: []string{"test/stack/crds"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := v1alpha1.AddToScheme(e.Client().Scheme()); err != nil {
+		return e, err
+	}
+	if err := e.ApplyKustomization(ctx, filepath.Join(e.root, "config/default")); err != nil {
+		return e, fmt.Errorf("installing config/default: %w", err)
+	}
+	e.winnow = filepath.Join(e.Dir(), "winnow")
+	build := exec.CommandContext(ctx, "go", "build", "-o", e.winnow, "./cmd/winnow")
+	build.Dir = e.root
+	if out, err := build.CombinedOutput(); err != nil {
+		return e, fmt.Errorf("building winnow: %w\n%s", err, out)
+	}
+	return e, e.restart(ctx, stack.ControllerOptions{})
+}
+
+// restart stops the controller and starts it again, with an empty data directory unless the
+// options name one.
+func (e *environment) restart(ctx context.Context, options stack.ControllerOptions) error {
+	if e.controller != nil {
+		if err := e.controller.Stop(); err != nil {
+			return fmt.Errorf("stopping the controller: %w", err)
+		}
+	}
+	options.BuildFlags = []string{"-race"}
+	var err error
+	e.controller, err = e.StartController(ctx, options)
+	return err
+}

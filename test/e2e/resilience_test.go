@@ -1,0 +1,272 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+func keyOf(o client.Object) client.ObjectKey { return client.ObjectKeyFromObject(o) }
+
+func TestSourceDeletedAndRecreated(t *testing.T) {
+	s := newScenario(t, "gone", catalogOf("gone"), nil)
+	s.awaitApplied("gone-a", "gone-b", "gone-c")
+	_, ea, _, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	s.remove(s.repository())
+	s.awaitSelection("source not ready", func(cs *v1alpha1.CatalogSelection) error {
+		if conditions.GetReason(cs, meta.ReadyCondition) != v1alpha1.SourceNotReadyReason || !conditions.IsReconciling(cs) {
+			return errors.New("still content")
+		}
+		return nil
+	})
+	s.assertServed(ea)
+
+	s.create(s.repository())
+	s.awaitApplied("gone-a", "gone-b", "gone-c")
+	s.assertServed(ea)
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	s := newScenario(t, "pause", catalogOf("pause"), nil)
+	s.awaitApplied("pause-a", "pause-b", "pause-c")
+	before, ea, _, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs := s.selection.DeepCopy()
+	s.update(cs, func() { cs.Spec.Suspend = true })
+	s.push("v2", catalogOf("pause")[:2])
+	s.point("v2")
+	repository := s.repository()
+	s.await("the new artifact", func(ctx context.Context) error {
+		err := system.Client().Get(ctx, keyOf(repository), repository)
+		if err != nil || repository.Status.Artifact.Revision == before.Status.Sources[0].Revision {
+			return fmt.Errorf("not there: %w", err)
+		}
+		return nil
+	})
+	s.awaitControllerIdle()
+	s.assertServed(ea)
+
+	s.update(cs, func() { cs.Spec.Suspend = false })
+	s.awaitApplied("pause-a", "pause-b")
+}
+
+// awaitControllerIdle waits until the controller has handled what was in its queue before: it
+// publishes a selection that was created after.
+func (s *scenario) awaitControllerIdle() {
+	s.t.Helper()
+	probe := &v1alpha1.CatalogSelection{}
+	probe.Name, probe.Namespace = s.name+"-probe", s.name
+	probe.Spec = *s.selection.Spec.DeepCopy()
+	s.create(probe)
+	s.await("the probe", func(ctx context.Context) error {
+		if err := system.Client().Get(ctx, keyOf(probe), probe); err != nil || !conditions.IsReady(probe) {
+			return fmt.Errorf("not ready: %v %+v", err, probe.Status.Conditions)
+		}
+		return nil
+	})
+	s.remove(probe)
+}
+
+func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
+	s := newScenario(t, "drift", catalogOf("drift"), nil)
+	s.awaitApplied("drift-a", "drift-b", "drift-c")
+	_, ea, _, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ea.Status.Artifact
+	// The interval is an hour: only a watch can have noticed within the test's patience.
+	repaired := func(ctx context.Context) error {
+		_, now, _, err := s.live(ctx)
+		if err != nil {
+			return err
+		}
+		got := now.Status.Artifact
+		if got == nil || got.Revision != want.Revision || got.Digest != want.Digest || got.URL != want.URL ||
+			now.Spec.SourceRef == nil || now.Spec.SourceRef.Name != "drift" || !conditions.IsReady(now) {
+			return fmt.Errorf("not repaired: %+v %+v", now.Spec, now.Status)
+		}
+		if served := s.download(got.URL); served != got.Digest {
+			return fmt.Errorf("%s serves %s", got.URL, served)
+		}
+		return nil
+	}
+	t.Run("deleted", func(t *testing.T) {
+		if err := system.Client().Delete(t.Context(), ea); err != nil {
+			t.Fatal(err)
+		}
+		s.await("repaired", func(ctx context.Context) error {
+			if _, now, _, err := s.live(ctx); err == nil && now.UID == ea.UID {
+				return errors.New("still the deleted one")
+			}
+			return repaired(ctx)
+		})
+	})
+	t.Run("spec edited", func(t *testing.T) {
+		s.update(ea, func() { ea.Spec.SourceRef.Name = "somebody-else" })
+		s.await("repaired", repaired)
+	})
+	t.Run("status edited", func(t *testing.T) {
+		if err := system.Client().Get(t.Context(), keyOf(ea), ea); err != nil {
+			t.Fatal(err)
+		}
+		before := ea.DeepCopy()
+		ea.Status.Artifact.URL = "http://127.0.0.1:1/evil.tar.gz"
+		ea.Status.Artifact.Revision = "latest@sha256:0"
+		if err := system.Client().Status().Patch(t.Context(), ea, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+		s.await("repaired", repaired)
+	})
+	t.Run("archive removed", func(t *testing.T) {
+		file := filepath.Join(system.controller.DataDir, want.Path)
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		s.await("repaired", repaired)
+	})
+}
+
+func TestRestartWithEmptyDataDirectoryRebuildsTheArtifact(t *testing.T) {
+	s := newScenario(t, "restart", catalogOf("restart"), nil)
+	s.awaitApplied("restart-a", "restart-b", "restart-c")
+	before, _, ksBefore, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []struct {
+		name string
+		do   func() error
+	}{
+		{"stopped", func() error { return system.controller.Stop() }},
+		{"killed", func() error { return system.controller.Kill() }},
+	} {
+		t.Run(end.name, func(t *testing.T) {
+			if err := end.do(); err != nil {
+				t.Fatal(err)
+			}
+			if err := system.restart(t.Context(), stack.ControllerOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			s.await("rebuilt", func(ctx context.Context) error {
+				cs, ea, _, err := s.live(ctx)
+				if err != nil {
+					return err
+				}
+				a := ea.Status.Artifact
+				if a.Revision != before.Status.Artifact.Revision || a.Digest != before.Status.Artifact.Digest || !conditions.IsReady(cs) {
+					return fmt.Errorf("artifact is %v, want %v", a, before.Status.Artifact)
+				}
+				if file, err := os.Stat(filepath.Join(system.controller.DataDir, a.Path)); err != nil {
+					return err
+				} else if file.Size() != *a.Size {
+					return fmt.Errorf("%d bytes, want %d", file.Size(), *a.Size)
+				}
+				if served := s.download(a.URL); served != a.Digest {
+					return fmt.Errorf("%s serves %s", a.URL, served)
+				}
+				return nil
+			})
+		})
+	}
+	_, _, ks, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ks.Status.LastAppliedRevision != ksBefore.Status.LastAppliedRevision || !conditions.IsReady(ks) {
+		t.Errorf("the Kustomization noticed: %+v", ks.Status)
+	}
+}
+
+func TestDeletedSelectionLeavesNothingBehind(t *testing.T) {
+	s := newScenario(t, "delete", catalogOf("delete"), nil)
+	s.awaitApplied("delete-a", "delete-b", "delete-c")
+	_, ea, _, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.remove(s.selection.DeepCopy())
+	s.awaitGone(t.Context(), ea)
+	dir := filepath.Dir(filepath.Join(system.controller.DataDir, ea.Status.Artifact.Path))
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there (%v)", dir, err)
+	}
+	if applied, err := s.definitions(t.Context()); err != nil || len(applied) != 3 {
+		t.Errorf("the cluster has %d definitions (%v), want 3: applying is the Kustomization's", len(applied), err)
+	}
+}
+
+func TestForeignExternalArtifactIsNeverAdopted(t *testing.T) {
+	s := newScenario(t, "foreign", catalogOf("foreign"), nil)
+	s.awaitApplied("foreign-a", "foreign-b", "foreign-c")
+	foreign := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Name: "foreign-too", Namespace: "foreign"}}
+	s.create(foreign)
+	other := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: "foreign-too", Namespace: "foreign"}, Spec: *s.selection.Spec.DeepCopy()}
+	s.create(other)
+	t.Cleanup(func() { s.remove(other, foreign) })
+	mine := &scenario{t: t, name: "foreign", selection: other}
+	mine.awaitStalled(v1alpha1.NameConflictReason)
+	now := &sourcev1.ExternalArtifact{}
+	if err := system.Client().Get(t.Context(), keyOf(foreign), now); err != nil {
+		t.Fatal(err)
+	}
+	if now.ResourceVersion != foreign.ResourceVersion {
+		t.Errorf("the foreign ExternalArtifact was written: %+v", now)
+	}
+
+	s.remove(foreign.DeepCopy())
+	mine.awaitSelection("the free name is taken", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsReady(cs) {
+			return errors.New("not ready")
+		}
+		return nil
+	})
+}
+
+func TestCrossNamespaceReferenceIsRefused(t *testing.T) {
+	s := newScenario(t, "cross", catalogOf("cross"), nil)
+	s.awaitApplied("cross-a", "cross-b", "cross-c")
+	s.create(namespace("cross-tenant"))
+	other := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: "cross", Namespace: "cross-tenant"}, Spec: *s.selection.Spec.DeepCopy()}
+	other.Spec.Sources[0].Namespace = "cross"
+	s.create(other)
+	t.Cleanup(func() { s.remove(other) })
+	tenant := &scenario{t: t, name: "cross-tenant", selection: other}
+	tenant.awaitSelection("allowed by default", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsReady(cs) {
+			return errors.New("not ready")
+		}
+		return nil
+	})
+
+	if err := system.restart(t.Context(), stack.ControllerOptions{Args: []string{"--no-cross-namespace-refs"}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := system.restart(context.WithoutCancel(t.Context()), stack.ControllerOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	tenant.awaitStalled(v1alpha1.AccessDeniedReason)
+}
