@@ -1,0 +1,156 @@
+# Everything that is done with this repository. Needed: Go, make (GNU 3.81 or newer), git, POSIX sh.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.SUFFIXES:
+
+# Results must not depend on what happens to be set on a machine, nor on a go.work above.
+export GOFLAGS := -buildvcs=false
+export GOWORK := off
+
+GO ?= go
+BIN := bin
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 5s
+BENCH ?= .
+
+# The race detector needs a C compiler; Go turns cgo off where there is none.
+RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+
+# Tools are pinned by modules of their own, and built once for all clones on a machine.
+TOOLS_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/winnow/tools
+SHA256 := $(shell command -v sha256sum || echo shasum -a 256)
+tool-key = $(shell { cat test/tools/$(1)/go.mod test/tools/$(1)/go.sum; $(GO) env GOVERSION GOHOSTOS GOHOSTARCH; } | $(SHA256) | cut -c1-32)
+tool-path = $(TOOLS_CACHE)/$(call tool-key,$(1))/$(1)
+CONTROLLER_GEN := $(call tool-path,controller-gen)
+GOLANGCI_LINT := $(call tool-path,golangci-lint)
+CONTROLLER_GEN_PACKAGE := sigs.k8s.io/controller-tools/cmd/controller-gen
+GOLANGCI_LINT_PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+##@ Develop
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN { FS = ":.*## "; printf "Usage: make [target]\n" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and the controller's role.
+	@$(call generate-into,.)
+
+# verify generates into an empty directory and compares, so that it judges the generated files and
+# not what else is being edited.
+define generate-into
+$(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 && \
+$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
+$(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac
+endef
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format the code and sort its imports.
+	@$(GOLANGCI_LINT) fmt
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Run golangci-lint.
+	@$(GOLANGCI_LINT) run --allow-parallel-runners
+
+.PHONY: build
+build: ## Build bin/winnow and bin/winnow-controller.
+	@mkdir -p $(BIN)
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
+
+.PHONY: tools
+tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.
+	@printf '%s\n' $^
+
+.PHONY: clean
+clean: ## Remove what was built here. Caches stay.
+	rm -rf $(BIN) cover.out
+
+##@ Test
+
+.PHONY: verify
+verify: $(CONTROLLER_GEN) verify-generated verify-format verify-modules vet lint ## Check generated files, format, modules, vet, lint.
+
+.PHONY: verify-generated
+verify-generated: $(CONTROLLER_GEN)
+	@stale=; out=$$(mktemp -d) && trap 'rm -rf "$$out"' EXIT && \
+	{ $(call generate-into,"$$out"); } && \
+	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml; do \
+	  diff -ru $$file "$$out/$$file" || stale="$$stale $$file"; \
+	done && \
+	if [ -n "$$stale" ]; then echo "stale:$$stale; run make generate" >&2; exit 1; fi
+
+.PHONY: verify-format
+verify-format:
+	@files=$$($$($(GO) env GOROOT)/bin/gofmt -s -l .) && if [ -n "$$files" ]; then echo "not formatted, run make fmt:" $$files >&2; exit 1; fi
+
+# Not for the modules in test/tools: tidying those downloads the test dependencies of all of
+# kube-apiserver and Flux; that their files are complete shows when they are built.
+.PHONY: verify-modules
+verify-modules:
+	@$(GO) mod tidy -diff || { echo "go.mod or go.sum is not tidy, run go mod tidy" >&2; exit 1; }
+
+.PHONY: vet
+vet: ## Run go vet, also on the e2e tests.
+	@$(GO) vet -tags e2e ./...
+
+# Built before the tests, because go test would hide for minutes what it waits for.
+SERVERS := $(GO) run ./test/stack/cmd/stack -build
+
+.PHONY: test
+test: ## Run all tests but e2e, then each fuzz target for FUZZTIME.
+	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
+	@$(SERVERS) -control-plane
+	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
+	@$(MAKE) --no-print-directory fuzz
+
+# -run '^$$' leaves the seeds out: `go test` above ran them.
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME.
+	@for dir in $$(find . -name '*_test.go' -exec grep -l '^func Fuzz' {} + | xargs -n 1 dirname 2>/dev/null | sort -u); do \
+	  targets=$$($(GO) test $(RACE) -list '^Fuzz' "$$dir") || { echo "$$targets"; exit 1; }; \
+	  for target in $$(printf '%s\n' "$$targets" | grep '^Fuzz'); do \
+	    echo "fuzz $$dir $$target $(FUZZTIME)"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir" || exit 1; \
+	  done; \
+	done
+
+.PHONY: e2e
+e2e: ## Run the end-to-end tests on the local real system.
+	@$(SERVERS)
+	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
+
+.PHONY: bench
+bench: ## Run the benchmarks that match BENCH.
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: cover
+cover: ## Measure the statement coverage of all tests but e2e.
+	$(GO) test -timeout 30m -coverpkg=./api/...,./render/...,./controllers/...,./cmd/... -coverprofile=cover.out ./...
+	@$(GO) tool cover -func=cover.out | tail -n 1
+
+##@ Try
+
+.PHONY: stack
+stack: ## Start the local real system and leave it running.
+	@$(GO) run ./test/stack/cmd/stack
+
+.PHONY: demo
+demo: ## Show the main job, step by step, on the local real system.
+	@$(GO) run ./test/demo
+
+# Built beside and moved, because several clones may do so at once. For the host, even when GOOS
+# and GOARCH are set for a cross build.
+define build-tool
+@echo "building $(notdir $@), once for test/tools/$(notdir $@)/go.mod, into $(dir $@)"
+@mkdir -p $(dir $@)
+@cd test/tools/$(notdir $@) && GOOS= GOARCH= CGO_ENABLED=0 $(GO) build -o $@.$$$$ $(1) && mv $@.$$$$ $@
+endef
+
+$(CONTROLLER_GEN):
+	$(call build-tool,$(CONTROLLER_GEN_PACKAGE))
+
+$(GOLANGCI_LINT):
+	$(call build-tool,$(GOLANGCI_LINT_PACKAGE))
