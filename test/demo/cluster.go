@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -98,7 +97,7 @@ func (d *demo) list(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	for _, app := range cs.Status.Applications {
 		tiers[app.Name] = app.Tier
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 3, ' ', 0)
+	table := tabwriter.NewWriter(d.out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "    NAME\tTIER\tVERSIONS")
 	for _, definition := range definitions {
 		fmt.Fprintf(table, "    %s\t%s\t%s\n", definition.GetName(), tiers[definition.GetName()], versions(definition))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,7 +19,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	err := run(ctx, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
@@ -26,35 +27,42 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+// run narrates on out.
+func run(ctx context.Context, out io.Writer) error {
 	started := time.Now()
 	s, err := stack.Start(ctx, stack.Options{
-		Progress: os.Stdout,
+		Progress: out,
 		Registry: true, SourceController: true, KustomizeController: true,
 		CRDs: []string{"test/stack/crds"},
 	})
 	if err != nil {
 		return err
 	}
-	err = show(ctx, s)
-	say("stopping the servers and removing their data")
+	d := &demo{Stack: s, out: out}
+	err = d.show(ctx)
+	d.say("stopping the servers and removing their data")
 	err = errors.Join(err, s.Stop())
 	if err == nil {
-		fmt.Printf("    done after %s\n", time.Since(started).Round(time.Second))
+		d.note("done after %s", time.Since(started).Round(time.Second))
 	}
 	return err
 }
 
+// demo is the system with what the steps share.
+type demo struct {
+	*stack.Stack
+	out  io.Writer
+	root string // of the repository
+}
+
 // show runs the steps of the demo in order.
-func show(ctx context.Context, s *stack.Stack) error {
-	if err := v1alpha1.AddToScheme(s.Client().Scheme()); err != nil {
+func (d *demo) show(ctx context.Context) (err error) {
+	if err := v1alpha1.AddToScheme(d.Client().Scheme()); err != nil {
 		return err
 	}
-	root, err := stack.Root(ctx)
-	if err != nil {
+	if d.root, err = stack.Root(ctx); err != nil {
 		return err
 	}
-	d := &demo{Stack: s, root: root}
 	for _, step := range []func(context.Context) error{
 		d.install, d.publish, d.apply, d.upgrade, d.hold,
 	} {
@@ -65,10 +73,10 @@ func show(ctx context.Context, s *stack.Stack) error {
 	return nil
 }
 
-func say(format string, args ...any) {
-	fmt.Printf("==> "+format+"\n", args...)
+func (d *demo) say(format string, args ...any) {
+	fmt.Fprintf(d.out, "==> "+format+"\n", args...)
 }
 
-func note(format string, args ...any) {
-	fmt.Printf("    "+format+"\n", args...)
+func (d *demo) note(format string, args ...any) {
+	fmt.Fprintf(d.out, "    "+format+"\n", args...)
 }

@@ -11,17 +11,11 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// demo is the system with what the steps share.
-type demo struct {
-	*stack.Stack
-	root string // of the repository
-}
-
 // catalogRef is the repository that examples/gitops names, below the registry's host.
 const catalogRef = "catalogs/winnow-example"
 
 func (d *demo) install(ctx context.Context) error {
-	say("installing Winnow from config/default, with its own least rights")
+	d.say("installing Winnow from config/default, with its own least rights")
 	if err := d.ApplyKustomization(ctx, "config/default"); err != nil {
 		return err
 	}
@@ -30,16 +24,16 @@ func (d *demo) install(ctx context.Context) error {
 }
 
 func (d *demo) publish(ctx context.Context) error {
-	say("pushing examples/catalog to the registry as v1.0.0")
+	d.say("pushing examples/catalog to the registry as v1.0.0")
 	digest, err := d.PushCatalog(ctx, "examples/catalog", catalogRef+":v1.0.0", stack.PushOptions{})
 	if err == nil {
-		note("%s", digest)
+		d.note("%s", digest)
 	}
 	return err
 }
 
 func (d *demo) apply(ctx context.Context) error {
-	say("applying examples/gitops: OCIRepository, CatalogSelection, Kustomization")
+	d.say("applying examples/gitops: OCIRepository, CatalogSelection, Kustomization")
 	dir, err := d.gitops()
 	if err != nil {
 		return err
@@ -52,14 +46,14 @@ func (d *demo) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note("%s", ready(cs))
-	say("the cluster now has these ApplicationDefinitions")
+	d.note("%s", ready(cs))
+	d.say("the cluster now has these ApplicationDefinitions")
 	return d.list(ctx, cs)
 }
 
 // upgrade publishes a catalog in which one selected application changed.
 func (d *demo) upgrade(ctx context.Context) error {
-	say("upgrading to v1.1.0, in which the values of argocd changed")
+	d.say("upgrading to v1.1.0, in which the values of argocd changed")
 	before, err := d.resourceVersions(ctx)
 	if err != nil {
 		return err
@@ -74,14 +68,14 @@ func (d *demo) upgrade(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note("%s", ready(cs))
+	d.note("%s", ready(cs))
 	after, err := d.resourceVersions(ctx)
 	if err != nil {
 		return err
 	}
 	for name, version := range after {
 		if before[name] != version {
-			note("changed in the cluster: %s", name)
+			d.note("changed in the cluster: %s", name)
 		}
 	}
 	return nil
@@ -89,7 +83,7 @@ func (d *demo) upgrade(ctx context.Context) error {
 
 // hold publishes a catalog whose tiers were renamed: the selection finds nothing in it.
 func (d *demo) hold(ctx context.Context) error {
-	say("upgrading to v2.0.0, in which somebody renamed the tiers: gold is now GOLD")
+	d.say("upgrading to v2.0.0, in which somebody renamed the tiers: gold is now GOLD")
 	edit := func(file, content string) string {
 		if filepath.Base(file) == "metadata.yaml" {
 			return strings.NewReplacer("gold", "GOLD", "silver", "SILVER").Replace(content)
@@ -101,9 +95,9 @@ func (d *demo) hold(ctx context.Context) error {
 		return err
 	}
 	refused := strings.NewReplacer("; ", "\n    ", ": ", ":\n      ").Replace(heldMessage(cs))
-	note("held: %s", refused)
-	note("%s", ready(cs))
-	say("nothing was removed: the last good artifact is still applied")
+	d.note("held: %s", refused)
+	d.note("%s", strings.ReplaceAll(ready(cs), "; ", "\n    "))
+	d.say("nothing was removed: the last good artifact is still applied")
 	return d.list(ctx, cs)
 }
 

@@ -59,6 +59,8 @@ func start(ctx context.Context) (*environment, error) {
 		Progress: os.Stderr,
 		Registry: true, SourceController: true, KustomizeController: true,
 		CRDs: []string{"test/stack/crds"},
+		// By default it waits for minutes for an artifact that a test has made unreachable.
+		Args: map[string][]string{stack.KustomizeController: {"--http-retry=1"}},
 	})
 	if err != nil {
 		return nil, err

@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -269,4 +272,47 @@ func TestCrossNamespaceReferenceIsRefused(t *testing.T) {
 		}
 	})
 	tenant.awaitStalled(v1alpha1.AccessDeniedReason)
+}
+
+func TestMetricsAndHealthAreServed(t *testing.T) {
+	s := newScenario(t, "metrics", catalogOf("metrics"), nil)
+	s.awaitApplied("metrics-a", "metrics-b", "metrics-c")
+	s.await("metrics", func(ctx context.Context) error {
+		metrics, err := get(ctx, "http://"+system.controller.MetricsAddr+"/metrics")
+		if err != nil {
+			return err
+		}
+		for _, want := range []string{
+			`gotk_reconcile_condition{kind="CatalogSelection",name="metrics",namespace="metrics",status="True",type="Ready"} 1`,
+			`gotk_reconcile_duration_seconds_count{kind="CatalogSelection",name="metrics",namespace="metrics"}`,
+			`gotk_suspend_status{kind="CatalogSelection",name="metrics",namespace="metrics"} 0`,
+		} {
+			if !strings.Contains(metrics, want) {
+				return fmt.Errorf("no %s", want)
+			}
+		}
+		return nil
+	})
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if _, err := get(t.Context(), "http://"+system.controller.HealthAddr+path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func get(ctx context.Context, url string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return string(body), err
 }

@@ -1,0 +1,135 @@
+package compat
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// dataDir returns the directory with the real definitions, or skips the test.
+func dataDir(t *testing.T, root string) string {
+	t.Helper()
+	dir := os.Getenv("WINNOW_TEST_DATA")
+	if dir == "" {
+		dir = filepath.Join(root, "../shared/data")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("skipped: the real definitions are not here: %v; set WINNOW_TEST_DATA", err)
+	}
+	return dir
+}
+
+func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
+	root, err := stack.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := dataDir(t, root)
+	s, err := stack.Start(t.Context(), stack.Options{
+		Progress: t.Output(),
+		CRDs:     []string{filepath.Join(data, "kkp/crd"), filepath.Join(data, "cozystack/crd")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	kkp, cozystack := filepath.Join(data, "kkp/system-applications"), filepath.Join(data, "cozystack/applicationdefinitions")
+	for _, c := range []struct {
+		name    string
+		catalog fs.FS
+		want    int
+	}{
+		{"the example catalog in KKP", os.DirFS(filepath.Join(root, "examples/catalog")), 10},
+		{"KKP's system applications", catalogOf(t, kkp), 2},
+		{"Cozystack's definitions", catalogOf(t, cozystack), 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			// By server-side apply, as Flux does, which refuses fields that the schema lacks.
+			if err := s.Apply(t.Context(), rendered(t, c.catalog, c.want)); err != nil {
+				t.Errorf("the API server refuses what was rendered: %v", err)
+			}
+		})
+	}
+}
+
+// catalogOf makes a catalog of a directory of manifests: one application a file.
+func catalogOf(t *testing.T, dir string) fs.FS {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no manifests in %s: %v", dir, err)
+	}
+	catalog := t.TempDir()
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app := filepath.Join(catalog, "applications", strings.TrimSuffix(filepath.Base(file), ".yaml"))
+		if err := os.MkdirAll(app, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(app, "application.yaml"), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return os.DirFS(catalog)
+}
+
+// rendered selects everything of a catalog, checks that the documents passed through as they
+// are, and builds the artifact as Flux does.
+func rendered(t *testing.T, fsys fs.FS, want int) []byte {
+	t.Helper()
+	loaded, err := render.LoadFS(t.Context(), "real", fsys, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := render.Render(t.Context(), []selection.Source{{Name: "real", Catalog: loaded}},
+		render.Options{Name: "real", Namespace: "compat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := filesys.MakeFsInMemory()
+	for _, path := range result.Tree.Paths() {
+		content, _ := result.Tree.Content(path)
+		if err := memory.WriteFile(path, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, app := range loaded.Applications {
+		original, err := fs.ReadFile(fsys, app.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, _ := result.Tree.Content(render.ApplicationsDir + "/" + app.Name + ".yaml")
+		if !bytes.Equal(content, original) {
+			t.Errorf("%s is not byte-identical to its file in the catalog", app.Name)
+		}
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(built.Resources()) != want {
+		t.Errorf("%d objects, want %d", len(built.Resources()), want)
+	}
+	stream, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
