@@ -28,6 +28,7 @@ var version = "dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal kills
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -44,10 +45,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(stderr, "winnow: %v\n", err)
 	var finding *render.Error
-	if errors.As(err, &finding) {
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "winnow: interrupted")
+	case errors.As(err, &finding):
+		printError(stderr, err)
 		return exitFindings
+	default:
+		printError(stderr, err)
 	}
 	return exitFailed
 }
@@ -56,14 +62,38 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "winnow",
 		Short: "Select applications from a catalog and render what Flux applies",
-		Long: "Winnow selects applications from a catalog and renders them as Flux applies them.\n\n" +
-			"A CATALOG is a directory, a .tar.gz file, or oci://host/repository[:tag|@digest].\n" +
-			"Exit codes: 0 done; 1 something is wrong with the input; 2 usage or input/output.",
+		Long: "Winnow selects applications from a catalog and renders them for Flux to apply.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"Exit codes: 0 done, 1 something is wrong with the input, 2 usage or I/O.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
+	})
 	root.AddCommand(newRenderCommand(), newVersionCommand())
 	return root
+}
+
+// await returns what do returns, or the error of the context once that ends. do is then left
+// behind, so it must have no effects that outlast the process.
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/opencontainers/image-spec/specs-go/v1"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -31,9 +32,9 @@ const (
 // maxManifest bounds a manifest, in bytes; registries allow 4 MiB.
 const maxManifest = 4 << 20
 
-// pullCatalog loads the directory dir of a catalog in a registry. Credentials are those of
-// Docker's configuration.
-func pullCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catalog.Catalog, error) {
+// pullCatalog loads the directory dir of a catalog in a registry, called name in errors.
+// Credentials are those of Docker's configuration.
+func pullCatalog(ctx context.Context, where, name, dir string, plainHTTP bool) (*catalog.Catalog, error) {
 	repository, err := newRepository(strings.TrimPrefix(where, ociScheme), plainHTTP)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
@@ -42,7 +43,7 @@ func pullCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catal
 	if err != nil {
 		return nil, fmt.Errorf("pulling %s: %w", where, err)
 	}
-	return render.LoadArchive(ctx, where, bytes.NewReader(layer), dir)
+	return render.LoadArchive(ctx, name, bytes.NewReader(layer), dir)
 }
 
 func newRepository(reference string, plainHTTP bool) (*remote.Repository, error) {
@@ -73,10 +74,10 @@ func pullLayer(ctx context.Context, repository *remote.Repository) ([]byte, erro
 		return nil, err
 	}
 	if descriptor.MediaType != v1.MediaTypeImageManifest {
-		return nil, fmt.Errorf("want an image manifest, found %s", descriptor.MediaType)
+		return nil, notCatalog("want an image manifest, found %s", descriptor.MediaType)
 	}
 	if descriptor.Size > maxManifest {
-		return nil, fmt.Errorf("the manifest has %d bytes, more than %d", descriptor.Size, maxManifest)
+		return nil, notCatalog("its manifest has %d bytes, more than %d", descriptor.Size, maxManifest)
 	}
 	raw, err := content.FetchAll(ctx, repository, descriptor)
 	if err != nil {
@@ -84,41 +85,53 @@ func pullLayer(ctx context.Context, repository *remote.Repository) ([]byte, erro
 	}
 	var manifest v1.Manifest
 	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
+		return nil, notCatalog("reading the manifest: %w", err)
 	}
 	layer, err := catalogLayer(manifest)
 	if err != nil {
 		return nil, err
 	}
 	if limit := archive.DefaultLimits().Compressed; layer.Size > limit {
-		return nil, fmt.Errorf("the layer has %d bytes, more than %d", layer.Size, limit)
+		return nil, notCatalog("its layer has %d bytes, more than %d", layer.Size, limit)
 	}
-	return content.FetchAll(ctx, repository, layer)
+	raw, err = content.FetchAll(ctx, repository, layer)
+	if err != nil {
+		return nil, fmt.Errorf("fetching the layer: %w", err)
+	}
+	return raw, nil
 }
 
 // catalogLayer finds the layer that holds the catalog.
 func catalogLayer(manifest v1.Manifest) (v1.Descriptor, error) {
-	var matching []v1.Descriptor
+	var carries func(v1.Descriptor) bool
 	switch {
 	case manifest.ArtifactType == catalogArtifactType:
-		for _, layer := range manifest.Layers {
-			if layer.MediaType == v1.MediaTypeImageLayerGzip && layer.Annotations[v1.AnnotationTitle] == catalogLayerTitle {
-				matching = append(matching, layer)
-			}
+		carries = func(layer v1.Descriptor) bool {
+			return layer.MediaType == v1.MediaTypeImageLayerGzip && layer.Annotations[v1.AnnotationTitle] == catalogLayerTitle
 		}
 	case manifest.Config.MediaType == fluxConfigType:
-		for _, layer := range manifest.Layers {
-			if layer.MediaType == fluxLayerType {
-				matching = append(matching, layer)
-			}
-		}
+		carries = func(layer v1.Descriptor) bool { return layer.MediaType == fluxLayerType }
 	default:
-		return v1.Descriptor{}, fmt.Errorf("not a catalog: want artifactType %s, or config %s; found artifactType %q, config %q",
+		return v1.Descriptor{}, notCatalog("want artifactType %s or config %s, found artifactType %q and config %q",
 			catalogArtifactType, fluxConfigType, manifest.ArtifactType, manifest.Config.MediaType)
 	}
+	var matching []v1.Descriptor
+	for _, layer := range manifest.Layers {
+		if carries(layer) {
+			matching = append(matching, layer)
+		}
+	}
 	if len(matching) != 1 {
-		return v1.Descriptor{}, fmt.Errorf("want exactly one layer with the catalog, found %d among %d layers",
+		return v1.Descriptor{}, notCatalog("want exactly one layer with the catalog, found %d among %d layers",
 			len(matching), len(manifest.Layers))
 	}
 	return matching[0], nil
+}
+
+// notCatalog says that what the registry has is readable, but carries no catalog.
+func notCatalog(format string, args ...any) error {
+	return &render.Error{
+		Reason: v1alpha1.InvalidCatalogReason,
+		Err:    fmt.Errorf("the artifact is not a catalog: "+format, args...),
+	}
 }

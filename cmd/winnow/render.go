@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -25,14 +26,17 @@ func newRenderCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "render -f SELECTION --source CATALOG",
 		Short: "Render what a CatalogSelection selects, as the controller does",
-		Long: "Render what a CatalogSelection selects, through the same code and to the same bytes as the\n" +
-			"controller. Without -o and --archive it prints the objects as one YAML stream, built as\n" +
-			"kustomize builds them.",
+		Long: "Render what a CatalogSelection selects, through the same code and to the same\n" +
+			"bytes as the controller. Without -o and --archive it prints the objects as one\n" +
+			"YAML stream, built as kustomize builds them.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
+			"which is pulled with the credentials of Docker's configuration.",
 		Example: "  # what would be applied\n" +
 			"  winnow render -f selection.yaml --source ./catalog\n\n" +
 			"  # the artifact's files, and its archive as the cluster serves it\n" +
 			"  winnow render -f selection.yaml --source ./catalog -o rendered\n" +
-			"  winnow render -f selection.yaml --source oci://ghcr.io/org/catalog:v1 --archive artifact.tar.gz\n\n" +
+			"  winnow render -f selection.yaml --source oci://ghcr.io/org/catalog:v1 \\\n" +
+			"    --archive artifact.tar.gz\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
 		Args: cobra.NoArgs,
@@ -41,13 +45,13 @@ func newRenderCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "file with the CatalogSelection, - for standard input")
-	f.StringVar(&o.name, "name", "", "name of the CatalogSelection, if the file holds several")
-	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the CatalogSelection, if the file has none")
-	f.StringArrayVar(&o.sources, "source", nil, "CATALOG, or NAME=CATALOG for one of several sources (repeatable)")
+	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
+	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
+	f.StringArrayVar(&o.sources, "source", nil, "`CATALOG`, or NAME=CATALOG for each of several")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
-	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to this directory")
-	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to this file")
+	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
+	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
 	return cmd
 }
@@ -57,18 +61,25 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr
 	if err != nil {
 		return err
 	}
-	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
-		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(unknown, ", "))
-	}
 	s := result.Selection
+	if len(s.UnknownNames) > 0 {
+		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(s.UnknownNames, ", "))
+	}
+	if err := o.write(ctx, stdout, result); err != nil {
+		return err
+	}
 	fmt.Fprintf(stderr, "rendered %d of %d applications, revision %s\n", s.Selected, s.Available, result.Revision)
+	return nil
+}
+
+func (o *renderOptions) write(ctx context.Context, stdout io.Writer, result *render.Result) error {
 	switch {
 	case o.directory != "":
 		return writeDirectory(o.directory, result.Tree)
 	case o.archive != "":
 		return writeArchive(o.archive, result)
 	}
-	return writeStream(stdout, result.Tree)
+	return writeStream(ctx, stdout, result.Tree)
 }
 
 func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Result, error) {
@@ -78,23 +89,32 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 	case len(o.sources) == 0:
 		return nil, errors.New("which catalog? pass --source CATALOG")
 	}
-	cs, err := readSelection(o.file, o.name, stdin)
+	cs, err := readSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
 		return nil, err
 	}
-	if cs.Namespace == "" {
-		cs.Namespace = o.namespace
-	}
-	if cs.Namespace == "" {
-		return nil, fmt.Errorf("%s: the CatalogSelection has no namespace, which the artifact's labels name: pass --namespace", o.file)
+	if err := o.setNamespace(cs); err != nil {
+		return nil, err
 	}
 	options, err := render.FromSpec(cs)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.file, err)
+		return nil, fmt.Errorf("%s: %w", label(o.file), err)
 	}
 	sources, err := openSources(ctx, cs, o.sources, o.plainHTTP)
 	if err != nil {
 		return nil, err
 	}
 	return render.Render(ctx, sources, options)
+}
+
+func (o *renderOptions) setNamespace(cs *v1alpha1.CatalogSelection) error {
+	switch {
+	case cs.Namespace == "" && o.namespace == "":
+		return fmt.Errorf("%s: the CatalogSelection has no namespace, which the artifact's labels name: pass --namespace", label(o.file))
+	case cs.Namespace == "":
+		cs.Namespace = o.namespace
+	case o.namespace != "" && o.namespace != cs.Namespace:
+		return fmt.Errorf("%s: the CatalogSelection has the namespace %s, not %s of --namespace", label(o.file), cs.Namespace, o.namespace)
+	}
+	return nil
 }

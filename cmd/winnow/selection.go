@@ -3,32 +3,55 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 )
 
 // maxSelectionFile bounds the file of -f, in bytes.
 const maxSelectionFile = 8 << 20
 
 // readSelection reads the CatalogSelection from a file that may hold other documents beside
-// it, as GitOps repositories have them; "-" is standard input. Of several, name picks one.
-func readSelection(file, name string, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
-	content, err := readFile(file, stdin)
+// it, as GitOps repositories have them; "-" is standard input. Of several, name picks one. A
+// CatalogSelection that the API server would not decode is a *render.Error.
+func readSelection(ctx context.Context, file, name string, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
+	content, err := readFile(ctx, file, stdin)
 	if err != nil {
 		return nil, err
 	}
 	found, err := parseSelections(content)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", label(file), err)
 	}
+	cs, err := pick(found, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", label(file), err)
+	}
+	return cs, nil
+}
+
+// label names the file of -f in messages.
+func label(file string) string {
+	if file == "-" {
+		return "standard input"
+	}
+	return file
+}
+
+// pick returns the one CatalogSelection, or the one with the name if there is one.
+func pick(found []*v1alpha1.CatalogSelection, name string) (*v1alpha1.CatalogSelection, error) {
 	var names []string
 	var matching []*v1alpha1.CatalogSelection
 	for _, cs := range found {
@@ -39,35 +62,41 @@ func readSelection(file, name string, stdin io.Reader) (*v1alpha1.CatalogSelecti
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("%s: no document of kind %s in %s", file, v1alpha1.CatalogSelectionKind, v1alpha1.GroupVersion)
+		return nil, fmt.Errorf("no document of kind %s in %s", v1alpha1.CatalogSelectionKind, v1alpha1.GroupVersion)
 	case len(matching) == 0:
-		return nil, fmt.Errorf("%s: no CatalogSelection %q; there are %s", file, name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("no CatalogSelection %q; there are %s", name, strings.Join(names, ", "))
 	case len(matching) > 1:
-		return nil, fmt.Errorf("%s: several CatalogSelections (%s): pick one with --name", file, strings.Join(names, ", "))
+		return nil, fmt.Errorf("several CatalogSelections (%s): pick one with --name", strings.Join(names, ", "))
 	}
 	return matching[0], nil
 }
 
-func readFile(file string, stdin io.Reader) ([]byte, error) {
-	in := stdin
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		in = f
+func readFile(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
+	if file == "-" {
+		// Nothing else ends the wait for somebody who types.
+		return await(ctx, func() ([]byte, error) { return readBounded(label(file), stdin) })
 	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(file, f)
+}
+
+func readBounded(name string, in io.Reader) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(in, maxSelectionFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
+		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	if len(content) > maxSelectionFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes", file, maxSelectionFile)
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, maxSelectionFile)
 	}
 	return content, nil
 }
 
+// parseSelections returns the CatalogSelections among the documents. What is wrong with a
+// document is a *render.Error.
 func parseSelections(content []byte) ([]*v1alpha1.CatalogSelection, error) {
 	var found []*v1alpha1.CatalogSelection
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
@@ -81,7 +110,7 @@ func parseSelections(content []byte) ([]*v1alpha1.CatalogSelection, error) {
 		}
 		cs, err := parseSelection(document)
 		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", i, err)
+			return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: fmt.Errorf("document %d: %w", i, err)}
 		}
 		if cs != nil {
 			found = append(found, cs)
@@ -89,13 +118,9 @@ func parseSelections(content []byte) ([]*v1alpha1.CatalogSelection, error) {
 	}
 }
 
-// parseSelection returns nil for a document of another kind. A field that the API does not
-// have is an error, as it is for the API server.
+// parseSelection returns nil for a document of another kind.
 func parseSelection(document []byte) (*v1alpha1.CatalogSelection, error) {
-	var head struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
+	var head metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &head); err != nil {
 		return nil, err
 	}
@@ -106,9 +131,21 @@ func parseSelection(document []byte) (*v1alpha1.CatalogSelection, error) {
 	if head.APIVersion != v1alpha1.GroupVersion.String() {
 		return nil, fmt.Errorf("apiVersion %s is not known: use %s", head.APIVersion, v1alpha1.GroupVersion)
 	}
+	return decodeSelection(document)
+}
+
+// decodeSelection decodes as the API server does for kubectl: a field that the API does not
+// have is an error, and all of them are reported.
+func decodeSelection(document []byte) (*v1alpha1.CatalogSelection, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme,
+		json.SerializerOptions{Yaml: true, Strict: true})
 	cs := &v1alpha1.CatalogSelection{}
-	if err := yaml.UnmarshalStrict(document, cs); err != nil {
-		return nil, fmt.Errorf("CatalogSelection: %w", err)
+	if _, _, err := decoder.Decode(document, nil, cs); err != nil {
+		return nil, err
 	}
 	return cs, nil
 }

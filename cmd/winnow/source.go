@@ -53,9 +53,13 @@ func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, erro
 			return nil, fmt.Errorf("--source %s: want NAME=CATALOG with one of the sources %s", arg, strings.Join(names, ", "))
 		}
 		for i := range names {
-			if names[i] == name {
-				catalogs[i] = where
+			if names[i] != name {
+				continue
 			}
+			if catalogs[i] != "" {
+				return nil, fmt.Errorf("--source %s: the source %s has a catalog already: %s", arg, name, catalogs[i])
+			}
+			catalogs[i] = where
 		}
 	}
 	for i, where := range catalogs {
@@ -66,10 +70,14 @@ func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, erro
 	return catalogs, nil
 }
 
-// openCatalog loads the directory dir of a CATALOG.
+// openCatalog loads the directory dir of a CATALOG. Errors name both, as paths in them start at dir.
 func openCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catalog.Catalog, error) {
+	name := where
+	if dir != "" {
+		name = fmt.Sprintf("%s (path %s)", where, dir)
+	}
 	if strings.HasPrefix(where, ociScheme) {
-		return pullCatalog(ctx, where, dir, plainHTTP)
+		return pullCatalog(ctx, where, name, dir, plainHTTP)
 	}
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,19 +86,23 @@ func openCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catal
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() {
-		file, err := os.Open(where)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		return render.LoadArchive(ctx, where, file, dir)
+	if info.IsDir() {
+		return openDirectory(ctx, where, name, dir)
 	}
+	file, err := os.Open(where)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return render.LoadArchive(ctx, name, file, dir)
+}
+
+func openDirectory(ctx context.Context, where, name, dir string) (*catalog.Catalog, error) {
 	// os.Root keeps symbolic links from leading out of the catalog.
 	root, err := os.OpenRoot(where)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return render.LoadFS(ctx, where, root.FS(), dir)
+	return render.LoadFS(ctx, name, root.FS(), dir)
 }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+func outputTree(t *testing.T, application string) *tree.Tree {
+	t.Helper()
+	files := tree.New()
+	file := "applicationdefinitions/" + application + ".yaml"
+	kustomization, err := tree.Kustomization{
+		Resources: []string{file},
+		Labels:    map[string]string{"app.kubernetes.io/managed-by": "winnow"},
+	}.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{file: []byte(application), render.KustomizationFile: kustomization} {
+		if err := files.Add(path, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// A directory must hold what an earlier render wrote, or nothing.
+func TestCheckReplaceable(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string // besides those of an earlier render, unless alone
+		alone bool
+		ok    bool
+	}{
+		{name: "an empty directory", alone: true, ok: true},
+		{name: "an earlier output", ok: true},
+		{name: "another file at the root", files: map[string]string{"README.md": ""}},
+		{name: "another file beside the applications", files: map[string]string{"applicationdefinitions/mine.yaml": ""}},
+		{name: "another directory beside the applications", files: map[string]string{"applicationdefinitions/mine/x.yaml": ""}},
+		{name: "a kustomization of somebody else", alone: true, files: map[string]string{"kustomization.yaml": "resources: [../base]\n"}},
+		{name: "a kustomization that cannot be read", alone: true, files: map[string]string{"kustomization.yaml": "resources: 3\n"}},
+		{name: "applications without a kustomization", alone: true, files: map[string]string{"applicationdefinitions/a.yaml": ""}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if !test.alone {
+				if err := writeDirectory(dir, outputTree(t, "before")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for path, content := range test.files {
+				file := filepath.Join(dir, filepath.FromSlash(path))
+				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, file, content)
+			}
+			if err := writeDirectory(dir, outputTree(t, "after")); (err == nil) != test.ok {
+				t.Fatalf("writeDirectory() = %v, want success: %t", err, test.ok)
+			}
+			for path, content := range test.files {
+				if got := readFileString(t, filepath.Join(dir, filepath.FromSlash(path))); got != content {
+					t.Errorf("%s was changed to %q", path, got)
+				}
+			}
+			if test.ok {
+				compareTree(t, os.DirFS(dir), outputTree(t, "after"))
+			}
+		})
+	}
+}
+
+// The directory is the shell's, or a mount: its identity must not change.
+func TestWriteDirectoryKeepsTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, target := range []string{".", dir, link + "/", link} {
+		if err := writeDirectory(target, outputTree(t, "a")); err != nil {
+			t.Fatalf("writing %s: %v", target, err)
+		}
+		compareTree(t, os.DirFS("."), outputTree(t, "a"))
+	}
+}
+
+// compareTree fails unless fsys holds the files of want and nothing else.
+func compareTree(t *testing.T, fsys fs.FS, want *tree.Tree) {
+	t.Helper()
+	got, err := archive.ReadFS(t.Context(), fsys, archive.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Digest() != want.Digest() {
+		t.Errorf("there are %q, want %q", got.Paths(), want.Paths())
+	}
+}

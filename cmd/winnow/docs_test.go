@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+var (
+	yamlBlock     = regexp.MustCompile("(?ms)^```ya?ml\n(.*?)^```")
+	selectionKind = regexp.MustCompile(`(?m)^kind: CatalogSelection$`)
+	shBlock       = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+)
+
+// Every CatalogSelection in the documentation renders something from the example catalog.
+func TestDocumentedSelectionsRender(t *testing.T) {
+	example, err := openCatalog(t.Context(), "../../examples/catalog", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := 0
+	for _, page := range pages(t) {
+		content := readFileString(t, page)
+		for _, block := range yamlBlock.FindAllStringSubmatchIndex(content, -1) {
+			text := content[block[2]:block[3]]
+			if !selectionKind.MatchString(text) {
+				continue
+			}
+			tested++
+			line := 1 + strings.Count(content[:block[0]], "\n")
+			t.Run(fmt.Sprintf("%s line %d", filepath.Base(page), line), func(t *testing.T) {
+				renderDocumented(t, text, example)
+			})
+		}
+	}
+	if tested == 0 {
+		t.Error("no CatalogSelection found in the documentation")
+	}
+}
+
+func pages(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".md" {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func renderDocumented(t *testing.T, text string, example *catalog.Catalog) {
+	t.Helper()
+	found, err := parseSelections([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Error("the block has no CatalogSelection of this version")
+	}
+	for _, cs := range found {
+		renderSelection(t, cs, example)
+	}
+}
+
+func renderSelection(t *testing.T, cs *v1alpha1.CatalogSelection, example *catalog.Catalog) {
+	t.Helper()
+	options, err := render.FromSpec(cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []selection.Source
+	for _, ref := range cs.Spec.Sources {
+		sources = append(sources, selection.Source{Name: ref.Name, Catalog: example})
+	}
+	result, err := render.Render(t.Context(), sources, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
+		t.Errorf("the example catalog has no %s", strings.Join(unknown, ", "))
+	}
+}
+
+// The command of the specification computes the revision that is published.
+func TestDocumentedDigestCommand(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the command is for GNU's tools")
+	}
+	var command string
+	for _, block := range shBlock.FindAllStringSubmatch(readFileString(t, "../../docs/spec/v1alpha1/catalogselections.md"), -1) {
+		if strings.Contains(block[1], "sha256sum --") {
+			command = block[1]
+		}
+	}
+	if command == "" {
+		t.Fatal("the page has no such command")
+	}
+	dir := t.TempDir()
+	rendered := execute(t.Context(), "", "render", "-f", "../../examples/gitops/selection.yaml",
+		"--source", "../../examples/catalog", "-o", dir)
+	if rendered.code != exitOK {
+		t.Fatal(rendered.stderr)
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
+	shell.Dir = dir
+	out, err := shell.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checksum, _, _ := strings.Cut(string(out), " ")
+	if want := "revision latest@sha256:" + checksum + "\n"; !strings.HasSuffix(rendered.stderr, want) {
+		t.Errorf("render says %q, the command %q", rendered.stderr, checksum)
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// execution is what a command line did.
+type execution struct {
+	code           int
+	stdout, stderr string
+}
+
+func execute(ctx context.Context, stdin string, args ...string) execution {
+	var stdout, stderr bytes.Buffer
+	code := run(ctx, args, strings.NewReader(stdin), &stdout, &stderr)
+	return execution{code, stdout.String(), stderr.String()}
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFileString(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// Somebody who forgot the redirection gets out with one interrupt.
+func TestRunInterruptedWhileWaitingForStdin(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, typing := io.Pipe()
+	defer typing.Close()
+	var stdout, stderr bytes.Buffer
+	code := make(chan int)
+	go func() {
+		code <- run(ctx, []string{"render", "-f", "-", "--source", "x"}, in, &stdout, &stderr)
+	}()
+	if _, err := typing.Write([]byte("kind: ")); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if got := <-code; got != exitFailed {
+		t.Errorf("exit code %d, want %d", got, exitFailed)
+	}
+	if stdout.Len() != 0 || stderr.String() != "winnow: interrupted\n" {
+		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
+	}
+}
+
+func TestAwait(t *testing.T) {
+	failure := errors.New("failure")
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		if got, err := await(ctx, func() (int, error) { return 3, failure }); got != 3 || !errors.Is(err, failure) {
+			t.Errorf("await() = %d, %v, want what the function returns", got, err)
+		}
+		cancel()
+		release := make(chan struct{})
+		blocked := func() (int, error) { <-release; return 3, nil }
+		if got, err := await(ctx, blocked); got != 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("await() = %d, %v after the context has ended", got, err)
+		}
+		close(release) // synctest fails if the goroutine stays
+	})
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// registry serves manifests and blobs, read-only. Repositories whose name starts with private
+// want the user user with the password secret.
+type registry struct {
+	manifests map[string]blob   // by repository/tag and repository@digest
+	blobs     map[string][]byte // by digest
+}
+
+type blob struct {
+	mediaType string
+	content   []byte
+}
+
+// startRegistry returns the address of a registry with the example catalog in several forms.
+func startRegistry(t *testing.T) string {
+	t.Helper()
+	packed, err := pack("../../examples/catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(newRegistry(t, packed))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func newRegistry(t *testing.T, packed []byte) *registry {
+	r := &registry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
+	catalog := r.layer(packed, v1.MediaTypeImageLayerGzip, "applications")
+	readme := r.layer([]byte("readme"), "text/markdown", "applications")
+	hostile := r.layer(packed[:len(packed)/2], v1.MediaTypeImageLayerGzip, "applications")
+	lost := catalog
+	lost.Digest = digest.FromString("lost")
+	large := catalog
+	large.Size = 1 << 40
+	swapped := r.layer([]byte("original"), v1.MediaTypeImageLayerGzip, "applications")
+	r.blobs[swapped.Digest.String()] = []byte("replaced")
+
+	oras := func(layers ...v1.Descriptor) v1.Manifest {
+		return v1.Manifest{ArtifactType: catalogArtifactType, Config: v1.DescriptorEmptyJSON, Layers: layers}
+	}
+	r.push(t, "catalog", oras(readme, catalog))
+	r.push(t, "private", oras(catalog))
+	r.push(t, "half", oras(hostile))
+	r.push(t, "lost", oras(lost))
+	r.push(t, "large", oras(large))
+	r.push(t, "swapped", oras(swapped))
+	r.push(t, "two-layers", oras(catalog, catalog))
+	r.push(t, "no-layer", oras(readme))
+	r.push(t, "other-type", v1.Manifest{ArtifactType: "application/vnd.example", Layers: []v1.Descriptor{catalog}})
+	r.push(t, "flux", v1.Manifest{
+		Config: v1.Descriptor{MediaType: fluxConfigType},
+		Layers: []v1.Descriptor{r.layer(packed, fluxLayerType, "")},
+	})
+	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
+	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
+	return r
+}
+
+// layer adds a blob and returns the descriptor of a layer with the title.
+func (r *registry) layer(content []byte, mediaType, title string) v1.Descriptor {
+	d := digest.FromBytes(content)
+	r.blobs[d.String()] = content
+	descriptor := v1.Descriptor{MediaType: mediaType, Digest: d, Size: int64(len(content))}
+	if title != "" {
+		descriptor.Annotations = map[string]string{v1.AnnotationTitle: title}
+	}
+	return descriptor
+}
+
+// push adds a manifest under the tags latest and v1.
+func (r *registry) push(t *testing.T, repository string, manifest v1.Manifest) {
+	t.Helper()
+	manifest.Versioned = specs.Versioned{SchemaVersion: 2}
+	manifest.MediaType = v1.MediaTypeImageManifest
+	content, err := json.Marshal(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.put(repository, v1.MediaTypeImageManifest, content)
+}
+
+func (r *registry) put(repository, mediaType string, content []byte) {
+	for _, reference := range []string{"latest", "v1", digest.FromBytes(content).String()} {
+		r.manifests[repository+"/manifests/"+reference] = blob{mediaType, content}
+	}
+}
+
+func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	path := strings.TrimPrefix(req.URL.Path, "/v2/")
+	if user, password, _ := req.BasicAuth(); strings.HasPrefix(path, "private/") && (user != "user" || password != "secret") {
+		w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if manifest, ok := r.manifests[path]; ok {
+		serve(w, manifest)
+		return
+	}
+	_, d, _ := strings.Cut(path, "/blobs/")
+	content, ok := r.blobs[d]
+	if !ok {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	serve(w, blob{"application/octet-stream", content})
+}
+
+func serve(w http.ResponseWriter, b blob) {
+	w.Header().Set("Content-Type", b.mediaType)
+	w.Header().Set("Docker-Content-Digest", digest.FromBytes(b.content).String())
+	// The server leaves the body out of the answer to HEAD, and sets the length.
+	_, _ = w.Write(b.content)
+}
+
+// A pull that is interrupted leaves what was there, and nothing else.
+func TestRenderInterruptedWhilePulling(t *testing.T) {
+	packed, err := pack("../../examples/catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := newRegistry(t, packed)
+	for _, output := range []string{"-o", "--archive"} {
+		t.Run(output, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				if !strings.Contains(req.URL.Path, "/blobs/") {
+					inner.ServeHTTP(w, req)
+					return
+				}
+				cancel()
+				<-req.Context().Done()
+			}))
+			defer server.Close()
+			dir := t.TempDir()
+			target := filepath.Join(dir, "out")
+			if output == "--archive" {
+				writeFile(t, target, "last good")
+			}
+			source := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog"
+			got := execute(ctx, "", "render", "-f", "../../examples/gitops/selection.yaml", "--plain-http",
+				"--source", source, output, target)
+			want := execution{code: exitFailed, stderr: "winnow: interrupted\n"}
+			if got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if output == "-o" && len(entries) != 0 {
+				t.Errorf("left behind: %v", entries)
+			}
+			if output == "--archive" && (len(entries) != 1 || readFileString(t, target) != "last good") {
+				t.Errorf("the archive did not survive: %v", entries)
+			}
+		})
+	}
+}

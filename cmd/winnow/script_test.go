@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/winnow-dev/winnow/render/archive"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"winnow": main})
+}
+
+// TestScripts runs the command line as people do. The scripts have the commands below, and in
+// their environment EXAMPLES, the directory of that name, and REGISTRY, the address of a
+// registry with the repositories of newRegistry.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := startRegistry(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "tarball": tarball, "half": half, "login": login,
+		},
+		Setup: func(env *testscript.Env) error {
+			// The race detector waits a second at the end of each process.
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("EXAMPLES", examples)
+			env.Setenv("REGISTRY", registry)
+			env.Setenv("DOCKER_CONFIG", filepath.Join(env.WorkDir, "docker"))
+			return nil
+		},
+	})
+}
+
+// exits CODE COMMAND... runs a command that must end with the exit code. One that fails must
+// say why on stderr, and nothing on stdout.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	got := 0
+	if exit != nil {
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	if want == 0 {
+		return
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("stdout of a failure is not empty: %q", out)
+	}
+	if message := ts.ReadFile("stderr"); !strings.HasPrefix(message, "winnow: ") || strings.Contains(message, "goroutine") {
+		ts.Fatalf("stderr has no plain message: %q", message)
+	}
+}
+
+// tarball FILE DIR packs a directory as a tar.gz.
+func tarball(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tarball FILE DIR")
+	}
+	content, err := pack(ts.MkAbs(args[1]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content, 0o600))
+}
+
+// half FILE cuts a file in the middle.
+func half(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: half FILE")
+	}
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()/2))
+}
+
+// login USER PASSWORD writes Docker's configuration for the registry.
+func login(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: login USER PASSWORD")
+	}
+	dir := ts.Getenv("DOCKER_CONFIG")
+	ts.Check(os.MkdirAll(dir, 0o700))
+	config := fmt.Sprintf(`{"auths": {%q: {"username": %q, "password": %q}}}`, ts.Getenv("REGISTRY"), args[0], args[1])
+	ts.Check(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
+}
+
+func pack(dir string) ([]byte, error) {
+	var out bytes.Buffer
+	files, err := archive.ReadFS(context.Background(), os.DirFS(dir), archive.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	err = archive.Write(&out, files)
+	return out.Bytes(), err
+}
