@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -64,12 +65,50 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, field.Required(spec.Child("sources"), "at least one source is needed"))
 	}
 	for i, source := range cs.Spec.Sources {
-		errs = append(errs, validateSource(cs, source, spec.Child("sources").Index(i))...)
+		path := spec.Child("sources").Index(i)
+		errs = append(errs, validateSource(cs, source, path)...)
+		if slices.ContainsFunc(cs.Spec.Sources[:i], func(s v1alpha1.SourceReference) bool { return sameSource(s, source) }) {
+			errs = append(errs, field.Duplicate(path, source.Name))
+		}
+	}
+	if interval := cs.Spec.Interval.Duration; interval != 0 && interval < time.Second {
+		errs = append(errs, field.Invalid(spec.Child("interval"), interval.String(), "must be at least 1s"))
+	}
+	if limit := cs.Spec.Limit; limit != nil {
+		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
 	}
 	return errs
+}
+
+// validateLimit refuses lists that are there but empty: whether they mean everything or nothing
+// is anybody's guess.
+func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	refuseEmpty := func(list []string, path *field.Path) {
+		if list != nil && len(list) == 0 {
+			errs = append(errs, field.Required(path, "leave it out, or list at least one"))
+		}
+	}
+	refuseEmpty(limit.NameSelector, path.Child("nameSelector"))
+	if limit.MetadataSelector != nil {
+		refuseEmpty(limit.MetadataSelector.TierRefs, path.Child("metadataSelector", "tierRefs"))
+	}
+	return errs
+}
+
+// sameSource says whether both name the same directory of the same source.
+func sameSource(a, b v1alpha1.SourceReference) bool {
+	a.Format, b.Format = "", ""
+	if a.Kind == "" {
+		a.Kind = "OCIRepository"
+	}
+	if b.Kind == "" {
+		b.Kind = "OCIRepository"
+	}
+	return a == b
 }
 
 func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {

@@ -109,10 +109,10 @@ func text(node *yaml.Node) (value string, ok bool) {
 
 // describe names the type of a node for a message.
 func describe(node *yaml.Node) string {
-	switch {
-	case node.Kind == yaml.MappingNode:
+	switch node.Kind {
+	case yaml.MappingNode:
 		return "a mapping"
-	case node.Kind == yaml.SequenceNode:
+	case yaml.SequenceNode:
 		return "a list"
 	}
 	switch node.ShortTag() {

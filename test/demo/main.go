@@ -73,8 +73,8 @@ func (d *demo) show(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *demo) say(format string, args ...any) {
-	fmt.Fprintf(d.out, "==> "+format+"\n", args...)
+func (d *demo) say(what string) {
+	fmt.Fprintln(d.out, "==> "+what)
 }
 
 func (d *demo) note(format string, args ...any) {

@@ -34,7 +34,11 @@ func run(m *testing.M) int {
 	ctx := context.Background()
 	e, err := start(ctx)
 	if e != nil && e.Stack != nil {
-		defer e.Stop()
+		defer func() {
+			if err := e.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "e2e:", err)
+			}
+		}()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)

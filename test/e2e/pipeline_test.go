@@ -213,15 +213,15 @@ func (s *scenario) assertServed(before *sourcev1.ExternalArtifact) {
 	if ea.ResourceVersion != before.ResourceVersion {
 		s.t.Errorf("the ExternalArtifact was written: %+v, then %+v", before.Status, ea.Status)
 	}
-	if got := s.download(ea.Status.Artifact.URL); got != ea.Status.Artifact.Digest {
+	if got := s.download(s.t.Context(), ea.Status.Artifact.URL); got != ea.Status.Artifact.Digest {
 		s.t.Errorf("%s serves %s, want %s", ea.Status.Artifact.URL, got, ea.Status.Artifact.Digest)
 	}
 }
 
 // download returns the digest of what the URL serves.
-func (s *scenario) download(url string) string {
+func (s *scenario) download(ctx context.Context, url string) string {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -262,10 +262,12 @@ func TestEmptySelectionIsRefused(t *testing.T) {
 
 	s.update(cs, func() { cs.Spec.Limit.MetadataSelector.TierRefs = []string{"silver"} })
 	s.awaitApplied("empty-c")
-	now := s.awaitSelection("not held", func(cs *v1alpha1.CatalogSelection) error { return nil })
-	if conditions.Has(now, v1alpha1.HeldCondition) {
-		t.Errorf("still held: %+v", now.Status.Conditions)
-	}
+	s.awaitSelection("not held", func(cs *v1alpha1.CatalogSelection) error {
+		if conditions.Has(cs, v1alpha1.HeldCondition) {
+			return fmt.Errorf("still held")
+		}
+		return nil
+	})
 }
 
 func TestSeveralSelectionsShareASource(t *testing.T) {
@@ -279,7 +281,7 @@ func TestSeveralSelectionsShareASource(t *testing.T) {
 	t.Cleanup(func() { s.remove(other) })
 	s.await("the second selection", func(ctx context.Context) error {
 		if err := system.Client().Get(ctx, keyOf(other), other); err != nil || !conditions.IsReady(other) {
-			return fmt.Errorf("not ready: %v %+v", err, other.Status.Conditions)
+			return fmt.Errorf("not ready: %w %+v", err, other.Status.Conditions)
 		}
 		return nil
 	})

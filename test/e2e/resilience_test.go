@@ -84,7 +84,7 @@ func (s *scenario) awaitControllerIdle() {
 	s.create(probe)
 	s.await("the probe", func(ctx context.Context) error {
 		if err := system.Client().Get(ctx, keyOf(probe), probe); err != nil || !conditions.IsReady(probe) {
-			return fmt.Errorf("not ready: %v %+v", err, probe.Status.Conditions)
+			return fmt.Errorf("not ready: %w %+v", err, probe.Status.Conditions)
 		}
 		return nil
 	})
@@ -110,7 +110,7 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 			now.Spec.SourceRef == nil || now.Spec.SourceRef.Name != "drift" || !conditions.IsReady(now) {
 			return fmt.Errorf("not repaired: %+v %+v", now.Spec, now.Status)
 		}
-		if served := s.download(got.URL); served != got.Digest {
+		if served := s.download(ctx, got.URL); served != got.Digest {
 			return fmt.Errorf("%s serves %s", got.URL, served)
 		}
 		return nil
@@ -126,7 +126,7 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 			return repaired(ctx)
 		})
 	})
-	t.Run("spec edited", func(t *testing.T) {
+	t.Run("spec edited", func(*testing.T) {
 		s.update(ea, func() { ea.Spec.SourceRef.Name = "somebody-else" })
 		s.await("repaired", repaired)
 	})
@@ -186,7 +186,7 @@ func TestRestartWithEmptyDataDirectoryRebuildsTheArtifact(t *testing.T) {
 				} else if file.Size() != *a.Size {
 					return fmt.Errorf("%d bytes, want %d", file.Size(), *a.Size)
 				}
-				if served := s.download(a.URL); served != a.Digest {
+				if served := s.download(ctx, a.URL); served != a.Digest {
 					return fmt.Errorf("%s serves %s", a.URL, served)
 				}
 				return nil

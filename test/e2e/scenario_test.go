@@ -295,23 +295,3 @@ func (s *scenario) definitions(ctx context.Context) (map[string]unstructured.Uns
 	}
 	return found, nil
 }
-
-// reconcileNow asks for a reconciliation and waits until it is done: what was in the queue
-// before has been handled by then.
-func (s *scenario) reconcileNow() {
-	s.t.Helper()
-	token := time.Now().Format(time.RFC3339Nano)
-	cs := s.selection.DeepCopy()
-	s.update(cs, func() {
-		if cs.Annotations == nil {
-			cs.Annotations = map[string]string{}
-		}
-		cs.Annotations[meta.ReconcileRequestAnnotation] = token
-	})
-	s.awaitSelection("handled the request", func(cs *v1alpha1.CatalogSelection) error {
-		if cs.Status.GetLastHandledReconcileRequest() != token {
-			return fmt.Errorf("request not handled")
-		}
-		return nil
-	})
-}
