@@ -1,0 +1,137 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// ReadFS reads the regular files of a directory, under the limits and rules of
+// Read: what it accepts as a directory, it accepts as an archive. Whatever is
+// named .git, the directory or the file that a work tree has for it, is
+// skipped with all that it holds.
+//
+// Links below the root are refused, not followed; give it the FS of an os.Root
+// so that nothing swapped in meanwhile leads outside. The error is an *Error
+// when the content is at fault, and otherwise wraps that of fsys or ctx.
+func ReadFS(ctx context.Context, fsys fs.FS, limits Limits) (*tree.Tree, error) {
+	w := &walker{
+		collector: collector{limits: limits.withDefaults(), tree: tree.New(), dirs: map[string]struct{}{}},
+		ctx:       ctx,
+		fsys:      fsys,
+		total:     endSize,
+	}
+	if err := fs.WalkDir(fsys, ".", w.visit); err != nil {
+		var own *Error
+		if errors.As(err, &own) {
+			return nil, own
+		}
+		return nil, fmt.Errorf("reading directory: %w", err)
+	}
+	return w.tree, nil
+}
+
+// walker reads the files of a directory into a collector.
+type walker struct {
+	collector
+	ctx   context.Context
+	fsys  fs.FS
+	total int64 // what the files so far would take in a tar stream
+}
+
+func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if path == "." {
+		return nil
+	}
+	if err := w.count(path); err != nil {
+		return err
+	}
+	if entry.Name() == ".git" {
+		return skip(entry)
+	}
+	if entry.IsDir() {
+		return w.addDir(path, path)
+	}
+	return w.addRegular(path, entry.Type())
+}
+
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func (w *walker) addRegular(path string, mode fs.FileMode) error {
+	if !mode.IsRegular() {
+		return refuse(path, refusedMode(mode))
+	}
+	if err := w.checkPath(path, path); err != nil {
+		return err
+	}
+	content, err := w.readFile(path)
+	if err != nil {
+		return err
+	}
+	w.total += blockSize + padded(int64(len(content)))
+	if w.total > w.limits.Total {
+		return exceed("", "uncompressed bytes", w.limits.Total)
+	}
+	return w.addFile(path, path, content)
+}
+
+// errGrown is no *Error: whoever writes the file may be done the next time.
+var errGrown = errors.New("file has grown while it was read")
+
+// readFile looks at the type again once the file is open, and for more than its
+// size: both may have changed.
+func (w *walker) readFile(path string) (content []byte, err error) {
+	file, err := w.fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refuse(path, refusedMode(info.Mode()))
+	}
+	if info.Size() > w.limits.File {
+		return nil, exceed(path, "bytes of the file", w.limits.File)
+	}
+	content, err = readContent(file, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if n, _ := file.Read(make([]byte, 1)); n > 0 {
+		return nil, fmt.Errorf("%s: %w", path, errGrown)
+	}
+	return content, nil
+}
+
+func refusedMode(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link is not allowed"
+	case mode&fs.ModeSocket != 0:
+		return "socket is not allowed"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe is not allowed"
+	case mode&fs.ModeCharDevice != 0:
+		return "character device is not allowed"
+	case mode&fs.ModeDevice != 0:
+		return "block device is not allowed"
+	}
+	return "entry of an unknown type is not allowed"
+}

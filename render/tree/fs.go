@@ -1,0 +1,162 @@
+package tree
+
+import (
+	"bytes"
+	"cmp"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+)
+
+// FS returns a read-only file system over the files that the tree has now. It
+// implements fs.ReadFileFS, fs.ReadDirFS, fs.StatFS and fs.SubFS; modes are
+// 0444 and 0555, times are zero. The index of the directories is built here,
+// once, so keep the result rather than asking again. Any number of goroutines
+// may use it. ReadFile copies, as fs.ReadFileFS demands; ReadShared does not.
+func (t *Tree) FS() fs.FS {
+	nodes := make(map[string]*node, len(t.files)+len(t.dirs)+1)
+	nodes["."] = &node{name: ".", dir: true}
+	for dir := range t.dirs {
+		nodes[dir] = &node{name: base(dir), dir: true}
+	}
+	for _, file := range t.paths {
+		nodes[file] = &node{name: base(file), content: t.files[file]}
+	}
+	for name, n := range nodes {
+		if name != "." {
+			up := nodes[cmp.Or(parent(name), ".")]
+			up.children = append(up.children, n)
+		}
+	}
+	for _, n := range nodes {
+		slices.SortFunc(n.children, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	}
+	return &fileSystem{nodes: nodes, root: "."}
+}
+
+// ReadShared reads a file like fs.ReadFile, but without a copy where fsys comes
+// from Tree.FS (or fs.Sub of it): the result must not be modified.
+func ReadShared(fsys fs.FS, name string) ([]byte, error) {
+	shared, ok := fsys.(*fileSystem)
+	if !ok {
+		return fs.ReadFile(fsys, name)
+	}
+	n, err := shared.file("read", name)
+	if err != nil {
+		return nil, err
+	}
+	return n.content, nil
+}
+
+// fileSystem serves the part of a tree below root, "." for all of it.
+type fileSystem struct {
+	nodes map[string]*node
+	root  string
+}
+
+func (f *fileSystem) lookup(op, name string) (*node, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	full := name
+	if f.root != "." {
+		full = path.Join(f.root, name)
+	}
+	n, ok := f.nodes[full]
+	if !ok {
+		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	if name == "." && f.root != "." {
+		return &node{name: ".", dir: true, children: n.children}, nil
+	}
+	return n, nil
+}
+
+func (f *fileSystem) file(op, name string) (*node, error) {
+	n, err := f.lookup(op, name)
+	if err == nil && n.dir {
+		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return n, err
+}
+
+func (f *fileSystem) directory(op, name string) (*node, error) {
+	n, err := f.lookup(op, name)
+	if err == nil && !n.dir {
+		err = &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return n, err
+}
+
+// Open implements fs.FS.
+func (f *fileSystem) Open(name string) (fs.File, error) {
+	n, err := f.lookup("open", name)
+	if err != nil {
+		return nil, err
+	}
+	if n.dir {
+		return &openDir{node: n}, nil
+	}
+	return &openFile{node: n, Reader: bytes.NewReader(n.content)}, nil
+}
+
+// ReadFile implements fs.ReadFileFS; the caller owns the result.
+func (f *fileSystem) ReadFile(name string) ([]byte, error) {
+	n, err := f.file("read", name)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte{}, n.content...), nil
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (f *fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
+	n, err := f.directory("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(n.children), nil
+}
+
+// Stat implements fs.StatFS.
+func (f *fileSystem) Stat(name string) (fs.FileInfo, error) {
+	n, err := f.lookup("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Sub implements fs.SubFS. Unlike fs.Sub over a foreign file system it fails
+// where there is no such directory.
+func (f *fileSystem) Sub(dir string) (fs.FS, error) {
+	if _, err := f.directory("sub", dir); err != nil {
+		return nil, err
+	}
+	return &fileSystem{nodes: f.nodes, root: path.Join(f.root, dir)}, nil
+}
+
+// node is a file or a directory: its own fs.FileInfo and fs.DirEntry.
+type node struct {
+	name     string
+	dir      bool
+	content  []byte
+	children []fs.DirEntry // sorted by name
+}
+
+func (n *node) Name() string               { return n.name }
+func (n *node) Size() int64                { return int64(len(n.content)) }
+func (n *node) ModTime() time.Time         { return time.Time{} }
+func (n *node) IsDir() bool                { return n.dir }
+func (n *node) Sys() any                   { return nil }
+func (n *node) Type() fs.FileMode          { return n.Mode().Type() }
+func (n *node) Info() (fs.FileInfo, error) { return n, nil }
+func (n *node) String() string             { return fs.FormatFileInfo(n) }
+
+func (n *node) Mode() fs.FileMode {
+	if n.dir {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}

@@ -1,0 +1,219 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// KustomizationFile is the path under which kustomize looks for a
+// Kustomization.
+const KustomizationFile = "kustomization.yaml"
+
+// ErrNoResources refuses a Kustomization without resources: kustomize builds
+// it, and Flux then prunes everything it ever applied from it.
+var ErrNoResources = errors.New("kustomization without resources")
+
+// Kustomization is the kustomization.yaml of a rendered tree: which files are
+// applied, and what is set on each of their objects. Labels and annotations
+// reach metadata.labels and metadata.annotations of the objects only, never
+// their selectors or templates, and replace values that an object has.
+type Kustomization struct {
+	// Resources are paths in the tree, at least one, none twice, in any order.
+	Resources []string
+	// Labels are set on every object.
+	Labels map[string]string
+	// Annotations are set on every object.
+	Annotations map[string]string
+}
+
+// Marshal returns the document: sorted and the same for the same contents, with
+// every value safe for parsers of YAML 1.1 and 1.2. It fails with
+// ErrNoResources, with a *PathError for a resource that is unsafe or there
+// twice, and for text that kustomize could not read. The receiver is not
+// modified.
+func (k Kustomization) Marshal() ([]byte, error) {
+	resources, err := sortedResources(k.Resources)
+	if err != nil {
+		return nil, fmt.Errorf("marshalling kustomization: %w", err)
+	}
+	document := kustomization{
+		APIVersion: "kustomize.config.k8s.io/v1beta1",
+		Kind:       "Kustomization",
+		Resources:  resources,
+	}
+	if len(k.Labels) > 0 {
+		document.Labels = []labels{{Pairs: pairs(k.Labels)}}
+	}
+	if len(k.Annotations) > 0 {
+		inline, err := marshal(newAnnotationsTransformer(k.Annotations))
+		if err != nil {
+			return nil, fmt.Errorf("marshalling annotations: %w", err)
+		}
+		document.Transformers = []literal{literal(inline)}
+	}
+	content, err := marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("marshalling kustomization: %w", err)
+	}
+	return content, nil
+}
+
+func sortedResources(paths []string) ([]text, error) {
+	if len(paths) == 0 {
+		return nil, ErrNoResources
+	}
+	sorted := slices.Sorted(slices.Values(paths))
+	resources := make([]text, 0, len(sorted))
+	for i, path := range sorted {
+		if err := CheckPath(path); err != nil {
+			return nil, err
+		}
+		if i > 0 && path == sorted[i-1] {
+			return nil, &PathError{Path: path, Reason: "duplicate resource"}
+		}
+		resources = append(resources, text(path))
+	}
+	return resources, nil
+}
+
+// The documents in the order in which a human wants to read them.
+type (
+	kustomization struct {
+		APIVersion   string    `yaml:"apiVersion"`
+		Kind         string    `yaml:"kind"`
+		Resources    []text    `yaml:"resources"`
+		Labels       []labels  `yaml:"labels,omitempty"`
+		Transformers []literal `yaml:"transformers,omitempty"`
+	}
+	labels struct {
+		Pairs pairs `yaml:"pairs"`
+	}
+	annotationsTransformer struct {
+		APIVersion  string      `yaml:"apiVersion"`
+		Kind        string      `yaml:"kind"`
+		Metadata    metadata    `yaml:"metadata"`
+		Annotations pairs       `yaml:"annotations"`
+		FieldSpecs  []fieldSpec `yaml:"fieldSpecs"`
+	}
+	metadata struct {
+		Name string `yaml:"name"`
+	}
+	fieldSpec struct {
+		Path   string `yaml:"path"`
+		Create bool   `yaml:"create"`
+	}
+)
+
+// newAnnotationsTransformer stands in for commonAnnotations, which would annotate
+// pod templates too.
+func newAnnotationsTransformer(annotations map[string]string) annotationsTransformer {
+	return annotationsTransformer{
+		APIVersion:  "builtin",
+		Kind:        "AnnotationsTransformer",
+		Metadata:    metadata{Name: "annotations"},
+		Annotations: annotations,
+		FieldSpecs:  []fieldSpec{{Path: "metadata/annotations", Create: true}},
+	}
+}
+
+func marshal(document any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(document); err != nil {
+		return nil, err
+	}
+	if err := encoder.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// pairs is a mapping of strings, sorted by the bytes of its keys: the encoder's
+// own order for maps takes digits for numbers.
+type pairs map[string]string
+
+// MarshalYAML implements yaml.Marshaler.
+func (p pairs) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode}
+	for _, key := range slices.Sorted(maps.Keys(p)) {
+		for _, s := range []string{key, p[key]} {
+			scalar, err := text(s).node()
+			if err != nil {
+				return nil, err
+			}
+			mapping.Content = append(mapping.Content, scalar)
+		}
+	}
+	return mapping, nil
+}
+
+// text is a string that stays one in every parser.
+type text string
+
+// MarshalYAML implements yaml.Marshaler.
+func (t text) MarshalYAML() (any, error) { return t.node() }
+
+// node quotes whatever is not obviously a word. The encoder would decide by
+// YAML 1.2, while kustomize reads parts of the file by YAML 1.1.
+func (t text) node() (*yaml.Node, error) {
+	if !utf8.ValidString(string(t)) { // the encoder would write !!binary
+		return nil, fmt.Errorf("%s is not valid UTF-8", quote(string(t)))
+	}
+	if strings.ContainsFunc(string(t), isForbidden) {
+		return nil, fmt.Errorf("%s contains a control character", quote(string(t)))
+	}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t)}
+	if !isWord(string(t)) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n, nil
+}
+
+// isForbidden reports whether kustomize cannot carry the character: escaped it
+// is legal here, but kustomize writes it out again as it is, and then fails to
+// read that or, with a next line (U+0085), reads a space.
+func isForbidden(r rune) bool {
+	switch r {
+	case '\t', '\n', '\r':
+		return false
+	case '\ufffe', '\uffff':
+		return true
+	}
+	return unicode.IsControl(r)
+}
+
+// isWord reports whether s needs no quotes: a letter first, then letters,
+// digits and the punctuation of names, and no word that means something else.
+func isWord(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return false
+	}
+	for i, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		inside := '0' <= c && c <= '9' || c == '.' || c == '/' || c == '_' || c == '-'
+		if !letter && (i == 0 || !inside) {
+			return false
+		}
+	}
+	return true
+}
+
+// literal is a document within the document. Its own quoting leaves nothing
+// that a literal block cannot hold.
+type literal []byte
+
+// MarshalYAML implements yaml.Marshaler.
+func (l literal) MarshalYAML() (any, error) {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.LiteralStyle, Value: string(l)}, nil
+}

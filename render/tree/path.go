@@ -1,0 +1,96 @@
+package tree
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What a path may measure, in bytes. Linux's PATH_MAX and NAME_MAX are 4096
+// and 255; the rest of the former is left to the directory of whoever unpacks.
+const (
+	MaxPathLength    = 1024
+	MaxElementLength = 255
+)
+
+// PathError tells why a path, or a file at that path, is refused.
+type PathError struct {
+	// Path is the path as it was given.
+	Path string
+	// Reason is a short phrase without the path.
+	Reason string
+}
+
+// Error returns the path, quoted and shortened, and the reason.
+func (e *PathError) Error() string {
+	return fmt.Sprintf("file %s: %s", quote(e.Path), e.Reason)
+}
+
+// CheckPath returns a *PathError unless path is safe as the path of a file in
+// an artifact: relative, slash separated and without "." or ".." elements (as
+// fs.ValidPath has it), not the root, valid UTF-8 without control characters
+// and backslashes, and not longer than MaxPathLength and MaxElementLength.
+//
+// Backslash and newline also keep sha256sum from escaping names, which Digest
+// relies on. An element that merely ends in ".." is refused because Flux's
+// Untar takes "a../b" for a climbing path.
+func CheckPath(path string) error {
+	if reason := unsafe(path); reason != "" {
+		return &PathError{Path: path, Reason: reason}
+	}
+	return nil
+}
+
+func unsafe(path string) string {
+	switch {
+	case path == "":
+		return "path is empty"
+	case len(path) > MaxPathLength:
+		return fmt.Sprintf("path is longer than %d bytes", MaxPathLength)
+	case !utf8.ValidString(path):
+		return "path is not valid UTF-8"
+	case strings.IndexFunc(path, unicode.IsControl) >= 0:
+		return "path contains a control character"
+	case strings.Contains(path, `\`):
+		return "path contains a backslash"
+	case path[0] == '/':
+		return "path is absolute"
+	case path == ".":
+		return "path is the root"
+	}
+	for element := range strings.SplitSeq(path, "/") {
+		if reason := unsafeElement(element); reason != "" {
+			return reason
+		}
+	}
+	if strings.Contains(path, "../") {
+		return `path has a directory whose name ends in ".."`
+	}
+	return ""
+}
+
+func unsafeElement(element string) string {
+	switch {
+	case element == "":
+		return "path has an empty element"
+	case element == ".":
+		return `path has a "." element`
+	case element == "..":
+		return `path has a ".." element`
+	case len(element) > MaxElementLength:
+		return fmt.Sprintf("path has an element longer than %d bytes", MaxElementLength)
+	}
+	return ""
+}
+
+// quote quotes a hostile path for a message, and bounds it: a status or an
+// event must not carry a kilobyte of somebody's choice.
+func quote(path string) string {
+	const limit = 200
+	if len(path) <= limit {
+		return strconv.Quote(path)
+	}
+	return strconv.Quote(path[:limit]) + "..."
+}
