@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -88,7 +87,7 @@ func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalo
 	if err := fetch.New(c.options...).FetchWithContext(ctx, source.artifact.URL, source.artifact.Digest, dir); err != nil {
 		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the artifact of source %s: %w", name, err))
 	}
-	file, err := os.Open(filepath.Join(dir, archiveFile))
+	file, err := os.OpenInRoot(dir, archiveFile)
 	if err != nil {
 		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("opening the artifact of source %s: %w", name, err))
 	}

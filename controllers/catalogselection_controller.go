@@ -82,7 +82,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if err := r.addFinalizer(ctx, cs); err != nil {
 		return quietConflict(err)
 	}
-	before := cs.DeepCopy()
+	found, before := cs.DeepCopy(), cs.DeepCopy()
 	err = r.reconcile(ctx, before, cs, start)
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
@@ -91,7 +91,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if apierrors.IsConflict(err) {
 		return quietConflict(err)
 	}
-	return r.finish(ctx, before, cs, err)
+	return r.finish(ctx, found, before, cs, err)
 }
 
 // conflictDelay is the time after which an object that somebody else changed in the meantime
@@ -209,8 +209,9 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, observed []obse
 	return render.Render(ctx, sources, opts)
 }
 
-// finish writes the status, sends events, collects garbage and says when to come back.
-func (r *CatalogSelectionReconciler) finish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, err error) (ctrl.Result, error) {
+// finish writes the status, sends events, collects garbage and says when to come back. Events
+// tell what changed since cs was found; before has the status that was written in between.
+func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection, err error) (ctrl.Result, error) {
 	o := decide(err, cs)
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
@@ -219,7 +220,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, before, cs *v1a
 	if patchErr := r.patchStatus(ctx, before, cs); patchErr != nil {
 		return quietConflict(patchErr)
 	}
-	r.sendEvents(before, cs, o)
+	r.sendEvents(found, cs, o)
 	if cs.Status.Artifact != nil {
 		r.lost.watch(r.Storage.LocalPath(*cs.Status.Artifact), client.ObjectKeyFromObject(cs))
 		r.collectGarbage(ctx, cs)

@@ -62,6 +62,9 @@ func (r *CatalogSelectionReconciler) deleteExternalArtifact(ctx context.Context,
 // collectGarbage deletes archives that are no longer served, after their time of grace. That
 // it fails is no reason to fail the selection: it is tried again at the next reconciliation.
 func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	if !r.Storage.ArtifactExist(*cs.Status.Artifact) {
+		return
+	}
 	deleted, err := r.Storage.GarbageCollect(ctx, *cs.Status.Artifact, garbageTimeout)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "collecting stored archives")

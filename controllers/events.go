@@ -20,17 +20,20 @@ func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogS
 			r.sendEvent(after, corev1.EventTypeNormal, o)
 		}
 	case o.quiet:
-	case told(before, after):
+	case told(before, after, o):
 	default:
 		r.sendEvent(after, corev1.EventTypeWarning, o)
 	}
 }
 
-// told says whether the conditions that report trouble said the same before.
-func told(before, after *v1alpha1.CatalogSelection) bool {
+// told says whether the conditions that report trouble said the same before. The message of what
+// is retried may name ports and temporary files, and differ every time.
+func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
 	for _, t := range []string{meta.ReadyCondition, v1alpha1.HeldCondition} {
-		if conditions.GetReason(before, t) != conditions.GetReason(after, t) ||
-			conditions.GetMessage(before, t) != conditions.GetMessage(after, t) {
+		if conditions.GetReason(before, t) != conditions.GetReason(after, t) {
+			return false
+		}
+		if o.retry != backoff && conditions.GetMessage(before, t) != conditions.GetMessage(after, t) {
 			return false
 		}
 	}

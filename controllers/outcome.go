@@ -122,12 +122,17 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	} else {
 		conditions.Delete(cs, v1alpha1.HeldCondition)
 	}
-	conditions.Delete(cs, meta.ReconcilingCondition)
-	conditions.Delete(cs, meta.StalledCondition)
+	// Deleting what is set again below would give it a new transition time at every retry.
+	if o.ready || o.stalled {
+		conditions.Delete(cs, meta.ReconcilingCondition)
+	}
+	if o.ready || !o.stalled {
+		conditions.Delete(cs, meta.StalledCondition)
+	}
 	switch {
 	case o.ready && o.held:
-		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held: %s",
-			readyMessage(cs), message)
+		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held",
+			readyMessage(cs))
 	case o.ready:
 		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s", message)
 	case o.stalled:

@@ -1,0 +1,129 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// specOf returns a valid spec with more members.
+func specOf(members ...string) string {
+	return "sources: [{name: catalog}]\n" + strings.Join(members, "\n")
+}
+
+// many lists n different names.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "a%d,", i)
+	}
+	return "[" + b.String() + "]"
+}
+
+func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for _, test := range []struct {
+		name    string
+		valid   string
+		invalid []string
+	}{
+		{"interval", specOf("interval: 1s"), []string{
+			specOf("interval: 0s"), specOf("interval: 999ms"), specOf("interval: soon"), specOf("interval: -1m"), specOf("interval: 10"), specOf("interval: ''"),
+		}},
+		{"sources", "sources: [{name: a}, {name: b}]", []string{"{}", "sources: []", "sources: [" + strings.Repeat("{name: a},", 17) + "]"}},
+		{"each source once", "sources: [{name: a}, {name: a, path: x}, {name: a, namespace: ns}, {name: a, kind: Bucket}]", []string{
+			"sources: [{name: a}, {name: a}]",
+			"sources: [{name: a, kind: OCIRepository}, {name: a}]",
+			"sources: [{name: a, format: Auto}, {name: a, format: Applications}]",
+			"sources: [{name: a, namespace: ns, path: p}, {name: b}, {name: a, namespace: ns, path: p}]",
+			"sources: [{name: a, path: ''}, {name: a}]",
+		}},
+		{"kind", "sources: [{name: a, kind: ExternalArtifact}]", []string{"sources: [{name: a, kind: HelmChart}]"}},
+		{"format", "sources: [{name: a, format: Applications}]", []string{"sources: [{name: a, format: Helm}]"}},
+		{"name of a source", "sources: [{name: " + long(253) + "}]", []string{"sources: [{}]", "sources: [{name: ''}]", "sources: [{name: " + long(254) + "}]"}},
+		{"namespace of a source", "sources: [{name: a, namespace: " + long(63) + "}]", []string{"sources: [{name: a, namespace: " + long(64) + "}]"}},
+		{"path", "sources: [{name: a, path: deploy/..hidden/catalog...d}]", []string{
+			"sources: [{name: a, path: ..}]", "sources: [{name: a, path: a/../b}]", "sources: [{name: a, path: /a}]", "sources: [{name: a, path: ./a}]",
+			"sources: [{name: a, path: a/}]", "sources: [{name: a, path: a//b}]", `sources: [{name: a, path: 'a\b'}]`, "sources: [{name: a, path: .}]",
+			"sources: [{name: a, path: " + long(513) + "}]",
+		}},
+		{"nameSelector", specOf("limit: {nameSelector: " + many(5000) + "}"), []string{
+			specOf("limit: {nameSelector: []}"), specOf("limit: {nameSelector: ['']}"), specOf("limit: {nameSelector: [a, a]}"),
+			specOf("limit: {nameSelector: [" + long(254) + "]}"), specOf("limit: {nameSelector: " + many(5001) + "}"),
+		}},
+		{"tierRefs", specOf("limit: {metadataSelector: {tierRefs: [gold]}}"), []string{
+			specOf("limit: {metadataSelector: {tierRefs: []}}"), specOf("limit: {metadataSelector: {tierRefs: ['']}}"),
+			specOf("limit: {metadataSelector: {tierRefs: [a, a]}}"), specOf("limit: {metadataSelector: {tierRefs: " + many(65) + "}}"),
+		}},
+		{"exclude", specOf("exclude: [falco]"), []string{specOf("exclude: ['']"), specOf("exclude: [a, a]"), specOf("exclude: " + many(5001))}},
+		{"labels", specOf("commonMetadata: {labels: {team: a, catalog.winnow.development/name: b}}"), []string{
+			specOf("commonMetadata: {labels: {app.kubernetes.io/managed-by: me}}"),
+			specOf("commonMetadata: {labels: {apps.kubermatic.k8c.io/managed-by: me}}"),
+			specOf("commonMetadata: {labels: {applicationcatalog.k8c.io/managed-by: me}}"),
+			specOf("commonMetadata: {labels: {catalog.winnow.dev/name: me}}"),
+			specOf("commonMetadata: {labels: {kustomize.toolkit.fluxcd.io/prune: me}}"),
+		}},
+		{"annotations", specOf("commonMetadata: {annotations: {app.kubernetes.io/managed-by: me}}"), []string{
+			specOf("commonMetadata: {annotations: {catalog.winnow.dev/x: me}}"),
+			specOf("commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/ssa: Override}}"),
+		}},
+		{"fields", specOf("prune: true", "suspend: true"), []string{specOf("nonsense: true"), specOf("prune: maybe")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if err := dryRun(t, "kkp", test.valid); err != nil {
+				t.Errorf("refuses %.100s: %v", test.valid, err)
+			}
+			for _, spec := range test.invalid {
+				if err := dryRun(t, "kkp", spec); !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+					t.Errorf("accepts %.100s: %v", spec, err)
+				}
+			}
+		})
+	}
+}
+
+func TestANameHasToFitALabel(t *testing.T) {
+	if err := dryRun(t, strings.Repeat("x", 63), specOf()); err != nil {
+		t.Errorf("refuses 63 characters: %v", err)
+	}
+	if err := dryRun(t, strings.Repeat("x", 64), specOf()); !apierrors.IsInvalid(err) {
+		t.Errorf("accepts 64 characters: %v", err)
+	}
+}
+
+// dryRun creates without keeping; unknown fields are an error.
+func dryRun(t *testing.T, name, spec string) error {
+	t.Helper()
+	return apiServer.Create(t.Context(), rawSelection(t, "default", name, spec), client.DryRunAll, client.FieldValidation("Strict"))
+}
+
+func rawSelection(t *testing.T, namespace, name, spec string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection"}}
+	object.SetName(name)
+	object.SetNamespace(namespace)
+	var content map[string]any
+	if err := yaml.Unmarshal([]byte(spec), &content); err != nil {
+		t.Fatal(err)
+	}
+	object.Object["spec"] = content
+	return object
+}
+
+func TestDefaultsAreFilledIn(t *testing.T) {
+	e := newEnvironment(t)
+	object := rawSelection(t, e.namespace, "kkp", "sources: [{name: catalog}]")
+	if err := apiServer.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	e.equal("spec", object.Object["spec"], map[string]any{
+		"interval": "10m", "prune": false,
+		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto"}},
+	})
+	e.equal("status", object.Object["status"], map[string]any{"observedGeneration": -1})
+}

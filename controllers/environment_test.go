@@ -1,0 +1,241 @@
+package controllers
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/artifact/storage"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// environment is a namespace with a reconciler, its storage, a server that serves the storage,
+// and a server that serves the artifacts of sources.
+type environment struct {
+	*testing.T
+	namespace  string
+	sources    *sourceServer
+	storage    *storage.Storage
+	events     *recorder
+	traffic    *traffic
+	reconciler *CatalogSelectionReconciler
+}
+
+func newEnvironment(t *testing.T) *environment {
+	t.Helper()
+	namespace := &corev1.Namespace{}
+	namespace.GenerateName = "test-"
+	if err := apiServer.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	served := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(served.Close)
+	e := &environment{
+		T:         t,
+		namespace: namespace.Name,
+		sources:   newSourceServer(t),
+		events:    &recorder{},
+		traffic:   &traffic{},
+		storage: &storage.Storage{
+			BasePath:                 dir,
+			Hostname:                 strings.TrimPrefix(served.URL, "http://"),
+			ArtifactRetentionTTL:     time.Minute,
+			ArtifactRetentionRecords: 2,
+		},
+	}
+	e.restart()
+	return e
+}
+
+// restart replaces the reconciler by one that remembers nothing.
+func (e *environment) restart() {
+	e.Helper()
+	lost, err := newStorageWatch()
+	if err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() { _ = lost.watcher.Close() })
+	e.reconciler = &CatalogSelectionReconciler{
+		Client:         e.traffic.client(),
+		EventRecorder:  e.events,
+		ControllerName: "winnow-controller",
+		Storage:        e.storage,
+		Catalogs:       NewCatalogs(64<<20, 0, ""),
+		APIReader:      apiServer,
+		lost:           lost,
+	}
+}
+
+// selection creates a CatalogSelection of the OCIRepository "catalog".
+func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
+	e.Helper()
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.Namespace = name, e.namespace
+	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
+	for _, f := range edit {
+		f(cs)
+	}
+	if err := apiServer.Create(e.Context(), cs); err != nil {
+		e.Fatal(err)
+	}
+	return cs
+}
+
+// edit changes the live selection "kkp".
+func (e *environment) edit(f func(*v1alpha1.CatalogSelection)) {
+	e.Helper()
+	cs := e.get("kkp")
+	f(cs)
+	if err := apiServer.Update(e.Context(), cs); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *environment) key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: e.namespace, Name: name}
+}
+
+func (e *environment) get(name string) *v1alpha1.CatalogSelection {
+	e.Helper()
+	cs := &v1alpha1.CatalogSelection{}
+	if err := apiServer.Get(e.Context(), e.key(name), cs); err != nil {
+		e.Fatal(err)
+	}
+	return cs
+}
+
+// announced returns the ExternalArtifact of a name, nil without one.
+func (e *environment) announced(name string) *sourcev1.ExternalArtifact {
+	e.Helper()
+	artifact := &sourcev1.ExternalArtifact{}
+	err := apiServer.Get(e.Context(), e.key(name), artifact)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		e.Fatal(err)
+	}
+	return artifact
+}
+
+func (e *environment) exists(object client.Object) bool {
+	e.Helper()
+	err := apiServer.Get(e.Context(), client.ObjectKeyFromObject(object), object)
+	if client.IgnoreNotFound(err) != nil {
+		e.Fatal(err)
+	}
+	return err == nil
+}
+
+func (e *environment) remove(object client.Object) {
+	e.Helper()
+	if err := apiServer.Delete(e.Context(), object); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
+	return e.reconciler.Reconcile(e.Context(), ctrl.Request{NamespacedName: e.key(name)})
+}
+
+// reconcile returns the selection afterwards; an error fails the test.
+func (e *environment) reconcile(name string) *v1alpha1.CatalogSelection {
+	e.Helper()
+	if _, err := e.tryReconcile(name); err != nil {
+		e.Fatalf("Reconcile() = %v", err)
+	}
+	return e.get(name)
+}
+
+// publish reconciles and demands that the selection is Ready and its ExternalArtifact says
+// what is served.
+func (e *environment) publish(name string) (*v1alpha1.CatalogSelection, *sourcev1.ExternalArtifact) {
+	e.Helper()
+	cs := e.reconcile(name)
+	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
+	announced := e.announced(name)
+	if announced == nil {
+		e.Fatal("there is no ExternalArtifact")
+	}
+	e.equal("the artifact of the ExternalArtifact", announced.Status.Artifact, cs.Status.Artifact)
+	if got := digestOf(e.download(announced)); got != cs.Status.Artifact.Digest {
+		e.Errorf("the served file has the digest %s, want %s", got, cs.Status.Artifact.Digest)
+	}
+	return cs, announced
+}
+
+// download returns what the URL of an ExternalArtifact serves, nil for a 404.
+func (e *environment) download(artifact *sourcev1.ExternalArtifact) []byte {
+	e.Helper()
+	return get(e.T, artifact.Status.Artifact.URL)
+}
+
+// archiveFiles lists the stored archives of the selection "kkp".
+func (e *environment) archiveFiles() []string {
+	e.Helper()
+	files, err := filepath.Glob(filepath.Join(e.archiveDir("kkp"), "*"))
+	if err != nil {
+		e.Fatal(err)
+	}
+	return files
+}
+
+func (e *environment) archiveDir(name string) string {
+	return filepath.Join(e.storage.BasePath, storage.ArtifactDir(sourcev1.ExternalArtifactKind, e.namespace, name))
+}
+
+func (e *environment) emptyStorage() {
+	e.Helper()
+	if err := os.RemoveAll(filepath.Dir(filepath.Dir(e.archiveDir("any")))); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// equal compares two values by their YAML, and shows the lines from the first to the last that
+// differ.
+func (e *environment) equal(what string, got, want any) {
+	e.Helper()
+	a := strings.Split(toYAML(e.T, got), "\n")
+	b := strings.Split(toYAML(e.T, want), "\n")
+	if slices.Equal(a, b) {
+		return
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	e.Errorf("%s: got\n%s\nwant\n%s", what, strings.Join(a, "\n"), strings.Join(b, "\n"))
+}
+
+// recorder records events as "<Type> <Reason> <kind> <name>", and the last message.
+type recorder struct {
+	mu      sync.Mutex
+	events  []string
+	message string
+	notes   map[string]string
+}
+
+// take returns the events since the last call.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.events
+	r.events = nil
+	return taken
+}

@@ -1,0 +1,245 @@
+package controllers
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/opencontainers/go-digest"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// catalogArchive packs files, given as path and content in turn.
+func catalogArchive(t *testing.T, files ...string) []byte {
+	t.Helper()
+	content := tree.New()
+	for pair := range slices.Chunk(files, 2) {
+		if err := content.Add(pair[0], []byte(pair[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	if err := archive.Write(&packed, content); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// applications packs a catalog of "name:tier:version,version" words.
+func applications(t *testing.T, words string) []byte {
+	t.Helper()
+	var files []string
+	for word := range strings.FieldsSeq(words) {
+		part := strings.Split(word+"::", ":")
+		dir := "applications/" + part[0]
+		files = append(files, dir+"/application.yaml", definition(part[0], part[2]))
+		if part[1] != "" {
+			files = append(files, dir+"/metadata.yaml", "tier: "+part[1]+"\n")
+		}
+	}
+	return catalogArchive(t, files...)
+}
+
+func definition(name, versions string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: %s\nspec:\n  versions:\n", name)
+	for version := range strings.SplitSeq(versions, ",") {
+		if version == "" {
+			version = "1.0.0"
+		}
+		fmt.Fprintf(&b, "  - version: %q\n", version)
+	}
+	return b.String()
+}
+
+// hostileArchive packs a single entry as it is.
+func hostileArchive(t *testing.T, header *tar.Header) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	compressor := gzip.NewWriter(&packed)
+	out := tar.NewWriter(compressor)
+	if err := out.WriteHeader(header); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressor.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func digestOf(content []byte) string { return digest.FromBytes(content).String() }
+
+// sourceServer serves artifacts and counts the requests.
+type sourceServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	files map[string]http.HandlerFunc
+	hits  int
+}
+
+func newSourceServer(t *testing.T) *sourceServer {
+	t.Helper()
+	s := &sourceServer{files: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *sourceServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.hits++
+	serve, ok := s.files[r.URL.Path]
+	s.mu.Unlock()
+	if !ok {
+		serve = http.NotFound
+	}
+	serve(w, r)
+}
+
+// downloads returns the number of requests since the last call.
+func (s *sourceServer) downloads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hits := s.hits
+	s.hits = 0
+	return hits
+}
+
+func (s *sourceServer) handle(path string, serve http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[path] = serve
+}
+
+// source makes the OCIRepository "catalog" have the content as its artifact.
+func (e *environment) source(content []byte) *meta.Artifact {
+	e.Helper()
+	return e.sourceOf(sourcev1.OCIRepositoryKind, e.key("catalog"), content)
+}
+
+// sourceOf does so for any kind; the revision and the URL follow from the content.
+func (e *environment) sourceOf(kind string, key client.ObjectKey, content []byte) *meta.Artifact {
+	e.Helper()
+	sum := digestOf(content)
+	path := fmt.Sprintf("/%s/%s/%s.tar.gz", strings.ToLower(kind), key, strings.TrimPrefix(sum, "sha256:"))
+	e.sources.handle(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
+	artifact := &meta.Artifact{
+		Path: path[1:], URL: e.sources.URL + path, Revision: "v1@" + sum, Digest: sum,
+		LastUpdateTime: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+	}
+	e.setArtifact(kind, key, artifact)
+	return artifact
+}
+
+// setArtifact gives a source an artifact, or none, and creates the source where it is missing.
+func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *meta.Artifact) {
+	e.Helper()
+	source := newSource(kind, key)
+	if err := apiServer.Create(e.Context(), source); err != nil && !apierrors.IsAlreadyExists(err) {
+		e.Fatal(err)
+	}
+	if err := apiServer.Get(e.Context(), key, source); err != nil {
+		e.Fatal(err)
+	}
+	switch typed := source.(type) {
+	case *sourcev1.OCIRepository:
+		typed.Status.Artifact = artifact
+	case *sourcev1.GitRepository:
+		typed.Status.Artifact = artifact
+	case *sourcev1.Bucket:
+		typed.Status.Artifact = artifact
+	case *sourcev1.ExternalArtifact:
+		typed.Status.Artifact = artifact
+	}
+	if err := apiServer.Status().Update(e.Context(), source); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func newSource(kind string, key client.ObjectKey) client.Object {
+	source := sourceKinds()[kind]
+	source.SetName(key.Name)
+	source.SetNamespace(key.Namespace)
+	interval := metav1.Duration{Duration: time.Minute}
+	switch typed := source.(type) {
+	case *sourcev1.OCIRepository:
+		typed.Spec.URL, typed.Spec.Interval = "oci://registry.example/catalog", interval
+	case *sourcev1.GitRepository:
+		typed.Spec.URL, typed.Spec.Interval = "https://git.example/catalog", interval
+	case *sourcev1.Bucket:
+		typed.Spec.Endpoint, typed.Spec.BucketName, typed.Spec.Interval = "s3.example", "catalog", interval
+	}
+	return source
+}
+
+// conditionsOf lists the conditions as "<type>=<status> <reason>", sorted.
+func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
+	var lines []string
+	for _, c := range cs.Status.Conditions {
+		line := fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)
+		if c.ObservedGeneration != cs.Generation {
+			line += fmt.Sprintf(" of generation %d, not %d", c.ObservedGeneration, cs.Generation)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func requestFor(object client.Object) ctrl.Request {
+	return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)}
+}
+
+func toYAML(t *testing.T, value any) string {
+	t.Helper()
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// get returns the body of a URL, nil for a 404.
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s, %v", url, response.Status, err)
+	}
+	return body
+}

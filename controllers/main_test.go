@@ -1,0 +1,55 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/fluxcd/pkg/runtime/logger"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// apiServer is a client of the real API server that all tests of the package share. Each test
+// has its own namespace.
+var apiServer client.WithWatch
+
+func TestMain(m *testing.M) {
+	code, err := runWithStack(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func runWithStack(m *testing.M) (code int, err error) {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	ctrl.SetLogger(logger.NewLogger(logger.Options{LogLevel: "error"}))
+	s, err := stack.Start(ctx, stack.Options{
+		Progress:    os.Stderr,
+		CRDs:        []string{"config/crd/bases"},
+		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme},
+	})
+	if err != nil {
+		return 1, err
+	}
+	defer func() {
+		if stopErr := s.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	apiServer, err = client.NewWithWatch(s.RESTConfig(), client.Options{Scheme: s.Client().Scheme()})
+	if err != nil {
+		return 1, fmt.Errorf("making the client: %w", err)
+	}
+	return m.Run(), nil
+}

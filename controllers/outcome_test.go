@@ -1,0 +1,253 @@
+package controllers
+
+import (
+	"archive/tar"
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// trouble is something that keeps a selection from being published.
+type trouble struct {
+	name string
+	// cause brings it about for the selection "kkp" of the OCIRepository "catalog".
+	cause func(e *environment)
+	// want are the conditions, lastGood those with a last good artifact where they differ.
+	want, lastGood []string
+	retry          retry
+	// message has all of these.
+	message []string
+}
+
+func stalled(reason string) []string {
+	return []string{"Ready=False " + reason, "Stalled=True " + reason}
+}
+
+func retried(reason string) []string {
+	return []string{"Ready=False " + reason, "Reconciling=True ProgressingWithRetry"}
+}
+
+// serve makes the URL of an artifact, that should be "x", answer in another way.
+func serve(handler http.HandlerFunc) func(e *environment) {
+	return func(e *environment) {
+		artifact := e.source([]byte("x"))
+		e.sources.handle("/"+artifact.Path, handler)
+	}
+}
+
+func sourceTroubles() []trouble {
+	return []trouble{
+		{
+			name: "a source that does not exist is waited for",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
+			},
+			want: retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/none", "does not exist"},
+		},
+		{
+			name:  "a source without an artifact is waited for",
+			cause: func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
+			want:  retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/catalog", "no artifact"},
+		},
+		{
+			name: "a source in another namespace is refused while that is forbidden",
+			cause: func(e *environment) {
+				e.reconciler.NoCrossNamespaceRefs = true
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Namespace = "default" })
+			},
+			want: stalled("AccessDenied"), retry: never, message: []string{"default/catalog", "--no-cross-namespace-refs"},
+		},
+		{
+			name:  "an artifact that is not there is tried again",
+			cause: serve(http.NotFound),
+			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog"},
+		},
+		{
+			name:  "a server that fails is tried again",
+			cause: serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
+			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog", "giving up"},
+		},
+		{
+			name:  "an artifact with another digest is tried again",
+			cause: serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("y")) }),
+			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog", digestOf([]byte("x"))},
+		},
+		{
+			name: "an artifact that is too large is cut off",
+			cause: serve(func(w http.ResponseWriter, _ *http.Request) {
+				for range 65 {
+					_, _ = w.Write(make([]byte, 1<<20))
+				}
+			}),
+			want: retried("FetchFailed"), retry: backoff, message: []string{"greater than the max download size"},
+		},
+	}
+}
+
+func contentTroubles(t *testing.T) []trouble {
+	link := hostileArchive(t, &tar.Header{Name: "applications/x/application.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})
+	climbing := hostileArchive(t, &tar.Header{Name: "../applications/x/application.yaml", Typeflag: tar.TypeReg})
+	invalid := catalogArchive(t,
+		"applications/a/application.yaml", definition("A_", "1.0.0,1.0.0"),
+		"applications/b/application.yaml", "kind: ConfigMap\n",
+		"applications/c/metadata.yaml", "tier: 1\n",
+	)
+	empty := []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"}
+	return []trouble{
+		{
+			name:  "what is not gzip is refused",
+			cause: func(e *environment) { e.source([]byte("hello")) },
+			want:  stalled("InvalidArchive"), message: []string{"/catalog"},
+		},
+		{
+			name:  "a symbolic link is refused by name",
+			cause: func(e *environment) { e.source(link) },
+			want:  stalled("InvalidArchive"), message: []string{"applications/x/application.yaml", "symbolic link"},
+		},
+		{
+			name:  "a climbing path is refused by name",
+			cause: func(e *environment) { e.source(climbing) },
+			want:  stalled("InvalidArchive"), message: []string{"../applications/x/application.yaml"},
+		},
+		{
+			name:  "all violations of a catalog are named",
+			cause: func(e *environment) { e.source(invalid) },
+			want:  stalled("InvalidCatalog"),
+			message: []string{
+				"applications/a/application.yaml", "A_", "1.0.0", "applications/b/application.yaml", "ConfigMap", "metadata is missing",
+				"applications/c/application.yaml", "applications/c/metadata.yaml",
+			},
+		},
+		{
+			name: "a directory that the artifact does not have is named",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Path = "deploy/none" })
+			},
+			want: stalled("InvalidCatalog"), message: []string{"deploy/none"},
+		},
+		{
+			name: "a label that Kubernetes would refuse is refused",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) {
+					cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Labels: map[string]string{"team": "not a value!"}}
+				})
+			},
+			want: stalled("InvalidSpec"), message: []string{"spec.commonMetadata.labels", "not a value!"},
+		},
+		{
+			name: "an empty selection is held",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
+			},
+			want: empty, lastGood: []string{"Held=True EmptyResult", "Ready=True Succeeded"}, message: []string{"1 by exclude"},
+		},
+		{
+			name: "a catalog that lost what is selected is held",
+			cause: func(e *environment) {
+				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} })
+				e.source(applications(e.T, "nginx"))
+			},
+			want: empty, lastGood: []string{"Held=True EmptyResult", "Ready=True Succeeded"}, message: []string{"1 by limit.nameSelector"},
+		},
+	}
+}
+
+func TestTroubleBeforeAndAfterAPublication(t *testing.T) {
+	for _, trouble := range append(sourceTroubles(), contentTroubles(t)...) {
+		t.Run(trouble.name+", at first", func(t *testing.T) { troubleAtFirst(t, trouble) })
+		t.Run(trouble.name+", after a publication", func(t *testing.T) { troubleLater(t, trouble) })
+	}
+}
+
+func troubleAtFirst(t *testing.T, trouble trouble) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	trouble.cause(e)
+	e.suffer(trouble, trouble.want)
+	if e.announced("kkp") != nil || e.get("kkp").Status.Artifact != nil || len(e.archiveFiles()) > 0 {
+		t.Error("something was published")
+	}
+	e.recover()
+}
+
+func troubleLater(t *testing.T, trouble trouble) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	good, announced := e.publish("kkp")
+	served := e.download(announced)
+	trouble.cause(e)
+	want := trouble.want
+	if trouble.lastGood != nil {
+		want = trouble.lastGood
+	}
+	cs := e.suffer(trouble, want)
+	e.equal("the ExternalArtifact", e.announced("kkp"), announced)
+	if !bytes.Equal(e.download(announced), served) {
+		t.Error("the last good artifact is not served any more")
+	}
+	e.equal("artifact", cs.Status.Artifact, good.Status.Artifact)
+	e.equal("sources", cs.Status.Sources, good.Status.Sources)
+	e.equal("applications", cs.Status.Applications, good.Status.Applications)
+	e.recover()
+}
+
+// suffer reconciles twice, with the outcome that is wanted and events only for the first time.
+func (e *environment) suffer(trouble trouble, want []string) *v1alpha1.CatalogSelection {
+	e.Helper()
+	e.events.take()
+	e.checkRetry(trouble.retry)
+	first, told := e.get("kkp"), e.events.take()
+	e.equal("conditions", conditionsOf(first), want)
+	if quiet := trouble.retry == atInterval; quiet != (len(told) == 0) {
+		e.Errorf("events are %v", told)
+	}
+	if first.Status.ObservedGeneration != first.Generation {
+		e.Errorf("observed generation %d, not %d", first.Status.ObservedGeneration, first.Generation)
+	}
+	message := conditions.GetMessage(first, meta.ReadyCondition)
+	if conditions.Has(first, v1alpha1.HeldCondition) {
+		message = conditions.GetMessage(first, v1alpha1.HeldCondition)
+	}
+	for _, part := range trouble.message {
+		if !strings.Contains(message, part) {
+			e.Errorf("the message %q does not name %q", message, part)
+		}
+	}
+	e.checkRetry(trouble.retry)
+	e.equal("the selection after a repetition", e.get("kkp"), first)
+	e.equal("events of a repetition", e.events.take(), []string(nil))
+	return first
+}
+
+func (e *environment) checkRetry(want retry) {
+	e.Helper()
+	result, err := e.tryReconcile("kkp")
+	delay := map[retry]time.Duration{atInterval: 10 * time.Minute}[want]
+	if (err != nil) != (want == backoff) || result.RequeueAfter != delay {
+		e.Errorf("Reconcile() = %v, %v", result, err)
+	}
+}
+
+// recover ends whatever the trouble is.
+func (e *environment) recover() {
+	e.Helper()
+	e.reconciler.NoCrossNamespaceRefs = false
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{{Kind: sourcev1.OCIRepositoryKind, Name: "catalog"}}}
+	})
+	e.source(applications(e.T, "argocd falco"))
+	e.events.take()
+	cs, _ := e.publish("kkp")
+	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 2, Selected: 2})
+	e.equal("events", e.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
+}

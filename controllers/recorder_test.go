@@ -1,0 +1,107 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// Event implements record.EventRecorder.
+func (r *recorder) Event(object runtime.Object, eventType, reason, message string) {
+	r.AnnotatedEventf(object, nil, eventType, reason, "%s", message)
+}
+
+// Eventf implements record.EventRecorder.
+func (r *recorder) Eventf(object runtime.Object, eventType, reason, format string, args ...any) {
+	r.AnnotatedEventf(object, nil, eventType, reason, format, args...)
+}
+
+// AnnotatedEventf implements record.EventRecorder.
+func (r *recorder) AnnotatedEventf(object runtime.Object, annotations map[string]string, eventType, reason, format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, fmt.Sprintf("%s %s %s", eventType, reason, kindOf(object)))
+	r.message, r.notes = fmt.Sprintf(format, args...), annotations
+}
+
+func kindOf(object runtime.Object) string {
+	return reflect.TypeOf(object).Elem().Name()
+}
+
+// traffic sees what a reconciler reads and writes, between it and the real API server.
+type traffic struct {
+	mu sync.Mutex
+	// writes are those that succeeded, as "<verb> <kind>[/<subresource>]".
+	writes []string
+	// revisions are those that an ExternalArtifact ever had, in order.
+	revisions []string
+	// before runs before a write, which its error prevents.
+	before func(write string, object client.Object) error
+	// read answers reads of objects where it returns true.
+	read func(key client.ObjectKey, object client.Object) (bool, error)
+}
+
+// taken returns the writes since the last call.
+func (t *traffic) taken() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	taken := t.writes
+	t.writes = nil
+	return taken
+}
+
+func (t *traffic) write(name string, object client.Object, do func() error) error {
+	if t.before != nil {
+		if err := t.before(name, object); err != nil {
+			return err
+		}
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writes = append(t.writes, name)
+	if artifact, ok := object.(*sourcev1.ExternalArtifact); ok && artifact.Status.Artifact != nil {
+		t.revisions = slices.Compact(append(t.revisions, artifact.Status.Artifact.Revision))
+	}
+	return nil
+}
+
+func (t *traffic) client() client.Client {
+	return interceptor.NewClient(apiServer, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
+			if t.read != nil {
+				if done, err := t.read(key, object); done {
+					return err
+				}
+			}
+			return c.Get(ctx, key, object, opts...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.CreateOption) error {
+			return t.write("create "+kindOf(object), object, func() error { return c.Create(ctx, object, opts...) })
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.DeleteOption) error {
+			return t.write("delete "+kindOf(object), object, func() error { return c.Delete(ctx, object, opts...) })
+		},
+		Update: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.UpdateOption) error {
+			return t.write("update "+kindOf(object), object, func() error { return c.Update(ctx, object, opts...) })
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, opts ...client.PatchOption) error {
+			return t.write("patch "+kindOf(object), object, func() error { return c.Patch(ctx, object, patch, opts...) })
+		},
+		SubResourceUpdate: func(ctx context.Context, c client.Client, sub string, object client.Object, opts ...client.SubResourceUpdateOption) error {
+			return t.write("update "+kindOf(object)+"/"+sub, object, func() error { return c.SubResource(sub).Update(ctx, object, opts...) })
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, object client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			return t.write("patch "+kindOf(object)+"/"+sub, object, func() error { return c.SubResource(sub).Patch(ctx, object, patch, opts...) })
+		},
+	})
+}

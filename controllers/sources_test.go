@@ -1,0 +1,156 @@
+package controllers
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func TestEveryKindOfSource(t *testing.T) {
+	for kind := range sourceKinds() {
+		t.Run(kind, func(t *testing.T) {
+			e := newEnvironment(t)
+			artifact := e.sourceOf(kind, e.key("catalog"), applications(t, "argocd"))
+			e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Kind = kind })
+			cs, _ := e.publish("kkp")
+			e.equal("sources", cs.Status.Sources, []v1alpha1.SourceStatus{{
+				Kind: kind, Name: "catalog", Namespace: e.namespace, Revision: artifact.Revision, Digest: artifact.Digest,
+			}})
+		})
+	}
+}
+
+func TestThePathInsideTheArtifact(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(catalogArchive(t,
+		"README.md", "not part of it",
+		"prod/applications/argocd/application.yaml", definition("argocd", ""),
+		"prod/stripped/nginx/application.yaml", definition("nginx", ""),
+		"test/applications/broken/application.yaml", "",
+	))
+	for path, want := range map[string]string{"prod": "argocd", "prod/stripped": "nginx"} {
+		name := want
+		e.selection(name, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Path = path })
+		cs, _ := e.publish(name)
+		e.equal("applications of "+path, cs.Status.Applications, []v1alpha1.ApplicationStatus{{Name: want, Source: "catalog", Versions: []string{"1.0.0"}}})
+	}
+}
+
+func TestSeveralSourcesInOrder(t *testing.T) {
+	e := newEnvironment(t)
+	elsewhere := &corev1.Namespace{}
+	elsewhere.GenerateName = "test-elsewhere-"
+	if err := apiServer.Create(t.Context(), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	own := e.sourceOf("GitRepository", e.key("own"), applications(t, "argocd:gold:9.0.0"))
+	remote := e.key("remote")
+	remote.Namespace = elsewhere.Name
+	theirs := e.sourceOf("Bucket", remote, applications(t, "argocd:silver:1.0.0 nginx:silver:2.0.0"))
+	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources = []v1alpha1.SourceReference{
+			{Kind: "GitRepository", Name: "own"}, {Kind: "Bucket", Name: "remote", Namespace: elsewhere.Name},
+		}
+	})
+	cs, announced := e.publish("kkp")
+	e.equal("applications", cs.Status.Applications, []v1alpha1.ApplicationStatus{
+		{Name: "argocd", Source: "own", Versions: []string{"9.0.0"}, Tier: "gold"},
+		{Name: "nginx", Source: "remote", Versions: []string{"2.0.0"}, Tier: "silver"},
+	})
+	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 2, Selected: 2, Shadowed: 1})
+	e.equal("origin", announced.Status.Artifact.Metadata, map[string]string{
+		"org.opencontainers.image.revision": "GitRepository/" + e.namespace + "/own=" + own.Revision +
+			",Bucket/" + elsewhere.Name + "/remote=" + theirs.Revision,
+	})
+
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources[0], cs.Spec.Sources[1] = cs.Spec.Sources[1], cs.Spec.Sources[0]
+	})
+	swapped, _ := e.publish("kkp")
+	e.equal("argocd", swapped.Status.Applications[0], v1alpha1.ApplicationStatus{
+		Name: "argocd", Source: "remote", Versions: []string{"1.0.0"}, Tier: "silver",
+	})
+}
+
+func TestOwnNamespaceIsNotAnother(t *testing.T) {
+	e := newEnvironment(t)
+	e.reconciler.NoCrossNamespaceRefs = true
+	e.source(applications(t, "argocd"))
+	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Namespace = cs.Namespace })
+	e.publish("kkp")
+}
+
+func TestSelectionsShareADownload(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd nginx"))
+	names := []string{"a", "b", "c", "d"}
+	for _, name := range names {
+		e.selection(name, func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Labels: map[string]string{"of": name}}
+		})
+	}
+	var reconciling sync.WaitGroup
+	for _, name := range names {
+		reconciling.Go(func() {
+			if _, err := e.tryReconcile(name); err != nil {
+				t.Errorf("Reconcile(%s) = %v", name, err)
+			}
+		})
+	}
+	reconciling.Wait()
+	revisions := map[string]bool{}
+	for _, name := range names {
+		cs, _ := e.publish(name)
+		revisions[cs.Status.Artifact.Revision] = true
+	}
+	if n := e.sources.downloads(); n != 1 || len(revisions) != len(names) {
+		t.Errorf("%d downloads, %d revisions", n, len(revisions))
+	}
+}
+
+func TestSourcesAreIndexed(t *testing.T) {
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Namespace = "ns"
+	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "a"}, {Kind: "Bucket", Name: "b", Namespace: "other"}}
+	e := environment{T: t}
+	e.equal("keys", indexSources(cs), []string{"OCIRepository/ns/a", "Bucket/other/b"})
+	artifact := &sourcev1.ExternalArtifact{}
+	artifact.Name, artifact.Namespace = "a", "ns"
+	e.equal("requests", sameName(t.Context(), artifact)[0].String(), "ns/a")
+}
+
+func TestAChangeOfTheArtifactIsSeen(t *testing.T) {
+	base := &meta.Artifact{Revision: "r", Digest: "d", URL: "u"}
+	for _, test := range []struct {
+		name     string
+		old, new *meta.Artifact
+		want     bool
+	}{
+		{"none and none", nil, nil, false},
+		{"a first one", nil, base, true},
+		{"one that goes", base, nil, true},
+		{"the same", base, base.DeepCopy(), false},
+		{"another time", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "u", Metadata: map[string]string{"a": "b"}}, false},
+		{"another revision", base, &meta.Artifact{Revision: "R", Digest: "d", URL: "u"}, true},
+		{"another digest", base, &meta.Artifact{Revision: "r", Digest: "D", URL: "u"}, true},
+		{"another URL", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "U"}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := event.UpdateEvent{ObjectOld: &sourcev1.Bucket{}, ObjectNew: &sourcev1.Bucket{}}
+			e.ObjectOld.(*sourcev1.Bucket).Status.Artifact = test.old
+			e.ObjectNew.(*sourcev1.Bucket).Status.Artifact = test.new
+			if got := artifactChanged().Update(e); got != test.want {
+				t.Errorf("Update() = %v", got)
+			}
+		})
+	}
+	if artifactChanged().Update(event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}) {
+		t.Error("a Pod is taken for a source")
+	}
+}
