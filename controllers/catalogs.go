@@ -25,7 +25,7 @@ const fetchTimeout = 2 * time.Minute
 // share it. What was parsed is kept while the documents fit into CacheBytes. The zero value is
 // not usable; call NewCatalogs.
 type Catalogs struct {
-	options []fetch.Option
+	fetcher *fetch.ArchiveFetcher
 	flights singleflight.Group
 	budget  int64
 
@@ -37,12 +37,12 @@ type Catalogs struct {
 // NewCatalogs returns an empty cache of at most cacheBytes bytes of documents. A download is
 // retried httpRetry times; host, if not empty, replaces the host of all URLs.
 func NewCatalogs(cacheBytes int64, httpRetry int, host string) *Catalogs {
-	c := &Catalogs{budget: cacheBytes, options: []fetch.Option{
+	c := &Catalogs{budget: cacheBytes, fetcher: fetch.New(
 		fetch.WithRetries(httpRetry),
 		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
 		fetch.WithHostnameOverwrite(host),
 		fetch.WithFileName(archiveFile),
-	}}
+	)}
 	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
 	// The number of entries is bounded only against catalogs without any bytes.
 	c.cache, _ = simplelru.NewLRU(1024, evicted)
@@ -76,6 +76,11 @@ func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Ca
 }
 
 func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
+	limit := archive.DefaultLimits().Compressed
+	if size := source.artifact.Size; size != nil && *size > limit {
+		return nil, fail(v1alpha1.InvalidArchiveReason, fmt.Errorf(
+			"the artifact of source %s has %d bytes, more than %d", source.name, *size, limit))
+	}
 	dir, err := os.MkdirTemp("", "winnow-fetch-")
 	if err != nil {
 		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary directory: %w", err))
@@ -84,7 +89,7 @@ func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalo
 	name := source.name.String()
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	if err := fetch.New(c.options...).FetchWithContext(ctx, source.artifact.URL, source.artifact.Digest, dir); err != nil {
+	if err := c.fetcher.FetchWithContext(ctx, source.artifact.URL, source.artifact.Digest, dir); err != nil {
 		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the artifact of source %s: %w", name, err))
 	}
 	file, err := os.OpenInRoot(dir, archiveFile)

@@ -88,7 +88,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		// The controller is stopping: this says nothing about the selection.
 		return ctrl.Result{}, ctx.Err()
 	}
-	if apierrors.IsConflict(err) {
+	if isConflict(err) {
 		return quietConflict(err)
 	}
 	return r.finish(ctx, found, before, cs, err)
@@ -98,9 +98,15 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 // is looked at again.
 const conflictDelay = 200 * time.Millisecond
 
+// isConflict says whether the cache was behind the API server: an object was changed, or was
+// created, in the meantime.
+func isConflict(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
+}
+
 // quietConflict comes back soon after a conflict, which is not an error worth a log line.
 func quietConflict(err error) (ctrl.Result, error) {
-	if apierrors.IsConflict(err) {
+	if isConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return ctrl.Result{}, err
@@ -212,7 +218,8 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, observed []obse
 // finish writes the status, sends events, collects garbage and says when to come back. Events
 // tell what changed since cs was found; before has the status that was written in between.
 func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection, err error) (ctrl.Result, error) {
-	o := decide(err, cs)
+	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
+	o := decide(err, cs, served)
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
 		cs.Status.SetLastHandledReconcileRequest(requested)

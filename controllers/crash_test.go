@@ -3,8 +3,12 @@ package controllers
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -133,6 +137,44 @@ func TestAStaleSpecIsNotWritten(t *testing.T) {
 	cs, _ := e.publish("kkp")
 	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 3, Selected: 2, Excluded: 1})
 	e.equal("revisions", e.traffic.revisions, []string{stale.Status.Artifact.Revision, cs.Status.Artifact.Revision})
+}
+
+// The cache may not have the ExternalArtifact yet that this controller has just created.
+func TestAnExternalArtifactThatTheCacheLacksIsNotAnError(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	cs, announced := e.publish("kkp")
+	e.traffic.read = func(key client.ObjectKey, object client.Object) (bool, error) {
+		_, ok := object.(*sourcev1.ExternalArtifact)
+		return ok, apierrors.NewNotFound(sourcev1.GroupVersion.WithResource("externalartifacts").GroupResource(), key.Name)
+	}
+	if result, err := e.tryReconcile("kkp"); err != nil || result.RequeueAfter != conflictDelay {
+		t.Errorf("Reconcile() = %v, %v", result, err)
+	}
+	e.traffic.read = nil
+	e.equal("the selection", e.get("kkp"), cs)
+	e.equal("the ExternalArtifact", e.announced("kkp"), announced)
+}
+
+// Ready says that what the ExternalArtifact promises is served.
+func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	_, announced := e.publish("kkp")
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
+	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=True EmptyResult", "Ready=True Succeeded"})
+	e.emptyStorage()
+	e.restart()
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"})
+	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.Contains(message, "lost") {
+		t.Errorf("the message does not say that the archive is lost: %s", message)
+	}
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(announced))
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = nil })
+	e.publish("kkp")
 }
 
 func TestAConflictIsNotAnError(t *testing.T) {

@@ -74,10 +74,12 @@ type outcome struct {
 //	(no error)                                    True                interval
 //	SourceNotReady                                False  Reconciling  interval, and the watch
 //	AccessDenied, Invalid*, NameConflict          False  Stalled      next change
-//	EmptyResult with a last good artifact         True   Held         next change
-//	EmptyResult without                           False  Held Stalled next change
+//	EmptyResult while the last good one is served True   Held         next change
+//	EmptyResult otherwise                         False  Held Stalled next change
 //	FetchFailed, StorageFailed                    False  Reconciling  backoff
-func decide(err error, cs *v1alpha1.CatalogSelection) outcome {
+//
+// served says that the storage has the artifact in the status of cs.
+func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	if err == nil {
 		return outcome{reason: v1alpha1.SucceededReason, message: readyMessage(cs), ready: true, retry: atInterval}
 	}
@@ -89,8 +91,10 @@ func decide(err error, cs *v1alpha1.CatalogSelection) outcome {
 		o.retry = backoff
 	case v1alpha1.EmptyResultReason:
 		o.held = true
-		o.ready = cs.Status.Artifact != nil
-		o.stalled = !o.ready
+		o.ready, o.stalled = served, !served
+		if !served && cs.Status.Artifact != nil {
+			o.message += "; the archive that was published last is lost, and cannot be rendered again"
+		}
 	default:
 		o.stalled = true
 	}

@@ -13,6 +13,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/archive"
 )
 
 // trouble is something that keeps a selection from being published.
@@ -79,6 +80,16 @@ func sourceTroubles() []trouble {
 			name:  "an artifact with another digest is tried again",
 			cause: serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("y")) }),
 			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog", digestOf([]byte("x"))},
+		},
+		{
+			name: "an artifact that says that it is too large is not even fetched",
+			cause: func(e *environment) {
+				artifact := e.source([]byte("x"))
+				size := archive.DefaultLimits().Compressed + 1
+				artifact.Size = &size
+				e.setArtifact("OCIRepository", e.key("catalog"), artifact)
+			},
+			want: stalled("InvalidArchive"), retry: never, message: []string{"/catalog", "67108865 bytes"},
 		},
 		{
 			name: "an artifact that is too large is cut off",

@@ -107,14 +107,14 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 			cs := &v1alpha1.CatalogSelection{}
 			cs.Generation = 3
 			for _, reason := range []string{before, after} {
-				decide(fail(reason, errDead), cs).report(cs)
+				decide(fail(reason, errDead), cs, cs.Status.Artifact != nil).report(cs)
 			}
 			if got := kstatus(cs); got != want || conditions.IsTrue(cs, meta.ReadyCondition) {
 				t.Errorf("%s after %s is %s, want %s: %v", after, before, got, want, conditionsOf(cs))
 			}
 			cs.Status.Artifact, cs.Status.Summary = lastGood.Artifact, lastGood.Summary
 			for _, err := range []error{fail(v1alpha1.EmptyResultReason, errDead), nil} {
-				decide(err, cs).report(cs)
+				decide(err, cs, cs.Status.Artifact != nil).report(cs)
 				if got := kstatus(cs); got != "Current" || conditions.Has(cs, v1alpha1.HeldCondition) != (err != nil) {
 					t.Errorf("%v after %s is %s: %v", err, after, got, conditionsOf(cs))
 				}

@@ -170,8 +170,7 @@ type CatalogSelectionStatus struct {
 	Summary *Summary `json:"summary,omitempty"`
 
 	// Applications are those in the artifact, by name. The list is bounded.
-	// +listType=map
-	// +listMapKey=name
+	// +listType=atomic
 	// +optional
 	Applications []ApplicationStatus `json:"applications,omitempty"`
 
