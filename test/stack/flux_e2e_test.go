@@ -149,12 +149,14 @@ func pull(t *testing.T, s *stack.Stack, name string, layer sourcev1.OCILayerSele
 		},
 	}
 	create(t, s.Client(), repository)
-	eventually(t, "the OCIRepository is Ready", func(ctx context.Context) error {
-		return ready(ctx, s.Client(), repository, &repository.Status.Conditions)
+	// Flux patches the conditions before the rest of the status.
+	eventually(t, "the OCIRepository is Ready and has an artifact", func(ctx context.Context) error {
+		err := ready(ctx, s.Client(), repository, &repository.Status.Conditions)
+		if err == nil && repository.Status.Artifact == nil {
+			return errors.New("no artifact yet")
+		}
+		return err
 	})
-	if repository.Status.Artifact == nil {
-		t.Fatal("the OCIRepository is Ready without an artifact")
-	}
 	return repository.Status.Artifact
 }
 
