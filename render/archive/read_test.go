@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -42,15 +43,23 @@ func TestReadReturnsTheReadersError(t *testing.T) {
 	}
 }
 
-// TestReadRemembersTheReadersError fails once, between two gzip members, where
-// the last bytes of a large file and the failure come in one.
-func TestReadRemembersTheReadersError(t *testing.T) {
-	for _, size := range []int{chunkSize, 2 * chunkSize, 4*chunkSize - blockSize} {
-		large := compress(t, raw(entry{name: "a", body: strings.Repeat("x", size)}))
-		once := io.MultiReader(bytes.NewReader(large), &failingOnce{})
-		_, err := Read(context.Background(), once, Limits{})
-		if !errors.Is(err, errNetwork) {
-			t.Errorf("a file of %d bytes: error is %v", size, err)
+// TestAFailureIsNotForgotten fails once, behind a gzip member, where the last
+// bytes and the failure come in one: io.ReadFull keeps the bytes and drops the
+// failure, and what follows must not look like the end.
+func TestAFailureIsNotForgotten(t *testing.T) {
+	const text = "one member"
+	for name, then := range map[string]io.Reader{
+		"the reader fails":       &failingOnce{},
+		"no gzip member follows": strings.NewReader("garbage that is longer than a header"),
+	} {
+		member := compress(t, []byte(text))
+		in := &source{ctx: context.Background(), r: io.MultiReader(bytes.NewReader(member), then), left: 1000, max: 1000}
+		r := &members{r: bufio.NewReader(in)}
+		if _, err := io.ReadFull(r, make([]byte, len(text))); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if rest, err := io.ReadAll(r); err == nil || len(rest) > 0 {
+			t.Errorf("%s: the end follows, after %q", name, rest)
 		}
 	}
 }
