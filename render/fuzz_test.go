@@ -3,7 +3,10 @@ package render_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,95 +45,94 @@ func fuzzed() *v1alpha1.CatalogSelection {
 
 const object = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\n"
 
-// FuzzRender: what loads also renders, with its bytes as they are, and is an object of that
-// name and with our marks once kustomize has built it.
+// FuzzRender: what loads also renders, with its bytes as they are, and once kustomize has built
+// it, it is what was written, with our marks and nothing else.
 func FuzzRender(f *testing.F) {
 	for _, document := range []string{
 		object + "metadata: {name: x}\nspec: {}\n",
 		object + "metadata: {name: x, labels: {a: b}, annotations: {c: d}}\nspec: {versions: [{version: v1}]}\n",
-		object + "metadata: {name: x, annotations: {c: |\n  d\n}}\nspec: {}\n",
+		object + "metadata: {name: x, annotations: {c: \"\n  d\n  \"}}\nspec: {}\n",
 		object + "metadata: &m {name: x, labels: &l {a: b}, annotations: *l}\nspec: {m: *m}\n",
+		object + "metadata:\n  name: x\n  labels: ~\n  annotations: {<<: {c: d}}\nspec:\n  a: &s\n    e: &t\n  b: {<<: {f: 1}, c: [~, {}, !!null ]}\n  d:\n    <<: [*s, {g: h}]\n",
 		"---\n" + object + "metadata:\n  name: x # c\nspec:\n  a: ${B}\n...\n---\n",
-		object + "metadata: {name: x, namespace: y}\nspec: {a: !!binary aGk=, b: 2026-01-02, c: 0x10, e: ~, f: 1_000, g: 0777, h: yes}\n",
+		"\ufeff# a\r\n---\r\n" + object + "metadata: {name: x}\nspec: {}\n--- # b\n",
+		object + "metadata: {name: x, namespace: y}\nspec: {a: !!binary aGk=, b: '2026-01-02', c: 0x10, e: ~, f: 1_000, g: 0777, h: yes}\n",
+		object + "metadata: {name: x, creationTimestamp: null, finalizers: [a/b]}\nspec: {a: 1e3, b: -0.0, c: 18446744073709551615, d: 1e400, e: 2026-01-02T03:04:05Z}\n",
+		object + "metadata: {name: x}\nspec:\n  a: |+2\n     b\n   \n\n  c: >-\n    d\n\n    e # f\n  \"g h\": 'i''\n\n    j'\n  ? k\n  : \"\\0\\t\\x1b\\L\\U0001f600\\\n    l\"\n",
+		object + "metadata: {name: x}\nspec: # a\n# b\n  l:\n  - &c !!str 5 # d\n\n  # e\n  - *c\n",
 	} {
 		f.Add([]byte(document), []byte("tier: gold\nlabels: {a: b}\n"))
 	}
-	f.Fuzz(func(t *testing.T, document, metadata []byte) {
-		result, err := renderFS(context.Background(), fstest.MapFS{
-			"applications/x/application.yaml": {Data: bytes.Clone(document)},
-			"applications/x/metadata.yaml":    {Data: metadata},
-		}, fuzzed())
-		if err != nil {
-			if reasonOf(err) == "" {
-				t.Fatalf("content in memory gives the transient error %v", err)
-			}
+	f.Fuzz(checkBuild)
+}
+
+// FuzzRenderText: the same for any text in every style that YAML has, with comments around it.
+func FuzzRenderText(f *testing.F) {
+	shapes := []string{ // with the text in lines, and in quotes
+		"  a: |2+\n%[1]s\n# b\n",
+		"  a: |2-\n%[1]s\n  ? b # c\n  : d\n",
+		"  a: >2\n%[1]s\n  # b\n\n  c: d\n",
+		"  a: x\n%[1]s\n  c: d # e\n",
+		"  a: # b\n  - |2+ # c\n%[1]s\n  - # d\n  - %[2]s # e\n",
+		"  a: &a # b\n    c: >2+\n  %[1]s\n  d: [*a, %[2]s, # e\n    f]\n",
+		"  ? %[2]s # a\n  : {b: %[2]s, # c\n    d: e}\n# f\n",
+	}
+	for i := range shapes {
+		for _, text := range []string{"a", "a\n", "a\n\n", " a\n", "a\n b", "\ta\n", "# a", "---", "a: b\n", "\u2028a", "\x7f", ""} {
+			f.Add(text, i)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, shape int) {
+		quoted, err := json.Marshal(text) // is YAML, too
+		if err != nil || shape < 0 || shape >= len(shapes) {
 			return
 		}
-		name := result.Selection.Applications()[0].Application.Name
-		path := "applicationdefinitions/" + name + ".yaml"
-		if want := []string{path, "kustomization.yaml"}; !slices.Equal(result.Tree.Paths(), want) {
-			t.Fatalf("files are %v, want %v", result.Tree.Paths(), want)
-		}
-		if content, _ := result.Tree.Content(path); !bytes.Equal(content, document) {
-			t.Fatalf("the document is %q, want %q", content, document)
-		}
-		if !isTame(document) {
-			return
-		}
-		if err := builtAs(name, result.Tree); err != nil {
-			t.Fatal(err)
-		}
+		lines := "    " + strings.ReplaceAll(text, "\n", "\n    ")
+		document := object + "metadata:\n  name: x\n  annotations: {c: " + string(quoted) + "}\nspec:\n" + fmt.Sprintf(shapes[shape], lines, quoted)
+		checkBuild(t, []byte(document), nil)
 	})
 }
 
-// isTame tells the documents that kustomize has to build from those with what it is known not
-// to carry: directives, keys and tags beyond JSON, numbers that are none, characters that it
-// writes raw, labels and annotations that are no strings, annotations that steer it.
-func isTame(document []byte) bool {
-	var root yamlv3.Node
-	if bytes.Contains(document, []byte("%")) || yamlv3.Unmarshal(document, &root) != nil {
-		return false
+// checkBuild renders an application and compares what kustomize builds from it.
+func checkBuild(t *testing.T, document, metadata []byte) {
+	files := fstest.MapFS{"applications/x/application.yaml": {Data: bytes.Clone(document)}}
+	if metadata != nil {
+		files["applications/x/metadata.yaml"] = &fstest.MapFile{Data: metadata}
 	}
-	var metadata struct {
-		Metadata struct{ Labels, Annotations map[string]any }
-	}
-	if root.Decode(&metadata) != nil {
-		return false
-	}
-	for _, set := range []map[string]any{metadata.Metadata.Labels, metadata.Metadata.Annotations} {
-		for key, value := range set {
-			if _, ok := value.(string); !ok || strings.Contains(key, "config.") {
-				return false
-			}
+	result, err := renderFS(context.Background(), files, fuzzed())
+	if err != nil {
+		if reasonOf(err) == "" {
+			t.Fatalf("content in memory gives the transient error %v", err)
 		}
+		return
 	}
-	return isPlain(&root)
+	name := result.Selection.Applications()[0].Application.Name
+	path := "applicationdefinitions/" + name + ".yaml"
+	if want := []string{path, "kustomization.yaml"}; !slices.Equal(result.Tree.Paths(), want) {
+		t.Fatalf("files are %v, want %v", result.Tree.Paths(), want)
+	}
+	if content, _ := result.Tree.Content(path); !bytes.Equal(content, document) {
+		t.Fatalf("the document is %q, want %q", content, document)
+	}
+	if err := builtAs(document, result.Tree); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func isPlain(node *yamlv3.Node) bool {
-	if node.Style&yamlv3.TaggedStyle != 0 || strings.ContainsFunc(node.Value, func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' }) {
-		return false
+// builtAs says why kustomize does not build what the document says, with our marks.
+func builtAs(document []byte, artifact *tree.Tree) error {
+	want, err := written(document)
+	if err != nil {
+		return fmt.Errorf("the catalog accepts what cannot be read: %w", err)
 	}
-	switch node.ShortTag() {
-	case "!!str", "!!int", "!!bool", "!!null", "!!map", "!!seq", "!!merge", "":
-	case "!!float":
-		if strings.ContainsAny(node.Value, "naNA") {
-			return false
-		}
-	default:
-		return false
-	}
-	for i, child := range node.Content {
-		isKey := node.Kind == yamlv3.MappingNode && i%2 == 0
-		if isKey && child.ShortTag() != "!!str" && child.ShortTag() != "!!merge" || !isPlain(child) {
-			return false
-		}
-	}
-	return true
-}
-
-// builtAs says why kustomize does not build the object of that name with our marks.
-func builtAs(name string, artifact *tree.Tree) (err error) {
+	mark(want, "labels", map[string]any{
+		"app.kubernetes.io/managed-by": "winnow", "catalog.winnow.dev/name": "kkp", "catalog.winnow.dev/namespace": "flux-system",
+		"team": "on",
+	})
+	mark(want, "annotations", map[string]any{
+		"kustomize.toolkit.fluxcd.io/ssa": "Merge", "kustomize.toolkit.fluxcd.io/substitute": "disabled",
+		"kustomize.toolkit.fluxcd.io/prune": "disabled", "a/b": "1: #",
+	})
 	built, err := build(artifact)
 	if err != nil {
 		return fmt.Errorf("kustomize refuses what the catalog accepts: %w", err)
@@ -147,18 +149,74 @@ func builtAs(name string, artifact *tree.Tree) (err error) {
 	if err := yaml.Unmarshal(printed, one); err != nil {
 		return fmt.Errorf("nobody can read what kustomize printed: %w", err)
 	}
-	if one.GetName() != name || one.GetKind() != "ApplicationDefinition" {
-		return fmt.Errorf("kustomize builds %s %s, want %s", one.GetKind(), one.GetName(), name)
+	got, err := inJSON(one.Object)
+	if err == nil && !reflect.DeepEqual(got, any(want)) {
+		err = fmt.Errorf("kustomize builds\n%#v\nwant\n%#v", got, want)
 	}
-	for label, want := range map[string]string{"app.kubernetes.io/managed-by": "winnow", "catalog.winnow.dev/name": "kkp", "team": "on"} {
-		if got := one.GetLabels()[label]; got != want {
-			return fmt.Errorf("label %s is %q, want %q", label, got, want)
+	return err
+}
+
+// written returns what the first document that is not empty says, as the YAML library decodes it
+// without kustomize.
+func written(document []byte) (map[string]any, error) {
+	decoder := yamlv3.NewDecoder(bytes.NewReader(document))
+	for {
+		var object map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			return nil, err
 		}
-	}
-	for annotation, want := range map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled", "a/b": "1: #"} {
-		if got := one.GetAnnotations()[annotation]; got != want {
-			return fmt.Errorf("annotation %s is %q, want %q", annotation, got, want)
+		if object == nil {
+			continue
 		}
+		plain, err := inJSON(object)
+		if err != nil {
+			return nil, err
+		}
+		return plain.(map[string]any), nil
 	}
-	return nil
+}
+
+// inJSON returns a value as JSON has it: numbers are equal when they have the same value.
+func inJSON(value any) (any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var decoded any
+	if err := decoder.Decode(&decoded); err != nil {
+		return nil, err
+	}
+	return numbers(decoded), nil
+}
+
+func numbers(value any) any {
+	switch typed := value.(type) {
+	case map[string]any:
+		for key, member := range typed {
+			typed[key] = numbers(member)
+		}
+	case []any:
+		for i, element := range typed {
+			typed[i] = numbers(element)
+		}
+	case json.Number:
+		if whole, err := typed.Int64(); err == nil {
+			return whole
+		}
+		float, _ := typed.Float64()
+		return float
+	}
+	return value
+}
+
+func mark(object map[string]any, field string, marks map[string]any) {
+	metadata := object["metadata"].(map[string]any)
+	all := map[string]any{}
+	if theirs, ok := metadata[field].(map[string]any); ok {
+		maps.Copy(all, theirs)
+	}
+	maps.Copy(all, marks)
+	metadata[field] = all
 }

@@ -52,6 +52,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.distinctKinds(candidates)
 	loaded := &Catalog{Applications: a.unique(candidates)}
 	if hasDirectory(root, listsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))

@@ -32,8 +32,15 @@ type Application struct {
 	// Versions are those of spec.versions, in the document's order and each once; empty for
 	// kinds that have none.
 	Versions []string
+	// Labels are the object's metadata.labels; nil without any, or when they are not a mapping
+	// of strings.
+	Labels map[string]string
+	// SpecFields are the keys of spec, in the document's order.
+	SpecFields []string
 	// Metadata is the content of the metadata.yaml, empty without one.
 	Metadata Metadata
+
+	installs installed
 }
 
 // Metadata is what a metadata.yaml says about an application.

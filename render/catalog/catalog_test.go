@@ -85,7 +85,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 			Applications: []*catalog.Application{{
 				Name: "argocd", Path: prefix + "z/application.yaml",
 				APIVersion: "apps.kubermatic.k8c.io/v1", Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
-				Document: []byte(argocd), Versions: []string{"2.13.0", "2.9.0"},
+				Document: []byte(argocd), Versions: []string{"2.13.0", "2.9.0"}, SpecFields: []string{"method", "versions"},
 				Metadata: catalog.Metadata{
 					Tier: "gold", Deprecated: "use flux",
 					Labels:      map[string]string{"category": "gitops"},

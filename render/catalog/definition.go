@@ -24,9 +24,12 @@ func (a *applications) definition(application *Application, found *findings) (na
 	if !checkKind(opened.root, application, found) {
 		return 0, nil
 	}
+	checkLines(opened.data, found)
+	checkKustomize(opened, found)
 	checkAPIVersion(opened.root, application, found)
 	nameLine = checkName(opened.root, application, found)
 	checkSpec(opened.root, application, found)
+	facts(opened.root, application)
 	return nameLine, nil
 }
 
@@ -65,9 +68,7 @@ func checkName(root *yaml.Node, application *Application, found *findings) (line
 	if !requiredMapping(root, metadata, "metadata", found) {
 		return 0
 	}
-	if node := member(metadata, "generateName"); node != nil {
-		found.add(node.Line, "metadata.generateName is not allowed: the name must be known")
-	}
+	checkObjectMeta(metadata, found)
 	node := member(metadata, "name")
 	name, ok := requiredText(metadata, node, "metadata.name", found)
 	if !ok {

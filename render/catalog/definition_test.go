@@ -69,6 +69,7 @@ func TestLoadChecksDefinitions(t *testing.T) {
 			[]string{
 				path + `:7: has the key "a" twice, first in line 7`,
 				path + `:8: has the key "80" twice, first in line 8`,
+				path + `:8: has the key "80", which is a number: put it in quotes`,
 				path + `:9: has the key "method" twice, first in line 6`,
 			},
 		},

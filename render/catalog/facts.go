@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// cozystackGroup is the API group whose definitions share one name space of installed kinds.
+const cozystackGroup = "cozystack.io"
+
+// installed is the kind that a definition of Cozystack makes installable.
+type installed struct {
+	kind string
+	line int
+}
+
+// facts notes what others want to know of a document without parsing it again.
+func facts(root *yaml.Node, application *Application) {
+	application.Labels = stringMap(member(member(root, "metadata"), "labels"))
+	spec := member(root, "spec")
+	if spec == nil || spec.Kind != yaml.MappingNode {
+		return
+	}
+	for _, field := range entries(spec) {
+		application.SpecFields = append(application.SpecFields, field.name)
+	}
+	if application.Group != cozystackGroup {
+		return
+	}
+	if node := member(member(spec, "application"), "kind"); node != nil {
+		kind, _ := text(node)
+		application.installs = installed{kind: kind, line: node.Line}
+	}
+}
+
+// stringMap returns nil for what is not a mapping of strings, or empty.
+func stringMap(node *yaml.Node) map[string]string {
+	if node == nil || node.Kind != yaml.MappingNode || len(node.Content) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(node.Content)/2)
+	for _, member := range entries(node) {
+		value, ok := text(member.value)
+		if !ok {
+			return nil
+		}
+		all[member.name] = value
+	}
+	return all
+}
+
+// distinctKinds reports definitions of Cozystack that install the same kind, of which its API
+// server would serve either (cozystack#4361). The applications are in the order of their paths.
+func (a *applications) distinctKinds(candidates []candidate) {
+	first := map[string]*Application{}
+	for _, one := range candidates {
+		kind := one.application.installs.kind
+		if kind == "" {
+			continue
+		}
+		if other, taken := first[kind]; taken {
+			a.report.add(one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", quote(kind), other.Path)
+			continue
+		}
+		first[kind] = one.application
+	}
+}
+
+// Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
+// them. It is for those who need all of it; the fields of Application cost nothing. The result is
+// the caller's own.
+func (a *Application) Spec() (map[string]any, error) {
+	found := findings{path: a.Path}
+	root := parse(a.Document, &found)
+	if root == nil {
+		return nil, fmt.Errorf("reading spec: %w", &InvalidError{Violations: found.kept, Omitted: found.omitted})
+	}
+	node := member(root, "spec")
+	if node == nil {
+		return nil, fmt.Errorf("reading spec of %s: there is none", a.Path)
+	}
+	value, err := plain(node)
+	if err != nil {
+		return nil, fmt.Errorf("reading spec of %s: %w", a.Path, err)
+	}
+	spec, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("reading spec of %s: it is not a mapping", a.Path)
+	}
+	return spec, nil
+}

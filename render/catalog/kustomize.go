@@ -1,0 +1,233 @@
+package catalog
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// kustomize finds what kustomize does not carry as it stands. kustomize-controller builds every
+// document of the artifact with it: the nodes are read, aliases and merge keys expanded, written
+// as YAML again and turned into JSON. What that refuses stops all applications, and what that
+// drops or renames, Flux deletes. Measured with kustomize api and kyaml 0.21; FuzzRender of
+// package render holds the rules to be enough.
+type kustomize struct {
+	found *findings
+	// anchored has the traits of the anchored nodes. Nothing is expanded, and no node visited
+	// twice.
+	anchored map[*yaml.Node]traits
+	// commented is set when the file ends with a comment.
+	commented bool
+}
+
+// traits are what a node has somewhere that cannot be written in flow style, within brackets.
+type traits struct {
+	// omission is a value that was left out, which is null. In flow style kustomize's encoder
+	// makes it the empty string: "{a: ''}".
+	omission bool
+	// remark is a comment beside a key, before a mapping or list in the lines below.
+	remark bool
+}
+
+// checkKustomize checks a sound document.
+func checkKustomize(definition *file, found *findings) {
+	k := kustomize{found: found, anchored: map[*yaml.Node]traits{}, commented: endsWithComment(definition.data)}
+	k.visit(definition.root, false)
+}
+
+func (k *kustomize) visit(node *yaml.Node, inFlow bool) (has traits) {
+	k.comment(node)
+	switch {
+	case node.Kind == yaml.AliasNode:
+		return k.alias(node, inFlow)
+	case !k.tag(node):
+	case node.Kind == yaml.ScalarNode:
+		has.omission = isOmitted(node)
+		if has.omission && inFlow {
+			k.found.add(node.Line, "leaves a value out within brackets, which kustomize turns into an empty string: write null")
+		}
+		k.scalar(node)
+	default:
+		has = k.children(node, inFlow || node.Style&yaml.FlowStyle != 0)
+	}
+	if node.Anchor != "" {
+		k.anchored[node] = has
+	}
+	return has
+}
+
+func (k *kustomize) alias(node *yaml.Node, inFlow bool) traits {
+	has := k.anchored[node.Alias]
+	if inFlow && has.omission {
+		k.found.add(node.Line, "has within brackets the alias %s to a value that is left out, which kustomize turns into an empty string: write null", quote("*"+node.Value))
+	}
+	if inFlow && has.remark {
+		k.found.add(node.Line, "has within brackets the alias %s to a comment beside a key, which kustomize cannot write: put the comment above the key", quote("*"+node.Value))
+	}
+	return has
+}
+
+func (k *kustomize) children(node *yaml.Node, inFlow bool) (has traits) {
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 {
+			has.remark = has.remark || child.LineComment != ""
+			k.key(child)
+			if isMerge(child) {
+				k.merge(node.Content[i+1])
+			}
+			continue
+		}
+		held := k.visit(child, inFlow)
+		has.omission = has.omission || held.omission
+		has.remark = has.remark || held.remark
+	}
+	return has
+}
+
+// comment refuses two comments that the parser takes for one of two lines, as of "&a # b" and
+// "- c # d" below it. The encoder writes the second line wherever it is next, also into a text.
+func (k *kustomize) comment(node *yaml.Node) {
+	if strings.Contains(node.LineComment, "\n") {
+		k.found.add(node.Line, "has two comments beside it, of which kustomize may make one a part of a text: remove one")
+	}
+}
+
+func isOmitted(node *yaml.Node) bool {
+	return node.Value == "" && node.Style == 0 && node.ShortTag() == "!!null"
+}
+
+// key refuses what is no string: to Go's JSON, in which kustomize prints, such a mapping is
+// unsupported. A "<<" that is no merge key is removed as if it were one. And merging confuses
+// the name of an alias with that of a key. Keys that JSON cannot have are reported already.
+func (k *kustomize) key(written *yaml.Node) {
+	k.comment(written)
+	if written.Kind == yaml.AliasNode {
+		k.found.add(written.Line, "has the alias %s as a key, which kustomize may take for another: write the key", quote("*"+written.Value))
+		return
+	}
+	if _, ok := keyName(written); !ok || !k.tag(written) {
+		return
+	}
+	switch tag := written.ShortTag(); {
+	case tag == "!!merge":
+	case tag != "!!str":
+		k.found.add(written.Line, "has the key %s, which is %s: put it in quotes", quote(written.Value), describe(written))
+	case written.Value == "<<":
+		k.found.add(written.Line, `has the key "<<" as a string, which kustomize drops`)
+	default:
+		k.characters(written, written.Value)
+	}
+}
+
+// merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
+// expands one level, so that of several only one is left, and without precedence.
+func (k *kustomize) merge(value *yaml.Node) {
+	mappings := []*yaml.Node{value}
+	if resolved := resolve(value); resolved.Kind == yaml.SequenceNode {
+		mappings = resolved.Content
+		if value.Kind == yaml.AliasNode {
+			k.found.add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
+		}
+	}
+	for _, mapping := range mappings {
+		content := resolve(mapping).Content
+		for i := 0; i < len(content); i += 2 {
+			if isMerge(content[i]) {
+				k.found.add(mapping.Line, "merges what has a merge key << itself, which kustomize gets wrong")
+			}
+		}
+	}
+}
+
+// tag reports whether an explicit tag is one that the node can have. A mapping with the tag
+// !!null is dropped, a scalar that is not what its tag says refused.
+func (k *kustomize) tag(node *yaml.Node) bool {
+	if node.Style&yaml.TaggedStyle == 0 {
+		return true
+	}
+	ok := false
+	switch tag := node.ShortTag(); tag {
+	case "!!map":
+		ok = node.Kind == yaml.MappingNode
+	case "!!seq":
+		ok = node.Kind == yaml.SequenceNode
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!binary":
+		var value any
+		ok = node.Kind == yaml.ScalarNode && node.Decode(&value) == nil
+	default:
+		k.found.add(node.Line, "has the tag %s, which has no meaning in Kubernetes", quote(tag))
+		return false
+	}
+	if !ok {
+		k.found.add(node.Line, "has the tag %s, which its value does not fit", quote(node.ShortTag()))
+	}
+	return ok
+}
+
+// scalar checks a value that fits its tag.
+func (k *kustomize) scalar(node *yaml.Node) {
+	text := node.Value
+	switch node.ShortTag() {
+	case "!!float":
+		if _, err := scalar(node); err != nil { // JSON has no word for it
+			k.found.add(node.Line, "%s", err)
+		}
+	case "!!timestamp":
+		k.timestamp(node)
+	case "!!binary": // becomes text
+		if node.Decode(&text) != nil || !utf8.ValidString(text) {
+			k.found.add(node.Line, "has the tag \"!!binary\" with what is not UTF-8")
+			return
+		}
+	}
+	k.characters(node, text)
+	k.layout(node, text)
+}
+
+// layout refuses texts that kustomize's encoder writes so that its decoder reads another one.
+func (k *kustomize) layout(node *yaml.Node, text string) {
+	switch isLiteral, isFolded := node.Style&yaml.LiteralStyle != 0, node.Style&yaml.FoldedStyle != 0; {
+	case isLiteral && strings.HasPrefix(text, "\t"): // the tab is taken for indentation
+		k.found.add(node.Line, "begins with a tab, which kustomize cannot write after |: use quotes")
+	case isFolded && isUnfoldable(text): // line breaks are counted wrongly
+		k.found.add(node.Line, "is folded with > but has indented lines or empty ones at its end, to which kustomize adds: use | or quotes")
+	case k.commented && (text == "\n" || strings.HasSuffix(text, "\n\n")): // a line is left free before the comment
+		k.found.add(node.Line, "ends with an empty line, to which kustomize may add one if the file ends with a comment: remove either")
+	}
+}
+
+func (k *kustomize) characters(node *yaml.Node, text string) {
+	if i := strings.IndexFunc(text, isLost); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(text[i:])
+		k.found.add(node.Line, "has the character %U, which kustomize cannot carry", r)
+	}
+}
+
+// timestamp refuses what kustomize rewrites: it decodes it, and prints it as JSON does.
+func (k *kustomize) timestamp(node *yaml.Node) {
+	var value time.Time
+	if err := node.Decode(&value); err != nil {
+		k.found.add(node.Line, "%s is not a timestamp", quote(node.Value))
+		return
+	}
+	if carried := value.Format(time.RFC3339Nano); carried != node.Value {
+		k.found.add(node.Line, "has the timestamp %s, which kustomize turns into %s: put it in quotes", quote(node.Value), quote(carried))
+	}
+}
+
+// isLost tells the characters that kustomize writes out raw although its reader then refuses
+// them, or, with a next line (U+0085), reads a space. The other control characters it escapes.
+func isLost(r rune) bool {
+	return r >= 0x7f && r <= 0x9f || r == '\ufffe' || r == '\uffff'
+}
+
+func isUnfoldable(text string) bool {
+	for line := range strings.Lines(text) {
+		if line[0] == ' ' || line[0] == '\t' {
+			return true
+		}
+	}
+	return strings.HasSuffix(text, "\n\n")
+}

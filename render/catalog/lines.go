@@ -1,0 +1,44 @@
+package catalog
+
+import "bytes"
+
+// checkLines finds what kustomize reads differently before it parses YAML: it cuts the file where
+// `\n---.*\n` matches, whatever that is to a parser, and then reads the first document of each
+// piece.
+func checkLines(data []byte, found *findings) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		// To a parser of YAML 1.1 these end a line, and so a comment; to kustomize's scissors,
+		// and to whoever reviews the catalog, they do not.
+		if bytes.ContainsAny(line, "\r\u0085\u2028\u2029") {
+			found.add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
+		}
+		switch {
+		case bytes.HasPrefix(line, []byte("%")): // a piece that ends with a directive has no document
+			found.add(number, "begins with %%, as a directive does, which kustomize cannot read")
+		case number > 1 && bytes.HasPrefix(line, []byte("---")) && !isBlank(line[3:]):
+			found.add(number, "begins with ---, where kustomize cuts the file: only a comment may follow")
+		}
+	}
+}
+
+// isBlank reports whether nothing but a comment follows a marker.
+func isBlank(rest []byte) bool {
+	text := bytes.TrimLeft(rest, " \t")
+	return len(text) == 0 || text[0] == '#' && len(text) < len(rest)
+}
+
+// endsWithComment reports whether nothing but blank lines and markers follow the last comment.
+func endsWithComment(data []byte) bool {
+	last := false
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && !bytes.HasPrefix(line, []byte("---")) && !bytes.HasPrefix(line, []byte("...")) {
+			last = line[0] == '#'
+		}
+	}
+	return last
+}

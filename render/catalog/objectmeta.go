@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// checkObjectMeta checks the fields of an object's metadata but its name. What server-side apply
+// does was measured with kube-apiserver 1.36:
+//
+//	field                                         server-side apply
+//	uid                                           refuses any other than the object's
+//	resourceVersion                               refuses any other than the object's, also null
+//	managedFields                                 refuses it unless null
+//	deletionTimestamp, deletionGracePeriodSeconds creates an object that is being deleted
+//	creationTimestamp, generation, selfLink       ignores them
+//	ownerReferences                               takes them; without those owners, the garbage
+//	                                              collector deletes the object
+//	unknown ones, wrong types, null labels        refuses them; the last are dropped
+func checkObjectMeta(metadata *yaml.Node, found *findings) {
+	for _, field := range entries(metadata) {
+		checkMetaField(field, found)
+	}
+}
+
+func checkMetaField(field entry, found *findings) {
+	switch field.name {
+	case "name": // checkName
+	case "generateName":
+		found.add(field.line, "metadata.generateName is not allowed: the name must be known")
+	case "resourceVersion":
+		found.add(field.line, "metadata.resourceVersion is not allowed: it is the API server's")
+	case "uid", "managedFields", "generation", "selfLink", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds":
+		if !isNull(field.value) { // controller-gen writes "creationTimestamp: null"
+			found.add(field.line, "metadata.%s is not allowed: it is the API server's", field.name)
+		}
+	case "ownerReferences":
+		if !isNull(field.value) {
+			found.add(field.line, "metadata.ownerReferences is not allowed: the object would go with owners that no catalog can know")
+		}
+	case "namespace":
+		if _, ok := text(field.value); !ok && !isNull(field.value) {
+			found.add(field.line, "metadata.namespace must be a string, not %s", describe(field.value))
+		}
+	case "finalizers":
+		checkFinalizers(field.value, found)
+	case "labels":
+		checkPairs(field, checkObjectLabel, found)
+	case "annotations":
+		checkPairs(field, checkObjectAnnotation, found)
+	default:
+		found.add(field.line, "metadata has the field %s, which Kubernetes does not know", quote(field.name))
+	}
+}
+
+func isNull(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+func checkPairs(field entry, check func(key, value string) []string, found *findings) {
+	if isNull(field.value) {
+		return
+	}
+	field.name = "metadata." + field.name
+	parseStrings(field, check, found)
+}
+
+func checkFinalizers(value *yaml.Node, found *findings) {
+	if isNull(value) {
+		return
+	}
+	if value.Kind != yaml.SequenceNode {
+		found.add(value.Line, "metadata.finalizers must be a list, not %s", describe(value))
+		return
+	}
+	for i, element := range value.Content {
+		finalizer, ok := text(resolve(element))
+		if !ok {
+			found.add(element.Line, "metadata.finalizers[%d] must be a string, not %s", i, describe(resolve(element)))
+			continue
+		}
+		for _, problem := range validation.IsQualifiedName(finalizer) {
+			found.add(element.Line, "metadata.finalizers[%d] %s is not valid: %s", i, quote(finalizer), problem)
+		}
+	}
+}
+
+func checkObjectLabel(key, value string) []string {
+	return append(checkLabel(key, value), reserved(key)...)
+}
+
+// checkObjectAnnotation refuses kustomize's own annotations too. Of those, local-config drops the
+// object, needsHashSuffix renames it, previousNames without its siblings panics, and the rest are
+// at best removed. The values kustomize writes in a style of its own, which may not be able to.
+func checkObjectAnnotation(key, value string) []string {
+	problems := append(checkAnnotation(key, value), reserved(key)...)
+	if strings.HasPrefix(value, "\t") && strings.Contains(value, "\n") {
+		problems = append(problems, "the value of "+quote(key)+" has several lines and begins with a tab, which kustomize cannot write")
+	}
+	switch domainOf(key) {
+	case "config.kubernetes.io", "internal.config.kubernetes.io", "alpha.config.kubernetes.io", "config.k8s.io", "kustomize.config.k8s.io":
+		problems = append(problems, "the key "+quote(key)+" is not allowed: kustomize acts on it, and may drop or rename the object")
+	}
+	return problems
+}
+
+// reserved says why a label or annotation is not for the catalog to set: with force, for one, it
+// could have Flux delete and create an object of the cluster again.
+func reserved(key string) []string {
+	switch domainOf(key) {
+	case "kustomize.toolkit.fluxcd.io":
+		return []string{"the key " + quote(key) + " is not allowed: how Flux applies and deletes an object is not the catalog's to say"}
+	case "catalog.winnow.dev":
+		return []string{"the key " + quote(key) + " is not allowed: only Winnow sets it"}
+	}
+	return nil
+}
+
+// domainOf returns what stands before the slash of a key, empty without one.
+func domainOf(key string) string {
+	if domain, _, ok := strings.Cut(key, "/"); ok {
+		return domain
+	}
+	return ""
+}
