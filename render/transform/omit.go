@@ -1,0 +1,169 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// DefaultOmitFields returns the fields below spec of KKP's ApplicationDefinitions that the
+// admins of a cluster own.
+func DefaultOmitFields() []string { return []string{"default", "enforced", "selector"} }
+
+// omitFields removes fields below spec with their comments. A mapping that has nothing left
+// goes as well, except spec.
+type omitFields struct {
+	// paths are nil where the default applies.
+	paths, defaults [][]string
+}
+
+func newOmitFields(fields []string) (omitFields, error) {
+	o := omitFields{}
+	for _, field := range DefaultOmitFields() {
+		o.defaults = append(o.defaults, []string{field})
+	}
+	if fields == nil {
+		return o, nil
+	}
+	o.paths = [][]string{}
+	var errs []error
+	for i, field := range fields {
+		path := strings.Split(field, ".")
+		at := fmt.Sprintf("spec.omitFields[%d]", i)
+		switch {
+		case slices.Contains(path, ""):
+			errs = append(errs, &Error{Field: at, Err: fmt.Errorf("%q is not a path of names with dots between them", field)})
+		case field == "versions" || field == "method":
+			errs = append(errs, &Error{Field: at, Err: fmt.Errorf("%s cannot be omitted: without it a definition installs nothing", field)})
+		}
+		o.paths = append(o.paths, path)
+	}
+	return o, errors.Join(errs...)
+}
+
+func (o omitFields) of(application *catalog.Application) [][]string {
+	if o.paths == nil && application.Group == kkpGroup {
+		return o.defaults
+	}
+	return o.paths
+}
+
+func (o omitFields) wants(in Input) bool {
+	return slices.ContainsFunc(o.of(in.Application), func(path []string) bool {
+		return mayHave(in.Application, path[0])
+	})
+}
+
+// mayHave reports, without parsing, whether a document may have a field directly below spec.
+func mayHave(application *catalog.Application, name string) bool {
+	return application.SpecFields == nil || slices.Contains(application.SpecFields, name)
+}
+
+func (o omitFields) apply(in Input, doc *document, _ *Output) *Error {
+	for _, path := range o.of(in.Application) {
+		spec := lookup(doc.content(), "spec")
+		if spec == nil || !has(spec, path) {
+			continue
+		}
+		doc.omit(doc.own(doc.content(), "spec"), path)
+		// Each on its own: two paths can meet in a mapping that becomes empty.
+		if err := doc.flush(); err != nil {
+			return failed("spec.omitFields", err)
+		}
+	}
+	return nil
+}
+
+// has reports whether a path leads through mappings to a field.
+func has(node *yaml.Node, path []string) bool {
+	for _, name := range path {
+		if node = lookup(node, name); node == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// omit removes a field that is there, or the mapping around it when it is the only one.
+func (d *document) omit(mapping *yaml.Node, path []string) {
+	name, rest := path[0], path[1:]
+	if len(rest) == 0 || sole(lookup(mapping, name), rest) {
+		d.remove(mapping, name)
+		return
+	}
+	d.omit(d.own(mapping, name), rest)
+}
+
+// sole reports whether nothing is left of a mapping without the field that path leads to.
+func sole(mapping *yaml.Node, path []string) bool {
+	for _, name := range path {
+		if len(mapping.Content) != 2 || index(mapping, name) < 0 {
+			return false
+		}
+		mapping = resolve(mapping.Content[1])
+	}
+	return true
+}
+
+// remove removes a key of a mapping, whether it is written there or merged.
+func (d *document) remove(mapping *yaml.Node, name string) {
+	if i := index(mapping, name); i >= 0 {
+		if len(mapping.Content) == 2 {
+			mapping.Content, mapping.Style = nil, yaml.FlowStyle
+			d.giveUp()
+			return
+		}
+		d.removeEntry(mapping, i)
+	}
+	if lookup(mapping, name) != nil {
+		d.unmerge(mapping)
+		d.remove(mapping, name)
+	}
+}
+
+// unmerge writes what merge keys bring into the mapping itself.
+func (d *document) unmerge(mapping *yaml.Node) {
+	d.giveUp()
+	flat := *mapping
+	flat.Content = nil
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if !isMerge(mapping.Content[i]) {
+			flat.Content = append(flat.Content, mapping.Content[i], mapping.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if isMerge(mapping.Content[i]) {
+			for _, name := range mergedNames(mapping.Content[i+1]) {
+				if index(&flat, name) < 0 {
+					flat.Content = append(flat.Content, newString(name), bare(lookup(mapping, name)))
+				}
+			}
+		}
+	}
+	mapping.Content = flat.Content
+}
+
+// mergedNames returns the keys that the value of a merge key brings.
+func mergedNames(value *yaml.Node) []string {
+	value = resolve(value)
+	var names []string
+	if value.Kind == yaml.SequenceNode {
+		for _, one := range value.Content {
+			names = append(names, mergedNames(one)...)
+		}
+		return names
+	}
+	for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
+		if isMerge(value.Content[i]) {
+			names = append(names, mergedNames(value.Content[i+1])...)
+		} else {
+			names = append(names, resolve(value.Content[i]).Value)
+		}
+	}
+	return names
+}

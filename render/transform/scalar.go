@@ -1,0 +1,106 @@
+package transform
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// setString replaces the value of a string scalar and keeps its quotes.
+func (d *document) setString(node *yaml.Node, value string) {
+	start, ok := d.offset(node)
+	old := node.Value
+	node.Value = value
+	if !ok {
+		d.giveUp()
+		return
+	}
+	rest := d.data[start:]
+	quoted := func(quote string) bool {
+		return bytes.HasPrefix(rest, []byte(quote+old+quote)) && !strings.ContainsAny(old+value, quote+`\`+"\n")
+	}
+	switch {
+	case node.Style&yaml.DoubleQuotedStyle != 0 && quoted(`"`), node.Style&yaml.SingleQuotedStyle != 0 && quoted(`'`):
+		d.splice(start+1, start+1+len(old), value)
+	case node.Style&^yaml.FlowStyle == 0 && old != "" && bytes.HasPrefix(rest, []byte(old)):
+		d.splice(start, start+len(old), value)
+	default:
+		d.giveUp()
+	}
+}
+
+// setBlock makes the value at a key a literal block scalar, which is not empty.
+func (d *document) setBlock(mapping *yaml.Node, i int, content string) {
+	start, indent, last, ok := d.entry(mapping, i)
+	key, old := mapping.Content[i], mapping.Content[i+1]
+	mapping.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: content, Style: yaml.LiteralStyle}
+	name := keyText(key)
+	if !ok || old.Anchor != "" || !bytes.HasPrefix(d.data[start:], []byte(name+":")) {
+		mapping.Content[i+1].Anchor = old.Anchor
+		d.giveUp()
+		return
+	}
+	inner, comment := indent+2, old.LineComment
+	if at, ok := d.offset(old); ok && old.Style&yaml.LiteralStyle != 0 && old.Line == key.Line {
+		header := string(d.data[at:d.lineEnd(old.Line-1)])
+		if hash := strings.IndexByte(header, '#'); hash > 0 {
+			header, comment = header[:hash], header[hash:]
+		}
+		inner = d.blockIndent(old.Line, last, inner)
+		if strings.Contains(header, "+") {
+			for last+1 < len(d.lines) && isBlank(d.line(last+1)) && d.lines[last+1] < len(d.data) {
+				last++
+			}
+		}
+	}
+	if comment != "" {
+		comment = " " + comment
+	}
+	var text strings.Builder
+	text.WriteString(name + ": " + blockHeader(content, inner-indent) + comment)
+	for line := range strings.SplitSeq(strings.TrimSuffix(content, "\n"), "\n") {
+		text.WriteByte('\n')
+		if line != "" {
+			text.WriteString(strings.Repeat(" ", inner) + line)
+		}
+	}
+	d.splice(start, d.lineEnd(last), text.String())
+}
+
+// keyText returns a key as it is usually written in this style.
+func keyText(key *yaml.Node) string {
+	switch {
+	case key.Style&yaml.DoubleQuotedStyle != 0:
+		return `"` + key.Value + `"`
+	case key.Style&yaml.SingleQuotedStyle != 0:
+		return "'" + key.Value + "'"
+	}
+	return key.Value
+}
+
+// blockIndent returns how the first line with content is indented.
+func (d *document) blockIndent(first, last, otherwise int) int {
+	for i := first; i <= last; i++ {
+		if spaces, content := d.indent(i); !isBlank(content) {
+			return spaces
+		}
+	}
+	return otherwise
+}
+
+// blockHeader returns the indicators that a literal block with this content needs.
+func blockHeader(content string, indent int) string {
+	header := "|"
+	if strings.HasPrefix(strings.TrimLeft(content, "\n"), " ") {
+		header += strconv.Itoa(indent)
+	}
+	switch {
+	case !strings.HasSuffix(content, "\n"):
+		return header + "-"
+	case strings.HasSuffix(content, "\n\n"):
+		return header + "+"
+	}
+	return header
+}

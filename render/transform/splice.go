@@ -1,0 +1,230 @@
+package transform
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// line returns a line, counted from 0, without its line break.
+func (d *document) line(i int) []byte {
+	end := len(d.data)
+	if i+1 < len(d.lines) {
+		end = d.lines[i+1] - 1
+	}
+	return bytes.TrimSuffix(d.data[d.lines[i]:end], []byte("\r"))
+}
+
+// lineEnd returns the offset behind the last byte of a line, before its line break.
+func (d *document) lineEnd(i int) int { return d.lines[i] + len(d.line(i)) }
+
+// indent returns the number of spaces that a line starts with, and what follows them.
+func (d *document) indent(i int) (int, []byte) {
+	line := d.line(i)
+	content := bytes.TrimLeft(line, " ")
+	return len(line) - len(content), content
+}
+
+func isBlank(content []byte) bool { return len(bytes.TrimSpace(content)) == 0 }
+
+func isComment(content []byte) bool { return len(content) > 0 && content[0] == '#' }
+
+func isDash(content []byte) bool {
+	return len(content) > 0 && content[0] == '-' && (len(content) == 1 || content[1] == ' ')
+}
+
+// offset returns where a node starts; the parser counts columns in characters.
+func (d *document) offset(node *yaml.Node) (int, bool) {
+	if node.Line < 1 || node.Line > len(d.lines) {
+		return 0, false
+	}
+	at := d.lines[node.Line-1]
+	for range node.Column - 1 {
+		_, size := utf8.DecodeRune(d.data[at:])
+		at += size
+	}
+	return at, at <= len(d.data)
+}
+
+func isBlock(node *yaml.Node) bool {
+	return node.Style&yaml.FlowStyle == 0 && node.Line > 0 && len(node.Content) > 0
+}
+
+// lastLine returns the last line, counted from 0, of what starts in the line first at the given
+// indentation. What is indented deeper belongs to it, comments too. Blank lines and other
+// comments belong to it when something of it follows; so do the dashes of a list that is the
+// value of a key.
+func (d *document) lastLine(first, indent int, dashes bool) int {
+	last := first
+	for i := first + 1; i < len(d.lines); i++ {
+		spaces, content := d.indent(i)
+		switch {
+		case isBlank(content):
+		case spaces > indent, dashes && spaces == indent && isDash(content):
+			last = i
+		case isComment(content):
+		default:
+			return last
+		}
+	}
+	return last
+}
+
+// entry returns the offset of a key of a block mapping, its indentation, and the last line of
+// its value.
+func (d *document) entry(mapping *yaml.Node, i int) (start, indent, last int, ok bool) {
+	key, value := mapping.Content[i], mapping.Content[i+1]
+	start, ok = d.offset(key)
+	if !ok || !isBlock(mapping) {
+		return 0, 0, 0, false
+	}
+	indent = key.Column - 1
+	dashes := value.Kind == yaml.SequenceNode && isBlock(value)
+	return start, indent, d.lastLine(key.Line-1, indent, dashes), true
+}
+
+// removeEntry removes a key of a mapping, which has another one, with its value and comments.
+func (d *document) removeEntry(mapping *yaml.Node, i int) {
+	start, indent, last, ok := d.entry(mapping, i)
+	first := mapping.Content[i].Line - 1
+	mapping.Content = append(mapping.Content[:i:i], mapping.Content[i+2:]...)
+	if !ok || start != d.lines[first]+indent || !d.removeLines(first, last, indent) {
+		d.giveUp()
+	}
+}
+
+// removeItem removes an element of a list, which has another one, with its comments.
+func (d *document) removeItem(list *yaml.Node, i int) {
+	item, indent := list.Content[i], list.Column-1
+	block := isBlock(list)
+	list.Content = append(list.Content[:i:i], list.Content[i+1:]...)
+	for first := item.Line - 1; block && first >= 0; first-- {
+		spaces, content := d.indent(first)
+		if spaces < indent && !isBlank(content) {
+			break
+		}
+		if spaces == indent && isDash(content) {
+			if d.removeLines(first, d.lastLine(first, indent, false), indent) {
+				return
+			}
+			break
+		}
+	}
+	d.giveUp()
+}
+
+// removeLines removes lines that are indented like this, and the comments directly above them.
+// Of the blank lines before and after, one side stays.
+func (d *document) removeLines(first, last, indent int) bool {
+	if spaces, _ := d.indent(first); spaces != indent {
+		return false
+	}
+	for ; first > 0; first-- {
+		if spaces, content := d.indent(first - 1); spaces != indent || !isComment(content) {
+			break
+		}
+	}
+	if first > 0 && isBlank(d.line(first-1)) {
+		for last+1 < len(d.lines) && isBlank(d.line(last+1)) {
+			last++
+		}
+	}
+	end := len(d.data)
+	if last+1 < len(d.lines) {
+		end = d.lines[last+1]
+	}
+	d.splice(d.lines[first], end, "")
+	return true
+}
+
+// setValue replaces the value at a key.
+func (d *document) setValue(mapping *yaml.Node, i int, value *yaml.Node) {
+	start, indent, last, ok := d.entry(mapping, i)
+	key, old := *mapping.Content[i], mapping.Content[i+1]
+	if comment := old.LineComment; value.Kind == yaml.ScalarNode {
+		value.LineComment = comment
+	} else if comment != "" {
+		key.LineComment = comment
+	}
+	mapping.Content[i+1] = value
+	key.HeadComment, key.FootComment = "", ""
+	lines, err := render(&key, value, indent)
+	if !ok || err != nil || hasAlias(value) {
+		d.giveUp()
+		return
+	}
+	d.splice(start, d.lineEnd(last), lines)
+}
+
+// hasAlias reports whether a node cannot be encoded on its own.
+func hasAlias(node *yaml.Node) bool {
+	found := false
+	walk(node, func(n *yaml.Node) { found = found || n.Kind == yaml.AliasNode })
+	return found
+}
+
+// place is where a mapping goes on.
+type place struct {
+	at, indent int
+	// line says that the entries before it need a line break.
+	line, ok bool
+}
+
+// addEntries appends keys with their values to a mapping, behind its last one.
+func (d *document) addEntries(mapping *yaml.Node, behind place, added []*yaml.Node) {
+	if len(added) == 0 {
+		return
+	}
+	mapping.Content = append(mapping.Content, added...)
+	var lines []string
+	for pair := range slices.Chunk(added, 2) {
+		rendered, err := render(pair[0], pair[1], behind.indent)
+		behind.ok = behind.ok && err == nil
+		lines = append(lines, strings.Repeat(" ", behind.indent)+rendered)
+	}
+	if !behind.ok {
+		d.giveUp()
+		return
+	}
+	text := strings.Join(lines, "\n")
+	if behind.line {
+		text = "\n" + text
+	} else {
+		text += "\n"
+	}
+	d.splice(behind.at, behind.at, text)
+}
+
+// end returns where a block mapping goes on. A document without content goes on behind its
+// comments.
+func (d *document) end(mapping *yaml.Node) place {
+	if mapping == d.content() && mapping.Line == 0 && !d.whole {
+		line := len(d.data) > 0 && d.data[len(d.data)-1] != '\n'
+		return place{at: len(d.data), line: line, ok: true}
+	}
+	if !isBlock(mapping) {
+		return place{}
+	}
+	_, indent, last, ok := d.entry(mapping, len(mapping.Content)-2)
+	if !ok {
+		return place{}
+	}
+	return place{at: d.lineEnd(last), indent: indent, line: true, ok: true}
+}
+
+// render returns "key: value" without a line break at its end; the first line is not indented.
+func render(key, value *yaml.Node, indent int) (string, error) {
+	entry := newMapping()
+	entry.Content = []*yaml.Node{key, value}
+	encoded, err := encode(entry)
+	lines := strings.Split(strings.TrimSuffix(string(encoded), "\n"), "\n")
+	for i := 1; i < len(lines); i++ {
+		if lines[i] != "" {
+			lines[i] = strings.Repeat(" ", indent) + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n"), err
+}

@@ -1,0 +1,49 @@
+package transform
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// versions drops the entries of spec.versions that do not stay, and with them a
+// spec.defaultVersion that names one of them: KKP refuses a default that is not among the
+// versions, and without the field takes the latest of those there are.
+type versions struct{}
+
+func (versions) wants(in Input) bool {
+	return !slices.Equal(in.Versions, in.Application.Versions)
+}
+
+func (versions) apply(in Input, doc *document, _ *Output) *Error {
+	const field = "spec.versions"
+	if len(in.Versions) == 0 {
+		return &Error{Field: field, Err: errors.New("no version would stay")}
+	}
+	for _, version := range in.Versions {
+		if !slices.Contains(in.Application.Versions, version) {
+			return &Error{Field: field, Err: fmt.Errorf("there is no version %.80q that could stay", version)}
+		}
+	}
+	spec := doc.own(doc.content(), "spec")
+	if spec == nil || spec.Kind != yaml.MappingNode {
+		return &Error{Field: field, Err: errors.New("the document has no spec")}
+	}
+	list := doc.own(spec, "versions")
+	if list == nil || list.Kind != yaml.SequenceNode {
+		return &Error{Field: field, Err: errors.New("the document has no list spec.versions")}
+	}
+	for i := len(list.Content) - 1; i >= 0; i-- {
+		version, _ := text(lookup(list.Content[i], "version"))
+		if !slices.Contains(in.Versions, version) {
+			doc.removeItem(list, i)
+		}
+	}
+	if version, ok := text(lookup(spec, "defaultVersion")); ok && !slices.Contains(in.Versions, version) &&
+		slices.Contains(in.Application.Versions, version) {
+		doc.remove(spec, "defaultVersion")
+	}
+	return failed(field, doc.flush())
+}
