@@ -60,6 +60,30 @@ func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
 			specOf("limit: {metadataSelector: {tierRefs: []}}"), specOf("limit: {metadataSelector: {tierRefs: ['']}}"),
 			specOf("limit: {metadataSelector: {tierRefs: [a, a]}}"), specOf("limit: {metadataSelector: {tierRefs: " + many(65) + "}}"),
 		}},
+		{"matchExpressions", specOf("limit: {metadataSelector: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: Exists}]}}"), []string{
+			specOf("limit: {metadataSelector: {matchExpressions: [{key: a}]}}"),
+		}},
+		{"catalogRefs", specOf("limit: {catalogRefs: [default]}"), []string{
+			specOf("limit: {catalogRefs: []}"), specOf("limit: {catalogRefs: [a, a]}"), specOf("limit: {catalogRefs: " + many(65) + "}"),
+		}},
+		{"expression", specOf("limit: {expression: '" + long(4096) + "'}"), []string{
+			specOf("limit: {expression: ''}"), specOf("limit: {expression: '" + long(4097) + "'}"),
+		}},
+		{"versions", specOf("versions: [{latest: 2}, {names: [a], constraint: '>=1'}]"), []string{
+			specOf("versions: [{}]"), specOf("versions: [{names: [a]}]"), specOf("versions: [{latest: 0}]"), specOf("versions: [{names: [], latest: 1}]"),
+		}},
+		{"mirrors", specOf("mirrors: [{from: 'quay.io/a', to: 'registry.internal:5000/b'}]"), []string{
+			specOf("mirrors: [{from: a}]"), specOf("mirrors: [{from: 'https://a', to: b}]"), specOf("mirrors: [{from: a, to: 'oci://b'}]"),
+			specOf("mirrors: [{from: a/, to: b}]"), specOf("mirrors: [{from: a, to: 'b c'}]"), specOf("mirrors: [{from: a, to: b}, {from: a, to: c}]"),
+		}},
+		{"values", specOf("values: [{names: [a], defaults: {x: {z: [1]}}, overrides: {}}]"), []string{
+			specOf("values: [{names: [a]}]"), specOf("values: [{defaults: {}}]"), specOf("values: [{names: [a], defaults: [1]}]"),
+		}},
+		{"omitFields", specOf("omitFields: []"), []string{
+			specOf("omitFields: [versions]"), specOf("omitFields: [method]"), specOf("omitFields: ['a..b']"), specOf("omitFields: [a, a]"),
+		}},
+		{"patches", specOf("patches: [{patch: x, target: {kind: ApplicationDefinition}}]"), []string{specOf("patches: [{target: {kind: a}}]")}},
+		{"provenance", specOf("provenance: Object"), []string{specOf("provenance: Everywhere")}},
 		{"exclude", specOf("exclude: [falco]"), []string{specOf("exclude: ['']"), specOf("exclude: [a, a]"), specOf("exclude: " + many(5001))}},
 		{"labels", specOf("commonMetadata: {labels: {team: a, catalog.winnow.development/name: b}}"), []string{
 			specOf("commonMetadata: {labels: {app.kubernetes.io/managed-by: me}}"),
@@ -115,6 +139,21 @@ func rawSelection(t *testing.T, namespace, name, spec string) *unstructured.Unst
 	return object
 }
 
+// An empty list of fields is not the same as none: it omits nothing.
+func TestAnEmptyListOfFieldsToOmitIsKept(t *testing.T) {
+	e := newEnvironment(t)
+	for spec, want := range map[string]string{"omitFields: []": "[]\n", "prune: true": "null\n"} {
+		object := rawSelection(t, e.namespace, "kkp-"+spec[:1], specOf(spec))
+		if err := apiServer.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		cs := e.get(object.GetName())
+		if got := toYAML(t, cs.Spec.OmitFields); got != want {
+			t.Errorf("omitFields of {%s} are %q, want %q", spec, got, want)
+		}
+	}
+}
+
 func TestDefaultsAreFilledIn(t *testing.T) {
 	e := newEnvironment(t)
 	object := rawSelection(t, e.namespace, "kkp", "sources: [{name: catalog}]")
@@ -122,7 +161,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.equal("spec", object.Object["spec"], map[string]any{
-		"interval": "10m", "prune": false,
+		"interval": "10m", "prune": false, "provenance": "Artifact", "requireMirrors": false,
 		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto"}},
 	})
 	e.equal("status", object.Object["status"], map[string]any{"observedGeneration": -1})

@@ -210,7 +210,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, observed []obse
 		if err != nil {
 			return nil, err
 		}
-		sources[i] = selection.Source{Name: o.name.Name, Catalog: loaded}
+		sources[i] = selection.Source{Name: o.name.Name, Digest: checksum(o.artifact.Revision), Catalog: loaded}
 	}
 	return render.Render(ctx, sources, opts)
 }

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -42,6 +43,12 @@ func (s observedSource) status() v1alpha1.SourceStatus {
 		Kind: s.kind, Name: s.name.Name, Namespace: s.name.Namespace,
 		Revision: s.artifact.Revision, Digest: s.artifact.Digest,
 	}
+}
+
+// checksum returns the checksum part of a revision, <algorithm>:<hex>, which for an
+// OCIRepository is the digest of the manifest. A revision may be a checksum alone.
+func checksum(revision string) string {
+	return revision[strings.LastIndexByte(revision, '@')+1:]
 }
 
 // sourceKey returns the kind and the full name of a reference in cs, with the defaults filled in.

@@ -24,17 +24,30 @@ func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
 	}
 	cs.Status.Artifact = artifact
 	cs.Status.Sources = sources
-	cs.Status.Summary = summarize(result.Selection)
+	cs.Status.Summary = summarize(result)
 	cs.Status.Applications, cs.Status.ApplicationsTruncated = list(result.Selection)
 }
 
-func summarize(s selection.Result) *v1alpha1.Summary {
+func summarize(result *render.Result) *v1alpha1.Summary {
+	s := result.Selection
 	return &v1alpha1.Summary{
-		Available: count(s.Available),
-		Selected:  count(s.Selected),
-		Excluded:  count(s.Excluded),
-		Shadowed:  count(s.Shadowed),
+		Available:  count(s.Available),
+		Selected:   count(s.Selected),
+		Excluded:   count(s.Excluded),
+		Shadowed:   count(s.Shadowed),
+		Deprecated: count(s.Deprecated),
+		Unmirrored: count(len(unmirroredHosts(result))),
 	}
+}
+
+func unmirroredHosts(result *render.Result) map[string]bool {
+	hosts := map[string]bool{}
+	for _, a := range result.Addresses {
+		for _, host := range a.Uncovered() {
+			hosts[host.Host] = true
+		}
+	}
+	return hosts
 }
 
 // count converts a number of applications, of which an archive cannot hold as many as an
@@ -50,7 +63,7 @@ func list(s selection.Result) ([]v1alpha1.ApplicationStatus, bool) {
 	for _, d := range s.Applications() {
 		app := v1alpha1.ApplicationStatus{
 			Name: d.Application.Name, Source: d.Source,
-			Versions: d.Application.Versions, Tier: d.Application.Metadata.Tier,
+			Versions: d.Versions, Tier: d.Application.Metadata.Tier,
 		}
 		if budget -= size(app); budget < 0 {
 			return apps, true

@@ -47,23 +47,56 @@ type Result struct {
 	Revision string
 	// Selection has the decision for every application of every source.
 	Selection selection.Result
+	// Addresses has, by application, what the mirrors found in its document; empty without
+	// mirrors.
+	Addresses []Addresses
 }
 
-// Render selects from the sources, which are in order of precedence, and renders the
-// artifact. An *Error with the reason EmptyResult says that nothing was selected.
+// Render selects from the sources, which are in order of precedence, transforms what is
+// selected, and assembles the artifact. An *Error with the reason EmptyResult says that nothing
+// was selected.
 func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
-	if err := ctx.Err(); err != nil {
+	selected, err := Decide(ctx, sources, opts)
+	if err != nil {
 		return nil, err
 	}
-	selected := selection.Select(sources, opts.Criteria)
 	if selected.Selected == 0 {
 		return nil, &Error{Reason: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
 	}
-	files, err := assemble(selected, opts)
+	documents, err := transformAll(ctx, selected.Applications(), opts)
 	if err != nil {
-		return nil, fmt.Errorf("assembling the artifact: %w", err)
+		return nil, err
 	}
-	return &Result{Tree: files, Revision: "latest@" + files.Digest(), Selection: selected}, nil
+	if opts.RequireMirrors {
+		if err := unmirrored(documents); err != nil {
+			return nil, err
+		}
+	}
+	files, err := assemble(documents, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{
+		Tree: files, Revision: "latest@" + files.Digest(),
+		Selection: selected, Addresses: addresses(documents),
+	}, nil
+}
+
+// Decide selects without rendering: why every application is in or out.
+func Decide(ctx context.Context, sources []selection.Source, opts Options) (selection.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return selection.Result{}, err
+	}
+	selected, err := selection.Select(ctx, sources, opts.Criteria)
+	var unknown *selection.UnknownListError
+	var expression *selection.ExpressionError
+	switch {
+	case errors.As(err, &unknown):
+		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
+	case errors.As(err, &expression):
+		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
+	}
+	return selected, err
 }
 
 // WriteArchive writes the artifact as a tar.gz, the same bytes on every run.
@@ -71,19 +104,32 @@ func (r *Result) WriteArchive(w io.Writer) error {
 	return archive.Write(w, r.Tree)
 }
 
-func assemble(selected selection.Result, opts Options) (*tree.Tree, error) {
+// assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first.
+func assemble(documents []document, opts Options) (*tree.Tree, error) {
+	k := tree.Kustomization{Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches}
+	files, err := assembleWith(documents, k)
+	if err != nil || len(opts.Patches) == 0 {
+		return files, err
+	}
+	plain, err := assembleWith(documents, tree.Kustomization{})
+	if err != nil {
+		return nil, err
+	}
+	return files, prove(plain, files, opts.Patches)
+}
+
+func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error) {
 	files := tree.New()
-	k := tree.Kustomization{Labels: objectLabels(opts), Annotations: objectAnnotations(opts)}
-	for _, d := range selected.Applications() {
-		file := path.Join(ApplicationsDir, d.Application.Name+".yaml")
-		if err := files.Add(file, d.Application.Document); err != nil {
-			return nil, err
+	for _, d := range documents {
+		file := path.Join(ApplicationsDir, d.name+".yaml")
+		if err := files.Add(file, d.content); err != nil {
+			return nil, fmt.Errorf("assembling the artifact: %w", err)
 		}
 		k.Resources = append(k.Resources, file)
 	}
 	content, err := k.Marshal()
 	if err != nil {
-		return nil, err
+		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
 	}
 	return files, files.Add(KustomizationFile, content)
 }

@@ -37,7 +37,12 @@ func files(t *tree.Tree) map[string]string {
 // directory reads a directory into a tree.
 func directory(t *testing.T, path string) *tree.Tree {
 	t.Helper()
-	read, err := archive.ReadFS(t.Context(), os.DirFS(path), archive.Limits{})
+	return directoryOf(t, os.DirFS(path))
+}
+
+func directoryOf(t *testing.T, fsys fs.FS) *tree.Tree {
+	t.Helper()
+	read, err := archive.ReadFS(t.Context(), fsys, archive.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +73,7 @@ func renderFS(ctx context.Context, fsys fs.FS, cs *v1alpha1.CatalogSelection) (*
 	if err != nil {
 		return nil, err
 	}
-	return render.Render(ctx, []selection.Source{{Name: source.Name, Catalog: loaded}}, opts)
+	return render.Render(ctx, []selection.Source{{Name: source.Name, Digest: "sha256:0123", Catalog: loaded}}, opts)
 }
 
 func goldenCases(t *testing.T) []string {
@@ -80,10 +85,19 @@ func goldenCases(t *testing.T) []string {
 	return cases
 }
 
+// goldenCatalog is the case's own catalog, or the example catalog.
+func goldenCatalog(dir string) fs.FS {
+	own := filepath.Join(dir, "catalog")
+	if _, err := os.Stat(own); err != nil {
+		return os.DirFS("../examples/catalog")
+	}
+	return os.DirFS(own)
+}
+
 func TestTheTreeIsTheGoldenOne(t *testing.T) {
 	for _, dir := range goldenCases(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			result, err := renderFS(t.Context(), os.DirFS(dir+"/catalog"), readSelection(t, dir+"/selection.yaml"))
+			result, err := renderFS(t.Context(), goldenCatalog(dir), readSelection(t, dir+"/selection.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,14 +195,14 @@ func TestAnArchiveIsLoadedAsADirectoryIs(t *testing.T) {
 		cs := readSelection(t, dir+"/selection.yaml")
 		path := cs.Spec.Sources[0].Path
 		var packed bytes.Buffer
-		if err := archive.Write(&packed, directory(t, dir+"/catalog")); err != nil {
+		if err := archive.Write(&packed, directoryOf(t, goldenCatalog(dir))); err != nil {
 			t.Fatal(err)
 		}
 		fromArchive, err := render.LoadArchive(t.Context(), "catalog", &packed, path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fromFS, err := render.LoadFS(t.Context(), "catalog", os.DirFS(dir+"/catalog"), path)
+		fromFS, err := render.LoadFS(t.Context(), "catalog", goldenCatalog(dir), path)
 		if err != nil {
 			t.Fatal(err)
 		}

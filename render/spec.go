@@ -1,28 +1,33 @@
 package render
 
 import (
-	"io/fs"
+	"errors"
 	"maps"
-	"slices"
-	"strings"
-	"time"
 
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/transform"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Options is what a spec says about the artifact: all that Render needs besides the sources.
 type Options struct {
 	// Name and Namespace are those of the CatalogSelection.
 	Name, Namespace string
-	// Criteria says which applications are selected.
+	// Criteria says which applications are selected, and which of their versions.
 	Criteria selection.Criteria
+	// Transform changes the documents; nil leaves them as they are.
+	Transform *transform.Pipeline
+	// RequireMirrors refuses a host that no mirror covers.
+	RequireMirrors bool
 	// Labels and Annotations are added to every object.
 	Labels, Annotations map[string]string
+	// Patches are applied to the objects by kustomize.
+	Patches []tree.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
 }
@@ -31,128 +36,124 @@ type Options struct {
 // line alike. It checks what the API server could not have checked, or was not asked to: the
 // error is an *Error with the reason InvalidSpec and all violations.
 func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
-	opts := Options{Name: cs.Name, Namespace: cs.Namespace, Prune: cs.Spec.Prune}
-	opts.Criteria.Exclude = cs.Spec.Exclude
-	if limit := cs.Spec.Limit; limit != nil {
-		opts.Criteria.Names = limit.NameSelector
-		if limit.MetadataSelector != nil {
-			opts.Criteria.Tiers = limit.MetadataSelector.TierRefs
-		}
+	spec, path := cs.Spec, field.NewPath("spec")
+	opts := Options{
+		Name: cs.Name, Namespace: cs.Namespace,
+		RequireMirrors: spec.RequireMirrors,
+		Patches:        patches(spec),
+		Prune:          spec.Prune,
 	}
-	if common := cs.Spec.CommonMetadata; common != nil {
+	if common := spec.CommonMetadata; common != nil {
 		opts.Labels = maps.Clone(common.Labels)
 		opts.Annotations = maps.Clone(common.Annotations)
 	}
-	if errs := validate(cs); len(errs) > 0 {
+	errs := validate(cs)
+	var invalid field.ErrorList
+	opts.Criteria, invalid = criteria(spec, path)
+	errs = append(errs, invalid...)
+	opts.Transform, invalid = pipeline(spec)
+	if errs = append(errs, invalid...); len(errs) > 0 {
 		return Options{}, &Error{Reason: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
 	return opts, nil
 }
 
-func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
+func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.Criteria, field.ErrorList) {
 	var errs field.ErrorList
-	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
-	if len(cs.Name) > 63 {
-		errs = append(errs, field.TooLong(meta.Child("name"), cs.Name, 63))
-	}
-	for _, msg := range apivalidation.NameIsDNSSubdomain(cs.Name, false) {
-		errs = append(errs, field.Invalid(meta.Child("name"), cs.Name, msg))
-	}
-	for _, msg := range apivalidation.ValidateNamespaceName(cs.Namespace, false) {
-		errs = append(errs, field.Invalid(meta.Child("namespace"), cs.Namespace, msg))
-	}
-	if len(cs.Spec.Sources) == 0 {
-		errs = append(errs, field.Required(spec.Child("sources"), "at least one source is needed"))
-	}
-	for i, source := range cs.Spec.Sources {
-		path := spec.Child("sources").Index(i)
-		errs = append(errs, validateSource(cs, source, path)...)
-		if slices.ContainsFunc(cs.Spec.Sources[:i], func(s v1alpha1.SourceReference) bool { return sameSource(s, source) }) {
-			errs = append(errs, field.Duplicate(path, source.Name))
+	c := selection.Criteria{Exclude: spec.Exclude}
+	if limit := spec.Limit; limit != nil {
+		path := path.Child("limit")
+		c.Names, c.Lists = limit.NameSelector, limit.CatalogRefs
+		if m := limit.MetadataSelector; m != nil {
+			c.Tiers = m.TierRefs
+			selector, err := labelSelector(m)
+			if err != nil {
+				errs = append(errs, field.Invalid(path.Child("metadataSelector"), "", err.Error()))
+			}
+			c.Labels = selector
+		}
+		if limit.Expression != "" {
+			expression, err := selection.CompileExpression(limit.Expression)
+			if err != nil {
+				errs = append(errs, field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
+			}
+			c.Expression = expression
 		}
 	}
-	if interval := cs.Spec.Interval.Duration; interval != 0 && interval < time.Second {
-		errs = append(errs, field.Invalid(spec.Child("interval"), interval.String(), "must be at least 1s"))
-	}
-	if limit := cs.Spec.Limit; limit != nil {
-		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
-	}
-	if common := cs.Spec.CommonMetadata; common != nil {
-		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
-	}
-	return errs
-}
-
-// validateLimit refuses lists that are there but empty: whether they mean everything or nothing
-// is anybody's guess.
-func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	refuseEmpty := func(list []string, path *field.Path) {
-		if list != nil && len(list) == 0 {
-			errs = append(errs, field.Required(path, "leave it out, or list at least one"))
+	for i, v := range spec.Versions {
+		rule, err := selection.NewVersionRule(v.Names, v.Constraint, int(v.Latest))
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Child("versions").Index(i), v.Constraint, err.Error()))
 		}
+		c.Versions = append(c.Versions, rule)
 	}
-	refuseEmpty(limit.NameSelector, path.Child("nameSelector"))
-	if limit.MetadataSelector != nil {
-		refuseEmpty(limit.MetadataSelector.TierRefs, path.Child("metadataSelector", "tierRefs"))
-	}
-	return errs
+	return c, errs
 }
 
-// sameSource says whether both name the same directory of the same source.
-func sameSource(a, b v1alpha1.SourceReference) bool {
-	a.Format, b.Format = "", ""
-	if a.Kind == "" {
-		a.Kind = "OCIRepository"
+// labelSelector returns nil for a selector without labels: no constraint.
+func labelSelector(m *v1alpha1.MetadataSelector) (labels.Selector, error) {
+	if len(m.MatchLabels) == 0 && len(m.MatchExpressions) == 0 {
+		return nil, nil
 	}
-	if b.Kind == "" {
-		b.Kind = "OCIRepository"
-	}
-	return a == b
+	return metav1.LabelSelectorAsSelector(&metav1.LabelSelector{
+		MatchLabels: m.MatchLabels, MatchExpressions: m.MatchExpressions,
+	})
 }
 
-func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	kinds := []string{"OCIRepository", "GitRepository", "Bucket", "ExternalArtifact"}
-	if source.Kind != "" && !slices.Contains(kinds, source.Kind) {
-		errs = append(errs, field.NotSupported(path.Child("kind"), source.Kind, kinds))
+func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.ErrorList) {
+	config := transform.Config{
+		OmitFields:     spec.OmitFields,
+		AnnotateSource: spec.Provenance == v1alpha1.ProvenanceObject,
+		CollectHosts:   spec.RequireMirrors,
 	}
-	formats := []string{v1alpha1.FormatAuto, v1alpha1.FormatApplications}
-	if source.Format != "" && !slices.Contains(formats, source.Format) {
-		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, formats))
+	for _, m := range spec.Mirrors {
+		config.Mirrors = append(config.Mirrors, transform.Mirror{From: m.From, To: m.To})
 	}
-	if source.Name == "" {
-		errs = append(errs, field.Required(path.Child("name"), ""))
-	}
-	if source.Path != "" && (!fs.ValidPath(source.Path) || source.Path == ".") {
-		errs = append(errs, field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
-	}
-	own := source.Namespace == "" || source.Namespace == cs.Namespace
-	if source.Kind == "ExternalArtifact" && source.Name == cs.Name && own {
-		errs = append(errs, field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
-	}
-	return errs
-}
-
-func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) field.ErrorList {
-	labels, annotations := path.Child("labels"), path.Child("annotations")
-	errs := metav1validation.ValidateLabels(common.Labels, labels)
-	errs = append(errs, apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
-	// KKP refuses to delete objects with the latter two.
-	errs = append(errs, refuseReserved(common.Labels, labels, v1alpha1.ManagedByLabel,
-		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by")...)
-	return append(errs, refuseReserved(common.Annotations, annotations)...)
-}
-
-// refuseReserved reports the given keys, and those with the prefixes of Winnow and of Flux's
-// kustomize-controller, which nobody else may write.
-func refuseReserved(set map[string]string, path *field.Path, keys ...string) field.ErrorList {
-	var errs field.ErrorList
-	for _, key := range slices.Sorted(maps.Keys(set)) {
-		prefix, _, _ := strings.Cut(key, "/")
-		if prefix == v1alpha1.GroupVersion.Group || prefix == "kustomize.toolkit.fluxcd.io" || slices.Contains(keys, key) {
-			errs = append(errs, field.Forbidden(path.Key(key), "this key is reserved"))
+	for _, v := range spec.Values {
+		rule := transform.ValuesRule{Names: v.Names}
+		if v.Defaults != nil {
+			rule.Defaults = v.Defaults.Raw
 		}
+		if v.Overrides != nil {
+			rule.Overrides = v.Overrides.Raw
+		}
+		config.Values = append(config.Values, rule)
 	}
-	return errs
+	compiled, err := transform.New(config)
+	return compiled, transformErrors(err)
+}
+
+// transformErrors turns the errors of a configuration, of which there may be several, into
+// those of fields.
+func transformErrors(err error) field.ErrorList {
+	if err == nil {
+		return nil
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var errs field.ErrorList
+		for _, one := range several.Unwrap() {
+			errs = append(errs, transformErrors(one)...)
+		}
+		return errs
+	}
+	var bad *transform.Error
+	if errors.As(err, &bad) {
+		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: bad.Field, BadValue: field.OmitValueType{}, Detail: bad.Err.Error()}}
+	}
+	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
+}
+
+func patches(spec v1alpha1.CatalogSelectionSpec) []tree.Patch {
+	var out []tree.Patch
+	for _, p := range spec.Patches {
+		converted := tree.Patch{Patch: p.Patch}
+		if t := p.Target; t != nil {
+			converted.Target = &tree.Target{
+				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
+				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+			}
+		}
+		out = append(out, converted)
+	}
+	return out
 }

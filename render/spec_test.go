@@ -9,9 +9,14 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 func selectionOf(edit func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
@@ -30,13 +35,31 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 		}
 		cs.Spec.Exclude = []string{"falco"}
 		cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}}
+		cs.Spec.Limit.CatalogRefs = []string{"default"}
+		cs.Spec.Limit.MetadataSelector.MatchLabels = map[string]string{"a": "b"}
+		cs.Spec.Limit.Expression = "true"
+		cs.Spec.Versions = []v1alpha1.VersionRule{{Latest: 1}}
+		cs.Spec.RequireMirrors = true
+		cs.Spec.Patches = []kustomize.Patch{{Patch: "p", Target: &kustomize.Selector{
+			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
+		}}}
 		cs.Spec.Prune = true
 	}))
 	want := render.Options{
-		Name: "kkp", Namespace: "flux-system", Prune: true,
-		Criteria: selection.Criteria{Names: []string{"argocd"}, Tiers: []string{"gold"}, Exclude: []string{"falco"}},
-		Labels:   map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
+		Name: "kkp", Namespace: "flux-system", Prune: true, RequireMirrors: true,
+		Criteria: selection.Criteria{
+			Names: []string{"argocd"}, Tiers: []string{"gold"}, Lists: []string{"default"}, Exclude: []string{"falco"},
+		},
+		Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"},
+		Patches: []tree.Patch{{Patch: "p", Target: &tree.Target{
+			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
+		}}},
 	}
+	// What is compiled is opaque: what it does is seen in the golden trees.
+	if c := got.Criteria; c.Labels == nil || c.Labels.String() != "a=b" || c.Expression == nil || len(c.Versions) != 1 || got.Transform == nil {
+		t.Errorf("FromSpec() = %+v", got)
+	}
+	got.Criteria.Labels, got.Criteria.Expression, got.Criteria.Versions, got.Transform = nil, nil, nil, nil
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("FromSpec() = %+v, %v, want %+v", got, err, want)
 	}
@@ -82,6 +105,33 @@ func TestFromSpecRefuses(t *testing.T) {
 		{"lists that are empty", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{}, MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{}}}
 		}, []string{"spec.limit.nameSelector: Required", "spec.limit.metadataSelector.tierRefs: Required"}},
+		{"a list of catalogs that is empty", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Limit = &v1alpha1.Limit{CatalogRefs: []string{}}
+		}, []string{"spec.limit.catalogRefs: Required"}},
+		{"an operator that label selectors do not have", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}},
+			}}
+		}, []string{"spec.limit.metadataSelector: Invalid", "Like"}},
+		{"an expression with a typing error", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Limit = &v1alpha1.Limit{Expression: "app.tier ==\n  app.teir"}
+		}, []string{"spec.limit.expression: Invalid", "line 2, column 6", "teir"}},
+		{"version rules that say nothing, or nothing sensible", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Versions = []v1alpha1.VersionRule{{}, {Constraint: "newest"}, {Latest: -1}}
+		}, []string{"spec.versions[0]: Invalid", "spec.versions[1]: Invalid", "spec.versions[2]: Invalid"}},
+		{"values that are no mapping", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"a"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`[1]`)}}}
+		}, []string{"spec.values[0].defaults"}},
+		{"mirrors with a scheme, and twice", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "https://a", To: "b"}, {From: "a", To: "b"}, {From: "a", To: "c"}}
+		}, []string{"spec.mirrors[0]", "spec.mirrors[2]"}},
+		{"fields that a definition cannot do without", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.OmitFields = []string{"versions"}
+		}, []string{"spec.omitFields"}},
+		{"characters that kustomize cannot carry", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Annotations: map[string]string{"a": "\x01"}}
+			cs.Spec.Patches = []kustomize.Patch{{Patch: "\x01"}}
+		}, []string{"spec.commonMetadata.annotations[a]: Invalid", "spec.patches[0].patch: Invalid"}},
 		{"labels that Kubernetes refuses", common(map[string]string{"a b": "c", "d": "e f"}, nil), []string{
 			`spec.commonMetadata.labels: Invalid value: "a b"`, `spec.commonMetadata.labels: Invalid value: "e f"`,
 		}},

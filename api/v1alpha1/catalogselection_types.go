@@ -3,7 +3,9 @@ package v1alpha1
 import (
 	"time"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -43,9 +45,54 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Exclude []string `json:"exclude,omitempty"`
 
+	// Versions says which entries of spec.versions stay. An application has to pass every rule
+	// that names it; one that is left without versions is not selected.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
+	// +optional
+	Versions []VersionRule `json:"versions,omitempty"`
+
+	// Mirrors rewrite the addresses of charts, Git repositories and images; of several that
+	// match, the longest from wins.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=map
+	// +listMapKey=from
+	// +optional
+	Mirrors []Mirror `json:"mirrors,omitempty"`
+
+	// RequireMirrors refuses, as InvalidSpec, a selection with a host that no mirror covers.
+	// +kubebuilder:default=false
+	// +optional
+	RequireMirrors bool `json:"requireMirrors,omitempty"`
+
+	// Values are merged into the default values of applications, in order.
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
+	// +optional
+	Values []ValuesRule `json:"values,omitempty"`
+
+	// OmitFields are fields of spec that the artifact leaves out, so that what the admins of a
+	// cluster set there survives. A dot leads into a mapping. Absent: default, enforced and
+	// selector of KKP's ApplicationDefinitions. An empty list omits nothing.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:Pattern="^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!self.exists(f, f in ['versions', 'method'])",message="versions and method cannot be omitted: without them a definition installs nothing"
+	// +listType=set
+	// +optional
+	OmitFields []string `json:"omitFields,omitzero"`
+
 	// CommonMetadata is added to every object of the artifact.
 	// +optional
 	CommonMetadata *CommonMetadata `json:"commonMetadata,omitempty"`
+
+	// Patches are applied by kustomize to the objects of the artifact, as in a Flux
+	// Kustomization: a strategic merge patch, or a JSON 6902 patch with a target. Each must
+	// match an object.
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	// +optional
+	Patches []kustomize.Patch `json:"patches,omitempty"`
 
 	// Prune lets Flux delete the objects that leave the artifact. While it is false, every
 	// object carries kustomize.toolkit.fluxcd.io/prune: disabled, so that no Kustomization
@@ -53,6 +100,15 @@ type CatalogSelectionSpec struct {
 	// +kubebuilder:default=false
 	// +optional
 	Prune bool `json:"prune,omitempty"`
+
+	// Provenance says where the sources' digests are recorded. Artifact: in the artifact's
+	// metadata only. Object: also as an annotation of every object, which then changes with
+	// every revision of its source; in KKP any change of a definition re-queues all its
+	// installations.
+	// +kubebuilder:validation:Enum=Artifact;Object
+	// +kubebuilder:default=Artifact
+	// +optional
+	Provenance string `json:"provenance,omitempty"`
 }
 
 // SourceReference names a Flux source that carries a catalog.
@@ -112,6 +168,25 @@ type Limit struct {
 	// +listType=set
 	// +optional
 	NameSelector []string `json:"nameSelector,omitempty"`
+
+	// CatalogRefs lists names of catalogs/<name> in the sources, one of which must list the
+	// application.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	CatalogRefs []string `json:"catalogRefs,omitempty"`
+
+	// Expression in the Common Expression Language over the variable app, which must be true:
+	// app.name, app.kind, app.group, app.tier, app.labels, app.annotations, app.metadata,
+	// app.versions, app.latestVersion, app.deprecated, app.source and app.spec. semver("1.2.3")
+	// makes versions comparable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	Expression string `json:"expression,omitempty"`
 }
 
 // MetadataSelector selects by the metadata.yaml beside an application.
@@ -124,7 +199,96 @@ type MetadataSelector struct {
 	// +listType=set
 	// +optional
 	TierRefs []string `json:"tierRefs,omitempty"`
+
+	// MatchLabels must all be labels of the metadata.yaml.
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+
+	// MatchExpressions must all hold for the labels of the metadata.yaml, with the meaning of
+	// Kubernetes' label selectors.
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	// +optional
+	MatchExpressions []metav1.LabelSelectorRequirement `json:"matchExpressions,omitempty"`
 }
+
+// VersionRule says which versions of applications stay.
+// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest)",message="constraint or latest is needed"
+type VersionRule struct {
+	// Names of the applications; absent: all that have versions.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	Names []string `json:"names,omitempty"`
+
+	// Constraint is a range of semantic versions, such as ">=2.13.0 <3.0.0". A leading v is
+	// accepted; pre-releases match only where the constraint names one.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Constraint string `json:"constraint,omitempty"`
+
+	// Latest keeps that many of the highest versions that the constraint lets through.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	Latest int32 `json:"latest,omitempty"`
+}
+
+// Mirror replaces a prefix of addresses.
+type Mirror struct {
+	// From is the prefix to replace: a host, with or without a path, such as
+	// quay.io/kubermatic-mirror. It matches whole elements of a path, with any scheme.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
+	// +required
+	From string `json:"from"`
+
+	// To is put in its place.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
+	// +required
+	To string `json:"to"`
+}
+
+// ValuesRule merges values into the default values of applications. Mappings are merged, lists
+// and everything else are replaced.
+// +kubebuilder:validation:XValidation:rule="has(self.defaults) || has(self.overrides)",message="defaults or overrides is needed"
+type ValuesRule struct {
+	// Names of the applications.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +required
+	Names []string `json:"names"`
+
+	// Defaults fill what the catalog does not set.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Defaults *apiextensionsv1.JSON `json:"defaults,omitempty"`
+
+	// Overrides win over what the catalog sets.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Overrides *apiextensionsv1.JSON `json:"overrides,omitempty"`
+}
+
+// Values of provenance.
+const (
+	// ProvenanceArtifact records digests in the artifact's metadata only.
+	ProvenanceArtifact = "Artifact"
+	// ProvenanceObject also annotates every object with the digest of its source.
+	ProvenanceObject = "Object"
+)
 
 // CommonMetadata is metadata that every object of the artifact gets.
 type CommonMetadata struct {
@@ -207,6 +371,12 @@ type Summary struct {
 	Excluded int32 `json:"excluded"`
 	// Shadowed is the number of applications that a source listed earlier has as well.
 	Shadowed int32 `json:"shadowed"`
+	// Deprecated is the number of applications in the artifact that their catalog deprecates.
+	// +optional
+	Deprecated int32 `json:"deprecated,omitempty"`
+	// Unmirrored is the number of hosts that no mirror covers, while there are mirrors.
+	// +optional
+	Unmirrored int32 `json:"unmirrored,omitempty"`
 }
 
 // ApplicationStatus is an application in the artifact.

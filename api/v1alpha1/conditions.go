@@ -50,3 +50,7 @@ const (
 	// NamespaceLabel is the namespace of the CatalogSelection.
 	NamespaceLabel = "catalog.winnow.dev/namespace"
 )
+
+// SourceDigestAnnotation is, under provenance: Object, the digest of the source that an object
+// came from.
+const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"

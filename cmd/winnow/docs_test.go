@@ -24,7 +24,7 @@ var (
 
 // Every CatalogSelection in the documentation renders something from the example catalog.
 func TestDocumentedSelectionsRender(t *testing.T) {
-	example, err := openCatalog(t.Context(), "../../examples/catalog", "", false)
+	example, err := openSource(t.Context(), "../../examples/catalog", "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestDocumentedSelectionsRender(t *testing.T) {
 			tested++
 			line := 1 + strings.Count(content[:block[0]], "\n")
 			t.Run(fmt.Sprintf("%s line %d", filepath.Base(page), line), func(t *testing.T) {
-				renderDocumented(t, text, example)
+				renderDocumented(t, text, example.Catalog)
 			})
 		}
 	}
@@ -85,7 +85,7 @@ func renderSelection(t *testing.T, cs *v1alpha1.CatalogSelection, example *catal
 	}
 	var sources []selection.Source
 	for _, ref := range cs.Spec.Sources {
-		sources = append(sources, selection.Source{Name: ref.Name, Catalog: example})
+		sources = append(sources, selection.Source{Name: ref.Name, Digest: "sha256:0123", Catalog: example})
 	}
 	result, err := render.Render(t.Context(), sources, options)
 	if err != nil {

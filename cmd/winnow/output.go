@@ -9,9 +9,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -19,27 +16,12 @@ import (
 // writeStream builds the tree with kustomize, as kustomize-controller does, and writes the
 // objects as one YAML stream.
 func writeStream(ctx context.Context, out io.Writer, files *tree.Tree) error {
-	stream, err := await(ctx, func() ([]byte, error) { return build(files) })
+	stream, err := await(ctx, func() ([]byte, error) { return render.Build(files) })
 	if err != nil {
 		return fmt.Errorf("building the artifact: %w", err)
 	}
 	_, err = out.Write(stream)
 	return err
-}
-
-func build(files *tree.Tree) ([]byte, error) {
-	memory := filesys.MakeFsInMemory()
-	for _, path := range files.Paths() {
-		content, _ := files.Content(path)
-		if err := memory.WriteFile(path, content); err != nil {
-			return nil, err
-		}
-	}
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
-	if err != nil {
-		return nil, err
-	}
-	return objects.AsYaml()
 }
 
 // writeArchive writes the artifact to a file, which is complete or as it was before.

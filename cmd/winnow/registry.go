@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // The manifests that carry a catalog: that of the catalog contract, and that of flux push
@@ -34,16 +34,17 @@ const maxManifest = 4 << 20
 
 // pullCatalog loads the directory dir of a catalog in a registry, called name in errors.
 // Credentials are those of Docker's configuration.
-func pullCatalog(ctx context.Context, where, name, dir string, plainHTTP bool) (*catalog.Catalog, error) {
+func pullCatalog(ctx context.Context, where, name, dir string, plainHTTP bool) (selection.Source, error) {
 	repository, err := newRepository(strings.TrimPrefix(where, ociScheme), plainHTTP)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", where, err)
+		return selection.Source{}, fmt.Errorf("%s: %w", where, err)
 	}
-	layer, err := pullLayer(ctx, repository)
+	manifest, layer, err := pullLayer(ctx, repository)
 	if err != nil {
-		return nil, fmt.Errorf("pulling %s: %w", where, err)
+		return selection.Source{}, fmt.Errorf("pulling %s: %w", where, err)
 	}
-	return render.LoadArchive(ctx, name, bytes.NewReader(layer), dir)
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), dir)
+	return selection.Source{Digest: manifest, Catalog: loaded}, err
 }
 
 func newRepository(reference string, plainHTTP bool) (*remote.Repository, error) {
@@ -67,38 +68,39 @@ func newRepository(reference string, plainHTTP bool) (*remote.Repository, error)
 	return repository, nil
 }
 
-// pullLayer fetches the layer with the catalog; oras-go checks all digests.
-func pullLayer(ctx context.Context, repository *remote.Repository) ([]byte, error) {
+// pullLayer fetches the layer with the catalog, and returns the digest of its manifest as well;
+// oras-go checks all digests.
+func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDigest string, layer []byte, err error) {
 	descriptor, err := repository.Resolve(ctx, repository.Reference.Reference)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if descriptor.MediaType != v1.MediaTypeImageManifest {
-		return nil, notCatalog("want an image manifest, found %s", descriptor.MediaType)
+		return "", nil, notCatalog("want an image manifest, found %s", descriptor.MediaType)
 	}
 	if descriptor.Size > maxManifest {
-		return nil, notCatalog("its manifest has %d bytes, more than %d", descriptor.Size, maxManifest)
+		return "", nil, notCatalog("its manifest has %d bytes, more than %d", descriptor.Size, maxManifest)
 	}
 	raw, err := content.FetchAll(ctx, repository, descriptor)
 	if err != nil {
-		return nil, fmt.Errorf("fetching the manifest: %w", err)
+		return "", nil, fmt.Errorf("fetching the manifest: %w", err)
 	}
 	var manifest v1.Manifest
 	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return nil, notCatalog("reading the manifest: %w", err)
+		return "", nil, notCatalog("reading the manifest: %w", err)
 	}
-	layer, err := catalogLayer(manifest)
+	blob, err := catalogLayer(manifest)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	if limit := archive.DefaultLimits().Compressed; layer.Size > limit {
-		return nil, notCatalog("its layer has %d bytes, more than %d", layer.Size, limit)
+	if limit := archive.DefaultLimits().Compressed; blob.Size > limit {
+		return "", nil, notCatalog("its layer has %d bytes, more than %d", blob.Size, limit)
 	}
-	raw, err = content.FetchAll(ctx, repository, layer)
+	raw, err = content.FetchAll(ctx, repository, blob)
 	if err != nil {
-		return nil, fmt.Errorf("fetching the layer: %w", err)
+		return "", nil, fmt.Errorf("fetching the layer: %w", err)
 	}
-	return raw, nil
+	return descriptor.Digest.String(), raw, nil
 }
 
 // catalogLayer finds the layer that holds the catalog.

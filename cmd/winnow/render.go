@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // renderOptions are the flags of winnow render.
@@ -19,6 +20,9 @@ type renderOptions struct {
 	sources               []string
 	plainHTTP             bool
 	directory, archive    string
+
+	// unknownDigests are sources whose digest the objects should name.
+	unknownDigests []string
 }
 
 func newRenderCommand() *cobra.Command {
@@ -62,9 +66,7 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr
 		return err
 	}
 	s := result.Selection
-	if len(s.UnknownNames) > 0 {
-		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(s.UnknownNames, ", "))
-	}
+	o.warn(stderr, result)
 	if err := o.write(ctx, stdout, result); err != nil {
 		return err
 	}
@@ -104,7 +106,41 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 	if err != nil {
 		return nil, err
 	}
+	if cs.Spec.Provenance == v1alpha1.ProvenanceObject {
+		o.unknownDigests = nameUnknownDigests(sources)
+	}
 	return render.Render(ctx, sources, options)
+}
+
+// nameUnknownDigests gives sources that are no artifacts of a registry a digest that says so,
+// and returns their names.
+func nameUnknownDigests(sources []selection.Source) []string {
+	var names []string
+	for i := range sources {
+		if sources[i].Digest == "" {
+			sources[i].Digest = "unknown"
+			names = append(names, sources[i].Name)
+		}
+	}
+	return names
+}
+
+// warn tells what is no error but may not be meant so.
+func (o *renderOptions) warn(stderr io.Writer, result *render.Result) {
+	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
+		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(unknown, ", "))
+	}
+	for _, a := range result.Addresses {
+		for _, host := range a.Uncovered() {
+			fmt.Fprintf(stderr, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)
+		}
+		if a.Unreadable != "" {
+			fmt.Fprintf(stderr, "warning: %s: its default values are not mirrored: %s\n", a.Application, a.Unreadable)
+		}
+	}
+	for _, name := range o.unknownDigests {
+		fmt.Fprintf(stderr, "warning: provenance: Object names the digest of source %s, which only %shost/repository tells: written as unknown\n", name, ociScheme)
+	}
 }
 
 func (o *renderOptions) setNamespace(cs *v1alpha1.CatalogSelection) error {

@@ -28,11 +28,12 @@ func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, args []stri
 	sources := make([]selection.Source, len(catalogs))
 	for i, where := range catalogs {
 		ref := cs.Spec.Sources[i]
-		loaded, err := openCatalog(ctx, where, ref.Path, plainHTTP)
+		source, err := openSource(ctx, where, ref.Path, plainHTTP)
 		if err != nil {
 			return nil, err
 		}
-		sources[i] = selection.Source{Name: ref.Name, Catalog: loaded}
+		source.Name = ref.Name
+		sources[i] = source
 	}
 	return sources, nil
 }
@@ -70,8 +71,9 @@ func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, erro
 	return catalogs, nil
 }
 
-// openCatalog loads the directory dir of a CATALOG. Errors name both, as paths in them start at dir.
-func openCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catalog.Catalog, error) {
+// openSource loads the directory dir of a CATALOG. Errors name both, as paths in them start at
+// dir. Only a registry knows the digest of a source, that of the manifest.
+func openSource(ctx context.Context, where, dir string, plainHTTP bool) (selection.Source, error) {
 	name := where
 	if dir != "" {
 		name = fmt.Sprintf("%s (path %s)", where, dir)
@@ -79,6 +81,11 @@ func openCatalog(ctx context.Context, where, dir string, plainHTTP bool) (*catal
 	if strings.HasPrefix(where, ociScheme) {
 		return pullCatalog(ctx, where, name, dir, plainHTTP)
 	}
+	loaded, err := openFiles(ctx, where, name, dir)
+	return selection.Source{Catalog: loaded}, err
+}
+
+func openFiles(ctx context.Context, where, name, dir string) (*catalog.Catalog, error) {
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no catalog at %s: want a directory, a .tar.gz file or %shost/repository", where, ociScheme)

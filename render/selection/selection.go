@@ -2,39 +2,43 @@ package selection
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
 // Source is a catalog and the name that people know it by.
 type Source struct {
-	Name    string
+	Name string
+	// Digest identifies the content, <algorithm>:<checksum>, or is empty. It decides nothing.
+	Digest  string
 	Catalog *catalog.Catalog
 }
 
-// Criteria say what is selected. The zero value selects everything; an empty member is no
-// constraint. Every member that is set must hold, and one of its elements has to match.
+// Criteria say what is selected. The zero value selects everything but KKP's system applications;
+// an empty member is no constraint. Every member that is set must hold; of a list, one element
+// has to match.
 type Criteria struct {
 	// Tiers of metadata.yaml. Case matters.
 	Tiers []string
-	// Names of applications.
+	// Names of applications. They are also what lets KKP's system applications in.
 	Names []string
+	// Lists are names of catalogs/<name> in any of the sources.
+	Lists []string
 	// Exclude names applications that are left out, whatever the other members say.
 	Exclude []string
+	// Labels select by the labels of metadata.yaml; nil selects everything.
+	Labels labels.Selector
+	// Expression must be true; nil selects everything.
+	Expression *Expression
+	// Versions narrow the versions of what is selected, one rule after the other.
+	Versions []VersionRule
 }
-
-// Rules that decide. These identifiers are stable; those of members of the API are their paths
-// in its spec.
-const (
-	RuleSelected = "selected"
-	RuleShadowed = "shadowed"
-	RuleExclude  = "exclude"
-	RuleNames    = "limit.nameSelector"
-	RuleTiers    = "limit.metadataSelector.tierRefs"
-)
 
 // Decision says whether an application of a source is selected, and why.
 type Decision struct {
@@ -42,8 +46,13 @@ type Decision struct {
 	Application *catalog.Application
 	// Source is the name of the source that has it.
 	Source string
+	// SourceDigest is that of the source.
+	SourceDigest string
 	// Selected is true for an application that is taken.
 	Selected bool
+	// Versions that stay, in the document's order; those of the catalog for an application that
+	// is not taken. Nobody may modify them.
+	Versions []string
 	// Rule is the identifier of the first rule that decided.
 	Rule string
 	// Reason for people: why the rule decided so.
@@ -55,7 +64,7 @@ type Result struct {
 	// Decisions on every application of every source, sorted by name, then in the order of
 	// the sources.
 	Decisions []Decision
-	// UnknownNames of Criteria's Names and Exclude are in no catalog. Sorted, each once.
+	// UnknownNames of Criteria's Names, Exclude and Versions are in no catalog. Sorted, each once.
 	UnknownNames []string
 	// Available is the number of different names in all sources.
 	Available int
@@ -65,6 +74,8 @@ type Result struct {
 	Excluded int
 	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int
+	// Deprecated is the number of applications that are taken although they are deprecated.
+	Deprecated int
 }
 
 // Applications returns the decisions on the selected applications, sorted by name, which is unique
@@ -82,25 +93,64 @@ func (r Result) Applications() []Decision {
 // Select decides on every application of the sources. Of an application in several sources the
 // first source's is considered, before anything else: a criterion that refuses it does not let
 // a later source's in. A source without a catalog has no applications.
-func Select(sources []Source, criteria Criteria) Result {
-	rules := newRules(criteria)
-	winners := map[string]string{}
+//
+// The error is an *UnknownListError, an *ExpressionError when the expression cannot be evaluated
+// for an application, or the context's.
+func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, error) {
+	listed, err := members(sources, criteria.Lists)
+	if err != nil {
+		return Result{}, err
+	}
+	run := newSieve(newRules(criteria, listed))
 	var result Result
 	for _, source := range sources {
 		if source.Catalog == nil {
 			continue
 		}
 		for _, application := range source.Catalog.Applications {
-			result.add(decide(application, source.Name, winners, rules))
+			decision, err := run.decide(ctx, application, source.Name)
+			if err != nil {
+				return Result{}, err
+			}
+			decision.SourceDigest = source.Digest
+			result.add(decision)
 		}
 	}
 	slices.SortStableFunc(result.Decisions, func(a, b Decision) int {
 		return cmp.Compare(a.Application.Name, b.Application.Name)
 	})
-	result.Available = len(winners)
+	result.Available = len(run.winners)
 	result.Excluded = result.Available - result.Selected
-	result.UnknownNames = unknown(winners, criteria)
-	return result
+	result.UnknownNames = unknown(run.winners, criteria)
+	return result, nil
+}
+
+// members returns the applications of the given lists, of whichever source they are.
+func members(sources []Source, lists []string) (map[string]bool, error) {
+	known, listed := map[string]bool{}, map[string]bool{}
+	wanted := set(lists)
+	for _, source := range sources {
+		if source.Catalog == nil {
+			continue
+		}
+		for name, applications := range source.Catalog.Lists {
+			known[name] = true
+			for _, application := range applications {
+				listed[application] = listed[application] || wanted[name]
+			}
+		}
+	}
+	var missing []string
+	for name := range wanted {
+		if !known[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, &UnknownListError{Unknown: missing, Known: slices.Sorted(maps.Keys(known))}
+	}
+	return listed, nil
 }
 
 func (r *Result) add(decision Decision) {
@@ -108,33 +158,62 @@ func (r *Result) add(decision Decision) {
 	switch decision.Rule {
 	case RuleSelected:
 		r.Selected++
+		if decision.Application.Metadata.Deprecated != "" {
+			r.Deprecated++
+		}
 	case RuleShadowed:
 		r.Shadowed++
 	}
 }
 
-// decide records the source of a name that it sees first.
-func decide(application *catalog.Application, source string, winners map[string]string, rules []rule) Decision {
-	decision := Decision{Application: application, Source: source}
-	if winner, taken := winners[application.Name]; taken {
+// sieve applies the rules to one application after the other.
+type sieve struct {
+	rules []rule
+	// met is why an application that no rule refuses is in.
+	met string
+	// winners has the source of every name that was seen.
+	winners map[string]string
+}
+
+func newSieve(rules []rule) *sieve {
+	return &sieve{rules: rules, met: met(rules), winners: map[string]string{}}
+}
+
+func (s *sieve) decide(ctx context.Context, application *catalog.Application, source string) (Decision, error) {
+	decision := Decision{Application: application, Source: source, Versions: application.Versions}
+	if err := ctx.Err(); err != nil {
+		return decision, err
+	}
+	if winner, taken := s.winners[application.Name]; taken {
 		decision.Rule = RuleShadowed
 		decision.Reason = fmt.Sprintf("the source %q, which is listed earlier, has it as well", winner)
-		return decision
+		return decision, nil
 	}
-	winners[application.Name] = source
-	for _, rule := range rules {
-		if reason := rule.refuse(application); reason != "" {
+	s.winners[application.Name] = source
+	for _, rule := range s.rules {
+		reason, err := rule.refuse(ctx, &decision)
+		if err != nil {
+			return decision, err
+		}
+		if reason != "" {
 			decision.Rule, decision.Reason = rule.id, reason
-			return decision
+			return decision, nil
 		}
 	}
-	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, met(rules)
-	return decision
+	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met
+	if all := len(application.Versions); len(decision.Versions) < all {
+		decision.Reason += fmt.Sprintf("; versions keeps %d of its %d versions", len(decision.Versions), all)
+	}
+	return decision, nil
 }
 
 func unknown(known map[string]string, criteria Criteria) []string {
+	named := slices.Concat(criteria.Names, criteria.Exclude)
+	for _, rule := range criteria.Versions {
+		named = append(named, rule.names...)
+	}
 	missing := map[string]bool{}
-	for _, name := range slices.Concat(criteria.Names, criteria.Exclude) {
+	for _, name := range named {
 		if _, ok := known[name]; !ok {
 			missing[name] = true
 		}

@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -37,6 +38,16 @@ func lines(result selection.Result) string {
 	fmt.Fprintf(&text, "%d available, %d selected, %d excluded, %d shadowed, unknown %v\n",
 		result.Available, result.Selected, result.Excluded, result.Shadowed, result.UnknownNames)
 	return text.String()
+}
+
+// choose is Select where it cannot fail.
+func choose(t testing.TB, sources []selection.Source, criteria selection.Criteria) selection.Result {
+	t.Helper()
+	result, err := selection.Select(context.Background(), sources, criteria)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
 }
 
 func TestSelectDecidesOnEveryApplication(t *testing.T) {
@@ -114,7 +125,7 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := lines(selection.Select(test.sources, test.criteria)); got != test.want[1:] {
+			if got := lines(choose(t, test.sources, test.criteria)); got != test.want[1:] {
 				t.Errorf("Select() =\n%swant\n%s", got, test.want[1:])
 			}
 		})
@@ -122,7 +133,7 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 }
 
 func TestApplicationsAreTheSelectedOnes(t *testing.T) {
-	result := selection.Select([]selection.Source{source("b", "y x"), source("a", "z x w")}, selection.Criteria{Exclude: []string{"z"}})
+	result := choose(t, []selection.Source{source("b", "y x"), source("a", "z x w")}, selection.Criteria{Exclude: []string{"z"}})
 	var got []string
 	for _, decision := range result.Applications() {
 		got = append(got, decision.Application.Path)
@@ -144,13 +155,13 @@ func TestSelectDependsOnTheOrderOfSourcesOnly(t *testing.T) {
 		Tiers: []string{"gold", "silver", "tin"}, Names: []string{"a", "b", "c", "d", "x"}, Exclude: []string{"d", "e", "y"},
 	}
 	sources := []selection.Source{source("one", "a:gold b:silver c e"), source("two", "a:tin d:gold f"), source("three", "c:gold f b")}
-	want := selection.Select(sources, criteria)
+	want := choose(t, sources, criteria)
 	for range 50 {
 		mixed := slices.Clone(sources)
 		for i := range mixed {
 			mixed[i].Catalog = &catalog.Catalog{Applications: shuffle(sources[i].Catalog.Applications)}
 		}
-		got := selection.Select(mixed, selection.Criteria{
+		got := choose(t, mixed, selection.Criteria{
 			Tiers: shuffle(criteria.Tiers), Names: shuffle(criteria.Names), Exclude: shuffle(criteria.Exclude),
 		})
 		if !reflect.DeepEqual(got, want) {
@@ -159,7 +170,7 @@ func TestSelectDependsOnTheOrderOfSourcesOnly(t *testing.T) {
 	}
 	for range 50 {
 		mixed := shuffle(sources)
-		got := selection.Select(mixed, criteria)
+		got := choose(t, mixed, criteria)
 		if got.Available != want.Available || got.Shadowed != want.Shadowed || !slices.Equal(got.UnknownNames, want.UnknownNames) {
 			t.Fatalf("Select() =\n%swant the counts of\n%s", lines(got), lines(want))
 		}

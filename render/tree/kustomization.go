@@ -32,6 +32,8 @@ type Kustomization struct {
 	Labels map[string]string
 	// Annotations are set on every object.
 	Annotations map[string]string
+	// Patches are applied in order, before labels and annotations are set.
+	Patches []Patch
 }
 
 // Marshal returns the document: sorted and the same for the same contents, with
@@ -48,6 +50,7 @@ func (k Kustomization) Marshal() ([]byte, error) {
 		APIVersion: "kustomize.config.k8s.io/v1beta1",
 		Kind:       "Kustomization",
 		Resources:  resources,
+		Patches:    patches(k.Patches),
 	}
 	if len(k.Labels) > 0 {
 		document.Labels = []labels{{Pairs: pairs(k.Labels)}}
@@ -90,6 +93,7 @@ type (
 		APIVersion   string    `yaml:"apiVersion"`
 		Kind         string    `yaml:"kind"`
 		Resources    []text    `yaml:"resources"`
+		Patches      []patch   `yaml:"patches,omitempty"`
 		Labels       []labels  `yaml:"labels,omitempty"`
 		Transformers []literal `yaml:"transformers,omitempty"`
 	}
@@ -166,17 +170,26 @@ func (t text) MarshalYAML() (any, error) { return t.node() }
 // node quotes whatever is not obviously a word. The encoder would decide by
 // YAML 1.2, while kustomize reads parts of the file by YAML 1.1.
 func (t text) node() (*yaml.Node, error) {
-	if !utf8.ValidString(string(t)) { // the encoder would write !!binary
-		return nil, fmt.Errorf("%s is not valid UTF-8", quote(string(t)))
-	}
-	if strings.ContainsFunc(string(t), isForbidden) {
-		return nil, fmt.Errorf("%s contains a control character", quote(string(t)))
+	if err := CheckText(string(t)); err != nil {
+		return nil, err
 	}
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(t)}
 	if !isWord(string(t)) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n, nil
+}
+
+// CheckText returns why kustomize could not carry s in a kustomization.yaml, or
+// nil.
+func CheckText(s string) error {
+	if !utf8.ValidString(s) { // the encoder would write !!binary
+		return fmt.Errorf("%s is not valid UTF-8", quote(s))
+	}
+	if strings.ContainsFunc(s, isForbidden) {
+		return fmt.Errorf("%s contains a control character", quote(s))
+	}
+	return nil
 }
 
 // isForbidden reports whether kustomize cannot carry the character: escaped it

@@ -1,0 +1,107 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// Build builds the tree with kustomize, as kustomize-controller does, and returns the objects
+// as one YAML stream.
+func Build(files *tree.Tree) ([]byte, error) {
+	objects, err := build(files)
+	if err != nil {
+		return nil, err
+	}
+	return objects.AsYaml()
+}
+
+// build does not let kustomize panic: what it is fed comes from users.
+func build(files *tree.Tree) (objects resmap.ResMap, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize failed: %v", p)
+		}
+	}()
+	memory := filesys.MakeFsInMemory()
+	for _, path := range files.Paths() {
+		content, _ := files.Content(path)
+		if err := memory.WriteFile(path, content); err != nil {
+			return nil, err
+		}
+	}
+	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
+}
+
+// prove builds the tree before and after the patches, which is the only way to know what they
+// do: each has to match an object, and all objects have to be there afterwards under their names.
+func prove(before, after *tree.Tree, patches []tree.Patch) error {
+	path := field.NewPath("spec", "patches")
+	unpatched, err := build(before)
+	if err != nil {
+		return fmt.Errorf("building without the patches: %w", err)
+	}
+	for i, p := range patches {
+		if err := matches(unpatched, p.Target); err != nil {
+			return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
+		}
+	}
+	patched, err := build(after)
+	if err != nil {
+		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
+	}
+	if lost := missing(unpatched, patched); len(lost) > 0 {
+		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
+			"patches must not remove or rename objects, but these are gone: %s; use exclude", strings.Join(lost, ", "))}
+	}
+	if patched.Size() != unpatched.Size() {
+		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
+	}
+	return nil
+}
+
+// matches says why a target selects nothing. A patch without a target names its object itself,
+// and kustomize refuses it where there is none.
+func matches(objects resmap.ResMap, target *tree.Target) error {
+	if target == nil {
+		return nil
+	}
+	found, err := objects.Select(types.Selector{
+		ResId: resid.ResId{
+			Gvk:  resid.Gvk{Group: target.Group, Version: target.Version, Kind: target.Kind},
+			Name: target.Name, Namespace: target.Namespace,
+		},
+		LabelSelector:      target.LabelSelector,
+		AnnotationSelector: target.AnnotationSelector,
+	})
+	if err != nil {
+		return fmt.Errorf("the target cannot be read: %w", err)
+	}
+	if len(found) == 0 {
+		return errors.New("the target matches no object of the artifact")
+	}
+	return nil
+}
+
+func missing(before, after resmap.ResMap) []string {
+	gone := map[string]bool{}
+	for _, id := range before.AllIds() {
+		gone[id.Kind+"."+id.Group+" "+id.Name] = true
+	}
+	for _, id := range after.AllIds() {
+		delete(gone, id.Kind+"."+id.Group+" "+id.Name)
+	}
+	return slices.Sorted(maps.Keys(gone))
+}

@@ -1,0 +1,64 @@
+package selection
+
+import (
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/ext"
+)
+
+// unbounded are the string functions whose time or result is the product of two sizes. The cost
+// of a call is known only when it is over, so one call could take the memory of the process.
+var unbounded = [...]string{"format", "indexOf", "join", "lastIndexOf", "replace"}
+
+// newEnvironment declares what an expression can use. Nothing in it depends on anything but the
+// application: there is no clock, and what goes through a map goes in the order of its keys.
+func newEnvironment() (*cel.Env, error) {
+	options := []cel.EnvOption{
+		cel.CustomTypeAdapter(adapter{}),
+		cel.CustomTypeProvider(newProvider()),
+		cel.Variable(variable, recordType),
+		cel.ParserExpressionSizeLimit(maxExpression),
+		ext.Strings(ext.StringsVersion(3)),
+	}
+	for _, function := range unbounded {
+		// A declaration needs an overload, though what is disabled has none to call.
+		disabled := cel.Overload(function+"_disabled", nil, cel.BoolType)
+		options = append(options, cel.Function(function, cel.DisableDeclaration(true), disabled))
+	}
+	return cel.NewEnv(append(options, semverFunctions()...)...)
+}
+
+// costs are those of the functions that CEL itself counts as one step, whatever they copy.
+type costs struct{}
+
+// CallCost returns nil for what CEL knows better.
+func (costs) CallCost(function, _ string, arguments []ref.Val, result ref.Val) *uint64 {
+	switch function {
+	case "charAt", "lowerAscii", "reverse", "split", "substring", "strings.quote", "trim", "upperAscii":
+	default:
+		return nil
+	}
+	cost := 1 + extent(result)
+	for _, argument := range arguments {
+		cost += extent(argument)
+	}
+	return &cost
+}
+
+// extent counts ten characters, or one element of a list, as one.
+func extent(value ref.Val) uint64 {
+	sized, ok := value.(traits.Sizer)
+	if !ok {
+		return 0
+	}
+	size, ok := sized.Size().(types.Int)
+	if !ok || size < 0 {
+		return 0
+	}
+	if value.Type() == types.StringType {
+		return uint64(size) / 10
+	}
+	return uint64(size)
+}

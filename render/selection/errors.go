@@ -1,0 +1,78 @@
+package selection
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxListed elements of a list are repeated in a message, which ends up in conditions.
+	maxListed = 10
+	// maxQuoted bytes of somebody's text are repeated in a message.
+	maxQuoted = 80
+	// maxProblem bytes of what CEL says are repeated in a message.
+	maxProblem = 400
+)
+
+// UnknownListError says that Criteria's Lists name lists that no source has.
+type UnknownListError struct {
+	// Unknown lists, sorted. Never empty.
+	Unknown []string
+	// Known lists of the sources, sorted.
+	Known []string
+}
+
+func (e *UnknownListError) Error() string {
+	lists := "list"
+	if len(e.Unknown) > 1 {
+		lists = "lists"
+	}
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("unknown %s %s: the sources have no lists", lists, some(e.Unknown))
+	}
+	return fmt.Sprintf("unknown %s %s: the sources have %s", lists, some(e.Unknown), some(e.Known))
+}
+
+// ExpressionError says what is wrong with an expression, or why it failed for an application.
+type ExpressionError struct {
+	// Line and Column in the expression, from 1; 0 when they are unknown. Columns are characters.
+	Line, Column int
+	// Message for people, without the position.
+	Message string
+}
+
+func (e *ExpressionError) Error() string {
+	if e.Line == 0 {
+		return "expression: " + e.Message
+	}
+	return fmt.Sprintf("expression, line %d, column %d: %s", e.Line, e.Column, e.Message)
+}
+
+// some lists the first of many values.
+func some(values []string) string {
+	var listed []string
+	for _, value := range values[:min(len(values), maxListed)] {
+		listed = append(listed, shorten(value))
+	}
+	if more := len(values) - len(listed); more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(listed, ", "), more)
+	}
+	return strings.Join(listed, ", ")
+}
+
+// shorten cuts text that is repeated in a message.
+func shorten(text string) string {
+	return shortenTo(text, maxQuoted)
+}
+
+func shortenTo(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	cut := limit
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "..."
+}

@@ -1,0 +1,143 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// Outcome is what a rule makes of an application.
+type Outcome string
+
+// Outcomes. They are stable.
+const (
+	// OutcomePass: the rule lets the application in.
+	OutcomePass Outcome = "pass"
+	// OutcomeFail: the rule refuses it.
+	OutcomeFail Outcome = "fail"
+	// OutcomeUnset: the criteria have nothing for the rule.
+	OutcomeUnset Outcome = "not set"
+)
+
+// Verdict is what one rule makes of an application, whatever the others do.
+type Verdict struct {
+	// Rule is the rule's identifier.
+	Rule string
+	// Outcome for the application.
+	Outcome Outcome
+	// Reason for people; empty when the rule is not set.
+	Reason string
+}
+
+// Explanation says why an application is in or out.
+type Explanation struct {
+	// Decision is that of Select on the application of the first source that has it.
+	Decision Decision
+	// Shadowed are the decisions on the same name in later sources, in their order.
+	Shadowed []Decision
+	// Verdicts of all rules, in the order in which they decide.
+	Verdicts []Verdict
+}
+
+// Dropped returns the versions that are in the catalog but do not stay, in the document's order.
+func (d Decision) Dropped() []string {
+	var dropped []string
+	for _, version := range d.Application.Versions {
+		if !slices.Contains(d.Versions, version) {
+			dropped = append(dropped, version)
+		}
+	}
+	return dropped
+}
+
+// Explain says what every rule makes of the application with the name, those after the one that
+// decides included. It is nil when no source has it. The errors are those of Select.
+func Explain(ctx context.Context, sources []Source, criteria Criteria, name string) (*Explanation, error) {
+	selected, err := Select(ctx, sources, criteria)
+	if err != nil {
+		return nil, err
+	}
+	var own []Decision
+	for _, decision := range selected.Decisions {
+		if decision.Application.Name == name {
+			own = append(own, decision)
+		}
+	}
+	if len(own) == 0 {
+		return nil, nil
+	}
+	listed, err := members(sources, criteria.Lists)
+	if err != nil {
+		return nil, err
+	}
+	explanation := &Explanation{Decision: own[0], Shadowed: own[1:]}
+	for _, rule := range newRules(criteria, listed) {
+		verdict, err := rule.verdict(ctx, criteria, own[0])
+		if err != nil {
+			return nil, err
+		}
+		explanation.Verdicts = append(explanation.Verdicts, verdict)
+	}
+	return explanation, nil
+}
+
+// verdict asks one rule. One that cannot be evaluated fails: it comes after the rule that
+// decided, or Select would have returned the error.
+func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) (Verdict, error) {
+	application := decided.Application
+	if !r.isSet(criteria, application) {
+		return Verdict{Rule: r.id, Outcome: OutcomeUnset}, nil
+	}
+	tried := Decision{Application: application, Source: decided.Source, SourceDigest: decided.SourceDigest, Versions: application.Versions}
+	reason, err := r.refuse(ctx, &tried)
+	switch {
+	case ctx.Err() != nil:
+		return Verdict{}, ctx.Err()
+	case err != nil:
+		return Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: err.Error()}, nil
+	case reason != "":
+		return Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: reason}, nil
+	}
+	return Verdict{Rule: r.id, Outcome: OutcomePass, Reason: passed(r.id, tried)}, nil
+}
+
+// isSet reports whether the criteria have something for the rule, which for versions depends on
+// the application.
+func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
+	switch r.id {
+	case RuleSystem:
+		return true
+	case RuleExclude:
+		return len(criteria.Exclude) > 0
+	case RuleVersions:
+		return slices.ContainsFunc(criteria.Versions, func(v VersionRule) bool { return v.concerns(application) })
+	}
+	return r.limits
+}
+
+// passed says why a rule lets the application of a decision in.
+func passed(id string, decision Decision) string {
+	application := decision.Application
+	switch id {
+	case RuleExclude:
+		return "exclude does not name it"
+	case RuleSystem:
+		if application.Labels[systemLabel] == systemValue {
+			return "KKP's operator reconciles it, but limit.nameSelector names it"
+		}
+		return "it is not one that KKP's operator reconciles"
+	case RuleNames:
+		return "limit.nameSelector names it"
+	case RuleTiers:
+		return fmt.Sprintf("its tier is %q", shorten(application.Metadata.Tier))
+	case RuleLists:
+		return "one of the lists has it"
+	case RuleExpression:
+		return "limit.expression is true for it"
+	case RuleVersions:
+		return fmt.Sprintf("%d of its %d versions stay", len(decision.Versions), len(application.Versions))
+	}
+	return "its labels match"
+}

@@ -1,0 +1,155 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+const (
+	// maxExpression bounds an expression in bytes, as the API does.
+	maxExpression = 4096
+	// costLimit bounds the evaluation for one application, in CEL's units: about one for a
+	// step or for ten characters of a string. Looking at each of 100 versions costs about 1,000,
+	// comparing each of them with each other one 80,000; a third level is refused.
+	costLimit = 100_000
+	// interruptEvery is the number of steps of a loop between two looks at the context.
+	interruptEvery = 100
+)
+
+// Expression is a compiled expression. It is immutable and safe for concurrent use.
+type Expression struct {
+	source  string
+	ast     *cel.Ast
+	program cel.Program
+}
+
+// String returns the expression as it was written.
+func (e *Expression) String() string {
+	return e.source
+}
+
+// CompileExpression compiles an expression in the Common Expression Language over the variable
+// app, whose fields are those of fields. It must be boolean. The error is an *ExpressionError.
+func CompileExpression(source string) (*Expression, error) {
+	if len(source) > maxExpression {
+		return nil, &ExpressionError{Message: fmt.Sprintf("is longer than %d bytes", maxExpression)}
+	}
+	env, err := newEnvironment()
+	if err != nil {
+		return nil, &ExpressionError{Message: err.Error()}
+	}
+	checked, issues := env.Compile(source)
+	if err := issues.Err(); err != nil {
+		return nil, compileError(issues.Errors())
+	}
+	if output := checked.OutputType(); !output.IsExactType(cel.BoolType) {
+		return nil, &ExpressionError{Line: 1, Column: 1, Message: fmt.Sprintf("must be true or false, but is of the type %s", output)}
+	}
+	if err := checkLoops(checked); err != nil {
+		return nil, err
+	}
+	program, err := env.Program(checked,
+		cel.EvalOptions(cel.OptOptimize),
+		cel.CostTracking(costs{}),
+		cel.CostLimit(costLimit),
+		cel.InterruptCheckFrequency(interruptEvery),
+	)
+	if err != nil {
+		return nil, &ExpressionError{Message: err.Error()}
+	}
+	return &Expression{source: source, ast: checked, program: program}, nil
+}
+
+// checkLoops refuses loops through a map that the expression itself writes down, because CEL goes
+// through those in any order. A loop is the only way to give a map a name, so that looking at
+// what loops go through finds all of them.
+func checkLoops(checked *cel.Ast) error {
+	native := checked.NativeRep()
+	loops := ast.MatchDescendants(ast.NavigateAST(native), ast.KindMatcher(ast.ComprehensionKind))
+	for _, loop := range loops {
+		through := ast.NavigateExpr(native, loop.AsComprehension().IterRange())
+		if maps := ast.MatchSubset(append(ast.MatchDescendants(through, ast.AllMatcher()), through), ast.KindMatcher(ast.MapKind)); len(maps) > 0 {
+			failed := &ExpressionError{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}
+			failed.locate(native.SourceInfo().GetStartLocation(maps[0].ID()))
+			return failed
+		}
+	}
+	return nil
+}
+
+// compileError puts the position of the first problem first; the others follow in its message.
+func compileError(problems []*common.Error) error {
+	failed := &ExpressionError{}
+	failed.locate(problems[0].Location)
+	var messages []string
+	for i, problem := range problems[:min(len(problems), maxListed)] {
+		message := shortenTo(problem.Message, maxProblem)
+		if i > 0 {
+			other := &ExpressionError{}
+			other.locate(problem.Location)
+			message = fmt.Sprintf("line %d, column %d: %s", other.Line, other.Column, message)
+		}
+		messages = append(messages, message)
+	}
+	failed.Message = strings.Join(messages, "; ")
+	return failed
+}
+
+// locate counts columns from 1, which CEL counts from 0, or from -1 where there is nothing.
+func (e *ExpressionError) locate(location common.Location) {
+	if location.Line() > 0 {
+		e.Line, e.Column = location.Line(), max(location.Column(), 0)+1
+	}
+}
+
+// holds evaluates the expression for an application.
+func (e *Expression) holds(ctx context.Context, application *catalog.Application, source string) (bool, error) {
+	result, _, err := e.program.ContextEval(ctx, variables{&record{application: application, source: source}})
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		return false, e.evaluationError(application, err)
+	}
+	return result == types.True, nil
+}
+
+func (e *Expression) evaluationError(application *catalog.Application, err error) error {
+	message := shortenTo(err.Error(), maxProblem)
+	switch {
+	case strings.HasPrefix(message, "no such key"):
+		message += " (has() guards keys that not every application has)"
+	case strings.Contains(message, "actual cost limit exceeded"):
+		message = fmt.Sprintf("it is too expensive: the limit is %d steps", costLimit)
+	}
+	failed := &ExpressionError{Message: fmt.Sprintf("for application %s: %s", application.Name, message)}
+	var located *types.Err
+	if errors.As(err, &located) {
+		failed.locate(e.ast.NativeRep().SourceInfo().GetStartLocation(located.NodeID()))
+	}
+	return failed
+}
+
+// variables has app and nothing else.
+type variables struct {
+	app *record
+}
+
+// ResolveName returns app.
+func (v variables) ResolveName(name string) (any, bool) {
+	return v.app, name == variable
+}
+
+// Parent returns that there is none.
+func (v variables) Parent() cel.Activation {
+	return nil
+}

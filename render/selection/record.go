@@ -1,0 +1,172 @@
+package selection
+
+import (
+	"fmt"
+	"reflect"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// variable is the name of the only variable of expressions.
+const variable = "app"
+
+var (
+	// No expression can name these types, and so make values of them: names have no spaces.
+	recordType = types.NewObjectType("catalog application")
+	textMap    = types.NewMapType(types.StringType, types.StringType)
+	anyMap     = types.NewMapType(types.StringType, types.DynType)
+)
+
+// record is an application as an expression sees it.
+type record struct {
+	application *catalog.Application
+	source      string
+	// spec is parsed when it is asked for.
+	spec map[string]any
+}
+
+// field of an application in expressions.
+type field struct {
+	name string
+	kind *types.Type
+	get  func(*record) (any, error)
+}
+
+// fields of app. The versions are those of the catalog, before versions narrows them.
+func fields() []field {
+	return []field{
+		texts("name", func(r *record) string { return r.application.Name }),
+		texts("kind", func(r *record) string { return r.application.Kind }),
+		texts("group", func(r *record) string { return r.application.Group }),
+		texts("tier", func(r *record) string { return r.application.Metadata.Tier }),
+		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
+		texts("source", func(r *record) string { return r.source }),
+		texts("latestVersion", func(r *record) string { return highest(r.application.Versions) }),
+		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.application.Versions, nil }},
+		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
+		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
+		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
+		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
+	}
+}
+
+func texts(name string, get func(*record) string) field {
+	return field{name: name, kind: types.StringType, get: func(r *record) (any, error) { return get(r), nil }}
+}
+
+func (r *record) parsedSpec() (map[string]any, error) {
+	if r.spec != nil {
+		return r.spec, nil
+	}
+	spec, err := r.application.Spec()
+	r.spec = spec
+	return spec, err
+}
+
+// ConvertToNative is what CEL needs of a value; app has no other form.
+func (r *record) ConvertToNative(wanted reflect.Type) (any, error) {
+	if reflect.TypeOf(r).AssignableTo(wanted) {
+		return r, nil
+	}
+	return nil, fmt.Errorf("app cannot be converted to %v", wanted)
+}
+
+// ConvertToType supports type(app).
+func (r *record) ConvertToType(wanted ref.Type) ref.Val {
+	switch wanted {
+	case types.TypeType:
+		return recordType
+	case recordType:
+		return r
+	}
+	return types.NewErr("app cannot be converted to %s", wanted.TypeName())
+}
+
+// Equal compares by identity.
+func (r *record) Equal(other ref.Val) ref.Val {
+	return types.Bool(other == ref.Val(r))
+}
+
+// Type returns the type of app.
+func (r *record) Type() ref.Type {
+	return recordType
+}
+
+// Value returns what field getters work on.
+func (r *record) Value() any {
+	return r
+}
+
+// provider knows the types of expressions besides CEL's own.
+type provider struct {
+	types.Provider
+	fields map[string]*types.FieldType
+	names  []string
+}
+
+func newProvider() *provider {
+	p := &provider{Provider: types.NewEmptyRegistry(), fields: map[string]*types.FieldType{}}
+	for _, field := range fields() {
+		p.names = append(p.names, field.name)
+		p.fields[field.name] = field.declaration()
+	}
+	return p
+}
+
+// declaration says that a field is present, for has(), when it is not empty. A spec always is.
+func (f field) declaration() *types.FieldType {
+	return &types.FieldType{
+		Type: f.kind,
+		IsSet: func(target any) bool {
+			app, ok := target.(*record)
+			if !ok || f.name == "spec" {
+				return ok
+			}
+			value, err := f.get(app)
+			return err == nil && reflect.ValueOf(value).Len() > 0
+		},
+		GetFrom: func(target any) (any, error) {
+			app, ok := target.(*record)
+			if !ok {
+				return nil, fmt.Errorf("no such field: %s", f.name)
+			}
+			return f.get(app)
+		},
+	}
+}
+
+// FindStructType returns the types that have, or could have, fields.
+func (p *provider) FindStructType(name string) (*types.Type, bool) {
+	switch name {
+	case recordType.TypeName():
+		return types.NewTypeTypeWithParam(recordType), true
+	case versionType.TypeName():
+		return types.NewTypeTypeWithParam(versionType), true
+	}
+	return p.Provider.FindStructType(name)
+}
+
+// FindStructFieldNames returns the fields of app.
+func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
+	if name == recordType.TypeName() {
+		return p.names, true
+	}
+	return p.Provider.FindStructFieldNames(name)
+}
+
+// FindStructFieldType returns a field of app.
+func (p *provider) FindStructFieldType(name, fieldName string) (*types.FieldType, bool) {
+	if name != recordType.TypeName() {
+		return p.Provider.FindStructFieldType(name, fieldName)
+	}
+	found, ok := p.fields[fieldName]
+	return found, ok
+}
+
+// NewValue refuses: an expression cannot make an application.
+func (p *provider) NewValue(name string, _ map[string]ref.Val) ref.Val {
+	return types.NewErr("%s cannot be made", name)
+}

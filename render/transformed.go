@@ -1,0 +1,125 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// Addresses is what an application refers to, after its mirrors.
+type Addresses struct {
+	// Application is the metadata.name.
+	Application string
+	// Hosts that its document refers to.
+	Hosts []transform.Host
+	// Unreadable says why its default values could not be searched, or is empty.
+	Unreadable string
+}
+
+// document is a selected application as it goes into the artifact.
+type document struct {
+	name    string
+	content []byte
+	Addresses
+}
+
+// maxReported bounds how many applications, or hosts, an error lists.
+const maxReported = 20
+
+// transformAll transforms the selected applications on all cores; the result has their order.
+// The error is an *Error with the reason InvalidSpec that lists every application that cannot
+// be transformed as the spec asks.
+func transformAll(ctx context.Context, selected []selection.Decision, opts Options) ([]document, error) {
+	documents := make([]document, len(selected))
+	failures := make([]error, len(selected))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, d := range selected {
+		group.Go(func() error {
+			documents[i], failures[i] = transformOne(d, opts)
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	if failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil }); len(failed) > 0 {
+		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
+	}
+	return documents, nil
+}
+
+func transformOne(d selection.Decision, opts Options) (document, error) {
+	out := document{name: d.Application.Name, content: d.Application.Document}
+	if opts.Transform == nil {
+		return out, nil
+	}
+	result, err := opts.Transform.Apply(transform.Input{
+		Application: d.Application, Versions: d.Versions, SourceDigest: d.SourceDigest,
+	})
+	if err != nil {
+		return document{}, err
+	}
+	out.content = result.Document
+	out.Addresses = Addresses{Application: d.Application.Name, Hosts: result.Hosts, Unreadable: result.Unreadable}
+	return out, nil
+}
+
+// bounded joins the first errors and says how many more there are.
+func bounded(errs []error) error {
+	listed := errs[:min(len(errs), maxReported)]
+	if more := len(errs) - len(listed); more > 0 {
+		listed = append(slices.Clone(listed), fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(listed...)
+}
+
+func addresses(documents []document) []Addresses {
+	var out []Addresses
+	for _, d := range documents {
+		if len(d.Hosts) > 0 || d.Unreadable != "" {
+			out = append(out, d.Addresses)
+		}
+	}
+	return out
+}
+
+// unmirrored refuses documents with something to fetch that no mirror covers. What is a URL
+// inside of values, and may never be fetched, is not counted.
+func unmirrored(documents []document) error {
+	var found []error
+	for _, d := range documents {
+		if d.Unreadable != "" {
+			found = append(found, fmt.Errorf("%s: its default values cannot be searched: %s", d.name, d.Unreadable))
+		}
+		for _, host := range d.Uncovered() {
+			found = append(found, fmt.Errorf("%s: %s at %s", d.name, host.Host, host.Path))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
+		Err: fmt.Errorf("requireMirrors: no mirror covers %s", strings.ReplaceAll(bounded(found).Error(), "\n", "; "))}
+}
+
+// Uncovered returns the hosts that are needed to install the application and that no mirror
+// covers.
+func (a Addresses) Uncovered() []transform.Host {
+	var out []transform.Host
+	for _, host := range a.Hosts {
+		if !host.Covered && host.Kind != transform.KindURL {
+			out = append(out, host)
+		}
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package render
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// validate repeats what the API server checks, for specs that it has not seen, and checks what
+// its schema cannot say.
+func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
+	var errs field.ErrorList
+	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
+	if len(cs.Name) > 63 {
+		errs = append(errs, field.TooLong(meta.Child("name"), cs.Name, 63))
+	}
+	for _, msg := range apivalidation.NameIsDNSSubdomain(cs.Name, false) {
+		errs = append(errs, field.Invalid(meta.Child("name"), cs.Name, msg))
+	}
+	for _, msg := range apivalidation.ValidateNamespaceName(cs.Namespace, false) {
+		errs = append(errs, field.Invalid(meta.Child("namespace"), cs.Namespace, msg))
+	}
+	if len(cs.Spec.Sources) == 0 {
+		errs = append(errs, field.Required(spec.Child("sources"), "at least one source is needed"))
+	}
+	for i, source := range cs.Spec.Sources {
+		path := spec.Child("sources").Index(i)
+		errs = append(errs, validateSource(cs, source, path)...)
+		if slices.ContainsFunc(cs.Spec.Sources[:i], func(s v1alpha1.SourceReference) bool { return sameSource(s, source) }) {
+			errs = append(errs, field.Duplicate(path, source.Name))
+		}
+	}
+	if interval := cs.Spec.Interval.Duration; interval != 0 && interval < time.Second {
+		errs = append(errs, field.Invalid(spec.Child("interval"), interval.String(), "must be at least 1s"))
+	}
+	if limit := cs.Spec.Limit; limit != nil {
+		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
+	}
+	errs = append(errs, validatePatches(cs.Spec.Patches, spec.Child("patches"))...)
+	if common := cs.Spec.CommonMetadata; common != nil {
+		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
+	}
+	return errs
+}
+
+// validateLimit refuses lists that are there but empty: whether they mean everything or nothing
+// is anybody's guess.
+func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	refuseEmpty := func(list []string, path *field.Path) {
+		if list != nil && len(list) == 0 {
+			errs = append(errs, field.Required(path, "leave it out, or list at least one"))
+		}
+	}
+	refuseEmpty(limit.NameSelector, path.Child("nameSelector"))
+	refuseEmpty(limit.CatalogRefs, path.Child("catalogRefs"))
+	if limit.MetadataSelector != nil {
+		refuseEmpty(limit.MetadataSelector.TierRefs, path.Child("metadataSelector", "tierRefs"))
+	}
+	return errs
+}
+
+func validatePatches(patches []kustomize.Patch, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, p := range patches {
+		if err := tree.CheckText(p.Patch); err != nil {
+			errs = append(errs, field.Invalid(path.Index(i).Child("patch"), field.OmitValueType{}, err.Error()))
+		}
+	}
+	return errs
+}
+
+// sameSource says whether both name the same directory of the same source.
+func sameSource(a, b v1alpha1.SourceReference) bool {
+	a.Format, b.Format = "", ""
+	if a.Kind == "" {
+		a.Kind = "OCIRepository"
+	}
+	if b.Kind == "" {
+		b.Kind = "OCIRepository"
+	}
+	return a == b
+}
+
+func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	kinds := []string{"OCIRepository", "GitRepository", "Bucket", "ExternalArtifact"}
+	if source.Kind != "" && !slices.Contains(kinds, source.Kind) {
+		errs = append(errs, field.NotSupported(path.Child("kind"), source.Kind, kinds))
+	}
+	formats := []string{v1alpha1.FormatAuto, v1alpha1.FormatApplications}
+	if source.Format != "" && !slices.Contains(formats, source.Format) {
+		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, formats))
+	}
+	if source.Name == "" {
+		errs = append(errs, field.Required(path.Child("name"), ""))
+	}
+	if source.Path != "" && (!fs.ValidPath(source.Path) || source.Path == ".") {
+		errs = append(errs, field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
+	}
+	own := source.Namespace == "" || source.Namespace == cs.Namespace
+	if source.Kind == "ExternalArtifact" && source.Name == cs.Name && own {
+		errs = append(errs, field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
+	}
+	return errs
+}
+
+func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) field.ErrorList {
+	labels, annotations := path.Child("labels"), path.Child("annotations")
+	errs := metav1validation.ValidateLabels(common.Labels, labels)
+	errs = append(errs, apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
+	// KKP refuses to delete objects with the latter two.
+	for _, key := range slices.Sorted(maps.Keys(common.Annotations)) {
+		if err := tree.CheckText(common.Annotations[key]); err != nil {
+			errs = append(errs, field.Invalid(annotations.Key(key), common.Annotations[key], err.Error()))
+		}
+	}
+	errs = append(errs, refuseReserved(common.Labels, labels, v1alpha1.ManagedByLabel,
+		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by")...)
+	return append(errs, refuseReserved(common.Annotations, annotations)...)
+}
+
+// refuseReserved reports the given keys, and those with the prefixes of Winnow and of Flux's
+// kustomize-controller, which nobody else may write.
+func refuseReserved(set map[string]string, path *field.Path, keys ...string) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		prefix, _, _ := strings.Cut(key, "/")
+		if prefix == v1alpha1.GroupVersion.Group || prefix == "kustomize.toolkit.fluxcd.io" || slices.Contains(keys, key) {
+			errs = append(errs, field.Forbidden(path.Key(key), "this key is reserved"))
+		}
+	}
+	return errs
+}
