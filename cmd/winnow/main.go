@@ -73,7 +73,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRenderCommand(), newVersionCommand())
+	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(), newVersionCommand())
 	return root
 }
 

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// explainOptions are the flags of winnow explain.
+type explainOptions struct {
+	selectionOptions
+	output *choice
+}
+
+func newExplainCommand() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain -f SELECTION --source CATALOG APPLICATION",
+		Short: "Say why a selection has an application or not, rule by rule",
+		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
+			"that decides are asked as well, so that all that keeps it out is there at once.\n\n" +
+			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
+			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
+			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
+			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage or I/O.",
+		Example: "  winnow explain -f selection.yaml --source ./catalog argocd",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return completeApplications(cmd.Context(), o.sources), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	o.addFlags(cmd)
+	o.output = addFormat(cmd)
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer, name string) error {
+	switch {
+	case o.file == "":
+		return errors.New("which selection? pass -f FILE")
+	case len(o.sources) == 0:
+		return errors.New("which catalog? pass --source CATALOG")
+	}
+	sources, options, err := o.open(ctx, stdin)
+	if err != nil {
+		return err
+	}
+	// What Decide refuses has a better message there.
+	result, err := render.Decide(ctx, sources, options)
+	if err != nil {
+		return err
+	}
+	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
+	if err != nil {
+		return err
+	}
+	if explained == nil {
+		return unknownApplication(name, result)
+	}
+	return write(stdout, o.output.value, newExplanation(explained))
+}
+
+func unknownApplication(name string, result selection.Result) error {
+	var known []string
+	for _, decision := range result.Decisions {
+		known = append(known, decision.Application.Name)
+	}
+	err := fmt.Errorf("no source has %q", name)
+	if near := nearest(name, known); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
+}
+
+// explanation is what explain prints.
+type explanation struct {
+	decisionSummary
+	Rules    []ruleVerdict `json:"rules"`
+	Shadowed []string      `json:"shadowed"`
+}
+
+type ruleVerdict struct {
+	Rule    string `json:"rule"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+func newExplanation(e *selection.Explanation) *explanation {
+	out := &explanation{decisionSummary: summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
+	for _, v := range e.Verdicts {
+		out.Rules = append(out.Rules, ruleVerdict{Rule: v.Rule, Outcome: string(v.Outcome), Reason: v.Reason})
+	}
+	for _, decision := range e.Shadowed {
+		out.Shadowed = append(out.Shadowed, decision.Source)
+	}
+	return out
+}
+
+// headline says what is decided, and what decided it.
+func (e *explanation) headline() string {
+	if e.Selected {
+		return fmt.Sprintf("%s of the source %s is in: %s", e.Name, e.Source, e.Reason)
+	}
+	return fmt.Sprintf("%s of the source %s is out by %s: %s", e.Name, e.Source, e.Rule, e.Reason)
+}
+
+// facts are the lines below the rules.
+func (e *explanation) facts() []string {
+	var all []string
+	for _, one := range []struct {
+		label  string
+		values []string
+	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}} {
+		if len(one.values) > 0 {
+			all = append(all, one.label+": "+strings.Join(one.values, ", "))
+		}
+	}
+	if e.Deprecated != "" {
+		all = append(all, "deprecated: "+e.Deprecated)
+	}
+	return all
+}
+
+// table has a line for a rule, and its reason in the next.
+func (e *explanation) table(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\n", wrap(e.headline(), ""))
+	for _, rule := range e.Rules {
+		fmt.Fprintf(w, "%-7s  %s\n", rule.Outcome, rule.Rule)
+		if rule.Reason != "" {
+			fmt.Fprintln(w, wrap(rule.Reason, "         "))
+		}
+	}
+	for i, fact := range e.facts() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, wrap(fact, ""))
+	}
+}
+
+func (e *explanation) markdown(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\n", escapeMarkdown(e.headline()))
+	g := grid{header: []string{"Rule", "Outcome", "Reason"}}
+	for _, rule := range e.Rules {
+		g.rows = append(g.rows, []string{rule.Rule, rule.Outcome, rule.Reason})
+	}
+	g.markdown(w)
+	for i, fact := range e.facts() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", escapeMarkdown(fact))
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// Values of -o of the verbs that answer a question.
+const (
+	formatTable    = "table"
+	formatYAML     = "yaml"
+	formatJSON     = "json"
+	formatMarkdown = "markdown"
+	formatGitHub   = "github"
+)
+
+// maxLine is the width that tables are made for.
+const maxLine = 80
+
+// choice is a flag with a fixed set of values, the first of which is the default.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+// addChoice adds the flag with its completion.
+func addChoice(cmd *cobra.Command, name, shorthand, usage string, allowed ...string) *choice {
+	c := &choice{value: allowed[0], allowed: allowed}
+	cmd.Flags().VarP(c, name, shorthand, usage+": "+strings.Join(allowed, ", "))
+	cmd.Flags().Lookup(name).DefValue = "" // the first of the list, as everywhere
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func addFormat(cmd *cobra.Command, more ...string) *choice {
+	all := append([]string{formatTable, formatYAML, formatJSON, formatMarkdown}, more...)
+	return addChoice(cmd, "output", "o", "`FORMAT`", all...)
+}
+
+// String is part of pflag.Value.
+func (c *choice) String() string { return c.value }
+
+// Type is part of pflag.Value.
+func (c *choice) Type() string { return "string" }
+
+// Set is part of pflag.Value.
+func (c *choice) Set(value string) error {
+	if !slices.Contains(c.allowed, value) {
+		return fmt.Errorf("use one of %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = value
+	return nil
+}
+
+// view is an answer that can be printed in every format. Its own fields, with their JSON tags,
+// are what yaml and json print.
+type view interface {
+	table(w io.Writer)
+	markdown(w io.Writer)
+}
+
+// write prints a view in a format.
+func write(w io.Writer, format string, v view) error {
+	var text strings.Builder
+	switch format {
+	case formatJSON:
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false) // >= stays readable
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(v); err != nil {
+			return err
+		}
+	case formatYAML:
+		content, err := yaml.Marshal(v)
+		if err != nil {
+			return err
+		}
+		text.Write(content)
+	case formatMarkdown:
+		v.markdown(&text)
+	default:
+		v.table(&text)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// grid is a table of text, which may be a catalog's.
+type grid struct {
+	header []string
+	rows   [][]string
+}
+
+// print writes the grid in columns, two spaces apart.
+func (g grid) print(w io.Writer) {
+	lines := append([][]string{g.header}, g.rows...)
+	widths := make([]int, len(g.header))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(plain(cell)))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, cell := range line {
+			fmt.Fprintf(&text, "%-*s  ", widths[i], plain(cell))
+		}
+		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
+	}
+}
+
+// markdown writes the grid as a table of GitHub's Markdown.
+func (g grid) markdown(w io.Writer) {
+	rule := slices.Repeat([]string{"---"}, len(g.header))
+	for _, line := range append([][]string{g.header, rule}, g.rows...) {
+		cells := make([]string, len(line))
+		for i, cell := range line {
+			cells[i] = escapeMarkdown(cell)
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// escapeMarkdown keeps the text of a catalog from becoming markup, in a table or elsewhere.
+func escapeMarkdown(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;").
+		Replace(plain(text))
+}
+
+// plain makes a line of a text: a catalog must not move the cursor of a terminal.
+func plain(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(clean), " ")
+}
+
+// wrap breaks a text into lines of at most maxLine with the indent. Longer words stay whole.
+func wrap(text, indent string) string {
+	var lines []string
+	line := indent
+	for word := range strings.FieldsSeq(plain(text)) {
+		if line != indent && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > maxLine {
+			lines = append(lines, line)
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// brief cuts a text for a column.
+func brief(text string, width int) string {
+	text = plain(text)
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-3]) + "..."
+}
+
+// versionsColumn lists few versions, and of many the first and the last.
+func versionsColumn(versions []string) string {
+	switch n := len(versions); {
+	case n == 0:
+		return "-"
+	case n <= 3:
+		return strings.Join(versions, ", ")
+	default:
+		return fmt.Sprintf("%s ... %s (%d)", versions[0], versions[n-1], n)
+	}
+}
+
+// count returns "1 thing" or "2 things".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

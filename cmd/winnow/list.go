@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// listOptions are the flags of winnow list.
+type listOptions struct {
+	selectionOptions
+	output *choice
+}
+
+func newListCommand() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list CATALOG [-f SELECTION]",
+		Short: "List the applications of a catalog, with -f the decision on each",
+		Long: "List the applications of a catalog; with -f the selection's decision on each:\n" +
+			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n\n" +
+			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
+			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
+			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
+			"the numbers available, selected and shadowed.",
+		Example: "  winnow list ./catalog\n\n" +
+			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
+			"  # several sources\n" +
+			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.sources = append(args, o.sources...)
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	o.addFlags(cmd)
+	o.output = addFormat(cmd)
+	return cmd
+}
+
+func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+	if o.file == "" {
+		return o.listCatalog(ctx, stdout)
+	}
+	if len(o.sources) == 0 {
+		return errors.New("which catalog? pass CATALOG, or --source NAME=CATALOG for each source")
+	}
+	sources, options, err := o.open(ctx, stdin)
+	if err != nil {
+		return err
+	}
+	result, err := render.Decide(ctx, sources, options)
+	if err != nil {
+		return err
+	}
+	warnUnknown(stderr, result)
+	if err := write(stdout, o.output.value, newDecisionList(result, len(sources) > 1)); err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "%d of %s selected\n", result.Selected, count(result.Available, "application"))
+	return nil
+}
+
+func (o *listOptions) listCatalog(ctx context.Context, stdout io.Writer) error {
+	switch {
+	case o.name != "":
+		return errors.New("--name picks a selection: pass -f FILE as well")
+	case len(o.sources) != 1:
+		return errors.New("which catalog? pass one CATALOG; several need a selection, -f FILE")
+	}
+	source, err := openSource(ctx, o.sources[0], "", o.plainHTTP)
+	if err != nil {
+		return err
+	}
+	return write(stdout, o.output.value, newApplicationList(source.Catalog))
+}
+
+// applicationList is what list prints of a catalog.
+type applicationList struct {
+	Applications []listedApplication `json:"applications"`
+}
+
+type listedApplication struct {
+	Name       string   `json:"name"`
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Tier       string   `json:"tier,omitempty"`
+	Versions   []string `json:"versions"`
+	Deprecated string   `json:"deprecated,omitempty"`
+	Path       string   `json:"path"`
+}
+
+func newApplicationList(c *catalog.Catalog) *applicationList {
+	list := &applicationList{Applications: make([]listedApplication, 0, len(c.Applications))}
+	for _, a := range c.Applications {
+		list.Applications = append(list.Applications, listedApplication{
+			Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Path: a.Path, Tier: a.Metadata.Tier,
+			Versions: listed(a.Versions), Deprecated: a.Metadata.Deprecated,
+		})
+	}
+	return list
+}
+
+// listed makes JSON have a list where there is nothing.
+func listed(values []string) []string { return append([]string{}, values...) }
+
+func (l *applicationList) grid(deprecatedWidth int) grid {
+	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED"}}
+	for _, a := range l.Applications {
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), versionsColumn(a.Versions), orDash(brief(a.Deprecated, deprecatedWidth))})
+	}
+	return g
+}
+
+func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
+func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
+
+func orDash(text string) string {
+	if plain(text) == "" {
+		return "-"
+	}
+	return text
+}
+
+// decisionList is what list prints of a selection.
+type decisionList struct {
+	Available    int               `json:"available"`
+	Selected     int               `json:"selected"`
+	Shadowed     int               `json:"shadowed"`
+	Applications []decisionSummary `json:"applications"`
+
+	several bool // sources
+}
+
+// decisionSummary is a decision for people and programs.
+type decisionSummary struct {
+	Name       string   `json:"name"`
+	Source     string   `json:"source"`
+	Selected   bool     `json:"selected"`
+	Rule       string   `json:"rule"`
+	Reason     string   `json:"reason"`
+	Tier       string   `json:"tier,omitempty"`
+	Versions   []string `json:"versions"`
+	Dropped    []string `json:"dropped"`
+	Deprecated string   `json:"deprecated,omitempty"`
+}
+
+func summarize(d selection.Decision) decisionSummary {
+	s := decisionSummary{
+		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
+		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
+		Versions: listed(nil), Dropped: listed(d.Application.Versions),
+	}
+	if d.Selected {
+		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
+	}
+	return s
+}
+
+func newDecisionList(result selection.Result, several bool) *decisionList {
+	list := &decisionList{
+		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
+		Applications: make([]decisionSummary, 0, len(result.Decisions)), several: several,
+	}
+	for _, decision := range result.Decisions {
+		list.Applications = append(list.Applications, summarize(decision))
+	}
+	return list
+}
+
+func (l *decisionList) grid() grid {
+	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS"}}
+	if l.several {
+		g.header = append(g.header, "SOURCE")
+	}
+	for _, a := range l.Applications {
+		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(a.Versions)}
+		if l.several {
+			row = append(row, a.Source)
+		}
+		g.rows = append(g.rows, row)
+	}
+	return g
+}
+
+func yesNo(value bool) string {
+	if value {
+		return "yes"
+	}
+	return "no"
+}
+
+func (l *decisionList) table(w io.Writer)    { l.grid().print(w) }
+func (l *decisionList) markdown(w io.Writer) { l.grid().markdown(w) }

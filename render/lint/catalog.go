@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// corpusRule is a rule on all applications together, of any kind.
+type corpusRule struct {
+	Rule
+	check func(*corpus, reportAt)
+}
+
+// reportAt adds a finding on an application in a line of one of its files.
+type reportAt func(d *definition, path string, line int, format string, args ...any)
+
+// corpusRules are those on metadata.yaml, and those that compare applications.
+func corpusRules() []corpusRule {
+	return []corpusRule{
+		{Rule{"catalog/metadata-missing", Warning, "every application has a metadata.yaml"}, metadataMissing},
+		{Rule{"catalog/tier-missing", Warning, "every metadata.yaml has a tier"}, tierMissing},
+		{Rule{"catalog/tier-spelling", Warning, "a tier is spelt in one way"}, tierSpelling},
+		{Rule{"catalog/deprecated", Info, "the application is not deprecated"}, deprecated},
+		{Rule{"cozystack/duplicate-kind", Error, "no two applications of Cozystack have one spec.application.kind"}, duplicateKind},
+	}
+}
+
+func metadataMissing(c *corpus, report reportAt) {
+	for _, d := range c.definitions {
+		if !d.hasMetadata && d.root.isSet() {
+			report(d, d.metadataPath, 0, "is missing: no tier or label selects the application")
+		}
+	}
+}
+
+func tierMissing(c *corpus, report reportAt) {
+	for _, d := range c.definitions {
+		tier := d.metadata.get("tier")
+		if d.metadata.isSet() && (!tier.isSet() || tier.text() == "" && tier.node.ShortTag() == "!!str") {
+			report(d, d.metadataPath, tier.line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
+		}
+	}
+}
+
+// tierSpelling reports the rarer spellings of what is one tier without regard to case; of those
+// that are equally frequent, the one without spaces and then lower case is right.
+func tierSpelling(c *corpus, report reportAt) {
+	spellings := map[string]map[string]int{}
+	for _, d := range c.definitions {
+		tier := d.metadata.get("tier").text()
+		if spellings[fold(tier)] == nil {
+			spellings[fold(tier)] = map[string]int{}
+		}
+		spellings[fold(tier)][tier]++
+	}
+	for _, d := range c.definitions {
+		tier := d.metadata.get("tier")
+		if usual := mostFrequent(spellings[fold(tier.text())]); tier.text() != usual {
+			report(d, d.metadataPath, tier.line, "tier %s is spelt %s elsewhere: case matters", quote(tier.text()), quote(usual))
+		}
+	}
+}
+
+func fold(tier string) string { return strings.ToLower(strings.TrimSpace(tier)) }
+
+func mostFrequent(counts map[string]int) string {
+	var all []string
+	for spelling := range counts {
+		all = append(all, spelling)
+	}
+	return slices.MaxFunc(all, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+}
+
+func deprecated(c *corpus, report reportAt) {
+	for _, d := range c.definitions {
+		if message := d.metadata.get("deprecated"); message.text() != "" {
+			report(d, d.metadataPath, message.line, "is deprecated: %s", shorten(message.text()))
+		}
+	}
+}
+
+// duplicateKind finds what stops Cozystack's API server (cozystack#4361).
+func duplicateKind(c *corpus, report reportAt) {
+	first := map[string]*definition{}
+	for _, d := range c.definitions {
+		kind := d.root.get("spec", "application", "kind")
+		if d.group != cozystackGroup || kind.text() == "" {
+			continue
+		}
+		if other := first[kind.text()]; other != nil {
+			report(d, d.path, kind.line, "spec.application.kind %s is taken by %s", quote(kind.text()), other.path)
+			continue
+		}
+		first[kind.text()] = d
+	}
+}

@@ -1,0 +1,163 @@
+package lint_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+var (
+	section      = regexp.MustCompile(`(?m)^## (\S+/\S+)\n\nSeverity: (\w+)\. `)
+	exampleBlock = regexp.MustCompile("(?ms)^```yaml (bad|good)\n(.*?)^```")
+	examplePath  = regexp.MustCompile(`(?m)^# (\S+/\S+\.yaml)\n`)
+)
+
+// base is what the examples of the documentation leave out.
+const base = `
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+spec:
+  description: An application.
+  method: helm
+  defaultVersion: 1.0.0
+  versions:
+  - version: 1.0.0
+    template:
+      source:
+        helm:
+          url: oci://quay.io/charts
+          chartName: app
+          chartVersion: 1.0.0
+`
+
+// Every rule has its section, and every section its rule; the bad example breaks the rule and
+// the good one breaks none.
+func TestDocumentationHasEveryRule(t *testing.T) {
+	content, err := os.ReadFile("../../docs/lint.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(content)
+	var documented, existing []string
+	starts := section.FindAllStringSubmatchIndex(page, -1)
+	for i, start := range starts {
+		id, severity := page[start[2]:start[3]], page[start[4]:start[5]]
+		documented = append(documented, id+" "+severity)
+		end := len(page)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		t.Run(id, func(t *testing.T) { checkSection(t, id, page[start[0]:end]) })
+	}
+	for _, rule := range lint.Rules() {
+		existing = append(existing, fmt.Sprintf("%s %s", rule.ID, rule.Severity))
+		if rule.Summary == "" {
+			t.Errorf("%s has no summary", rule.ID)
+		}
+	}
+	if !slices.Equal(documented, existing) {
+		t.Errorf("documented:\n%s\nrules:\n%s", strings.Join(documented, "\n"), strings.Join(existing, "\n"))
+	}
+}
+
+func checkSection(t *testing.T, id, text string) {
+	for _, heading := range []string{"\n**Why**: ", "\n**Fix**: "} {
+		if !strings.Contains(text, heading) {
+			t.Errorf("no %q", heading)
+		}
+	}
+	var kinds []string
+	for _, block := range exampleBlock.FindAllStringSubmatch(text, -1) {
+		kinds = append(kinds, block[1])
+		result, err := lint.Run(t.Context(), exampleCatalog(t, block[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		broken := slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule == id })
+		switch {
+		case block[1] == "bad" && !broken:
+			t.Errorf("the bad example is not found out: %v", result.Findings)
+		case block[1] == "good" && len(result.Findings) > 0:
+			t.Errorf("the good example is not: %v", result.Findings)
+		}
+	}
+	if !slices.Equal(kinds, []string{"bad", "good"}) {
+		t.Errorf("the examples are %v, want a bad and a good one", kinds)
+	}
+}
+
+// exampleCatalog completes the files of an example.
+func exampleCatalog(t *testing.T, text string) fstest.MapFS {
+	t.Helper()
+	files := map[string]string{"applications/app/application.yaml": ""}
+	starts := examplePath.FindAllStringSubmatchIndex(text, -1)
+	for i, start := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		name := text[start[2]:start[3]]
+		files[name] = text[start[1]:end]
+		if directory := path.Dir(name); strings.HasPrefix(name, "applications/") && files[directory+"/application.yaml"] == "" {
+			files[directory+"/application.yaml"] = " "
+		}
+	}
+	if len(starts) == 0 && !strings.HasPrefix(text, "#") {
+		files["applications/app/application.yaml"] = text
+	}
+	fsys := fstest.MapFS{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content := files[name]
+		if path.Base(name) == "application.yaml" {
+			content = complete(t, content, path.Base(path.Dir(name)))
+			metadata := path.Join(path.Dir(name), "metadata.yaml")
+			if _, written := files[metadata]; !written && !strings.Contains(text, "does not exist") {
+				fsys[metadata] = &fstest.MapFile{Data: []byte("tier: gold\n")}
+			}
+		}
+		fsys[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	return fsys
+}
+
+// complete merges a part of a definition into base. Null stays, as it means unset.
+func complete(t *testing.T, part, name string) string {
+	t.Helper()
+	var whole, written map[string]any
+	for _, one := range []struct {
+		text string
+		into *map[string]any
+	}{{base + "metadata:\n  name: " + name + "\n", &whole}, {part, &written}} {
+		if err := yaml.UnmarshalStrict([]byte(one.text), one.into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	merge(whole, written)
+	content, err := yaml.Marshal(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func merge(into, from map[string]any) {
+	for key, value := range from {
+		below, isMapping := value.(map[string]any)
+		target, exists := into[key].(map[string]any)
+		if isMapping && exists {
+			merge(target, below)
+			continue
+		}
+		into[key] = value
+	}
+}

@@ -1,0 +1,153 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Names of the Applications format, which package catalog describes.
+const (
+	applicationsDirectory = "applications"
+	listsDirectory        = "catalogs"
+	applicationFile       = "application.yaml"
+	metadataFile          = "metadata.yaml"
+)
+
+// maxFile bounds a file in bytes. Package catalog refuses what is larger.
+const maxFile = 1 << 20
+
+// corpus is what can be read of a catalog, valid or not.
+type corpus struct {
+	definitions []*definition // sorted by path
+}
+
+// definition is a directory with an application.
+type definition struct {
+	path         string // of the application.yaml
+	metadataPath string
+	// root and metadata have no value where there is no document, or none that can be read.
+	root, metadata field
+	hasMetadata    bool
+	name, group    string
+}
+
+// read reads what it can. The error is the file system's or the context's.
+func read(ctx context.Context, fsys fs.FS) (*corpus, error) {
+	directories, err := directories(fsys)
+	if err != nil {
+		return nil, err
+	}
+	c := &corpus{}
+	for _, directory := range directories {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d := &definition{path: path.Join(directory, applicationFile), metadataPath: path.Join(directory, metadataFile)}
+		if d.root, _, err = document(fsys, d.path); err != nil {
+			return nil, err
+		}
+		if d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
+			return nil, err
+		}
+		d.name = d.root.get("metadata", "name").text()
+		d.group, _, _ = strings.Cut(d.root.get("apiVersion").text(), "/")
+		c.definitions = append(c.definitions, d)
+	}
+	return c, nil
+}
+
+// directories returns those that are, or should be, applications.
+func directories(fsys fs.FS) ([]string, error) {
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range root {
+		if entry.IsDir() && entry.Name() == applicationsDirectory {
+			children, err := fs.ReadDir(fsys, applicationsDirectory)
+			return visible(applicationsDirectory, children), err
+		}
+	}
+	var found []string
+	for _, directory := range visible(".", root) {
+		_, err := fs.Stat(fsys, path.Join(directory, applicationFile))
+		if err == nil && directory != listsDirectory {
+			found = append(found, directory)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func visible(parent string, entries []fs.DirEntry) []string {
+	var found []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			found = append(found, path.Join(parent, entry.Name()))
+		}
+	}
+	return found
+}
+
+// document reads a file that holds one YAML document. What is wrong with it package catalog
+// finds; here it only has no value then.
+func document(fsys fs.FS, name string) (root field, exists bool, err error) {
+	info, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return field{}, false, nil
+	}
+	if err != nil || !info.Mode().IsRegular() { // opening a named pipe blocks
+		return field{}, true, err
+	}
+	opened, err := fsys.Open(name)
+	if err != nil {
+		return field{}, true, err
+	}
+	data, err := io.ReadAll(io.LimitReader(opened, maxFile+1))
+	if err := errors.Join(err, opened.Close()); err != nil {
+		return field{}, true, fmt.Errorf("reading %s: %w", name, err)
+	}
+	node := decode(data)
+	if node == nil {
+		return field{line: 1}, true, nil
+	}
+	return newField("", node.Line, node), true, nil
+}
+
+// decode returns the first document that is not empty, nil if nobody may look at it. The parser
+// panics where it believes its own state impossible.
+func decode(data []byte) (root *yaml.Node) {
+	defer func() {
+		if recover() != nil {
+			root = nil
+		}
+	}()
+	if len(data) > maxFile {
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var document yaml.Node
+		if decoder.Decode(&document) != nil {
+			return nil
+		}
+		content := document.Content[0]
+		if content.Kind == yaml.ScalarNode && content.ShortTag() == "!!null" {
+			continue
+		}
+		if !bounded(content) {
+			return nil
+		}
+		return resolve(content)
+	}
+}
