@@ -38,6 +38,7 @@ type app struct {
 	name, tier string
 	versions   []string
 	values     string
+	switches   bool // sets default, enforced and selector
 }
 
 // scenario is a catalog in the registry, an OCIRepository, a CatalogSelection and a
@@ -115,6 +116,9 @@ func writeApp(t *testing.T, dir string, a app) {
 	var doc strings.Builder
 	fmt.Fprintf(&doc, "# %s, written by a test\napiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\n", a.name)
 	fmt.Fprintf(&doc, "metadata:\n  name: %s\nspec:\n  method: helm\n  description: %q\n", a.name, "of "+a.name)
+	if a.switches {
+		doc.WriteString("  default: false\n  enforced: false\n  selector:\n    datacenters: [elsewhere]\n")
+	}
 	fmt.Fprintf(&doc, "  defaultValuesBlock: |\n    note: %q # {{ .Cluster.Version }} ${NOT_FLUXS}\n  versions:\n", a.values)
 	for _, v := range a.versions {
 		fmt.Fprintf(&doc, "  - version: %s\n    template:\n      source:\n        helm:\n", v)
