@@ -168,24 +168,29 @@ func (u unordered) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 func TestTheOrderOfTheInputDoesNotMatter(t *testing.T) {
-	dir := "testdata/golden/tiers"
-	cs := readSelection(t, dir+"/selection.yaml")
-	var want []byte
-	for range 20 {
-		slices.Reverse(cs.Spec.Limit.MetadataSelector.TierRefs)
-		result, err := renderFS(t.Context(), unordered{os.DirFS(dir + "/catalog")}, cs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var packed bytes.Buffer
-		if err := result.WriteArchive(&packed); err != nil {
-			t.Fatal(err)
-		}
-		if want == nil {
-			want = packed.Bytes()
-		}
-		if !bytes.Equal(packed.Bytes(), want) {
-			t.Fatal("the bytes differ")
+	for _, name := range []string{"tiers", "together"} {
+		dir := "testdata/golden/" + name
+		cs := readSelection(t, dir+"/selection.yaml")
+		var want []byte
+		for range 20 {
+			slices.Reverse(cs.Spec.Limit.MetadataSelector.TierRefs)
+			slices.Reverse(cs.Spec.Limit.CatalogRefs)
+			slices.Reverse(cs.Spec.Mirrors)
+			slices.Reverse(cs.Spec.OmitFields)
+			result, err := renderFS(t.Context(), unordered{goldenCatalog(dir)}, cs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var packed bytes.Buffer
+			if err := result.WriteArchive(&packed); err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = packed.Bytes()
+			}
+			if !bytes.Equal(packed.Bytes(), want) {
+				t.Fatalf("the bytes of %s differ", name)
+			}
 		}
 	}
 }

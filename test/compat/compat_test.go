@@ -47,6 +47,7 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("the golden trees in KKP", func(t *testing.T) { acceptsGoldenTrees(t, s, root) })
 	kkp, cozystack := filepath.Join(data, "kkp/system-applications"), filepath.Join(data, "cozystack/applicationdefinitions")
 	for _, c := range []struct {
 		name    string
@@ -63,6 +64,30 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 				t.Errorf("the API server refuses what was rendered: %v", err)
 			}
 		})
+	}
+}
+
+// Every golden tree of the renderer that comes from the example catalog, with its transformers
+// and patches, is what KKP's CRD accepts.
+func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
+	trees, err := filepath.Glob(filepath.Join(root, "render/testdata/golden/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := 0
+	for _, dir := range trees {
+		if _, err := os.Stat(filepath.Join(dir, "catalog")); err == nil {
+			continue // its catalog is its own, and not KKP's
+		}
+		applied++
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			if err := s.ApplyKustomization(t.Context(), filepath.Join(dir, "want")); err != nil {
+				t.Errorf("the API server refuses what was rendered: %v", err)
+			}
+		})
+	}
+	if applied == 0 {
+		t.Error("there are no golden trees")
 	}
 }
 
@@ -98,8 +123,11 @@ func rendered(t *testing.T, fsys fs.FS, want int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := render.Render(t.Context(), []selection.Source{{Name: "real", Catalog: loaded}},
-		render.Options{Name: "real", Namespace: "compat"})
+	options := render.Options{Name: "real", Namespace: "compat"}
+	for _, app := range loaded.Applications { // system applications have to be named
+		options.Criteria.Names = append(options.Criteria.Names, app.Name)
+	}
+	result, err := render.Render(t.Context(), []selection.Source{{Name: "real", Catalog: loaded}}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
