@@ -157,10 +157,13 @@ func summarize(d selection.Decision) decisionSummary {
 	s := decisionSummary{
 		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
 		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
-		Versions: listed(nil), Dropped: listed(d.Application.Versions),
+		Versions: listed(nil), Dropped: listed(nil),
 	}
-	if d.Selected {
+	switch {
+	case d.Selected:
 		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
+	case d.Rule == selection.RuleVersions:
+		s.Dropped = listed(d.Application.Versions)
 	}
 	return s
 }
