@@ -35,7 +35,7 @@ const (
 
 // What the root of an artifact holds, and nothing else.
 const (
-	KustomizationFile = "kustomization.yaml"
+	KustomizationFile = tree.KustomizationFile
 	ApplicationsDir   = "applicationdefinitions"
 )
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -49,13 +48,7 @@ func newExplainCommand() *cobra.Command {
 }
 
 func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer, name string) error {
-	switch {
-	case o.file == "":
-		return errors.New("which selection? pass -f FILE")
-	case len(o.sources) == 0:
-		return errors.New("which catalog? pass --source CATALOG")
-	}
-	sources, options, err := o.open(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr i
 	if len(o.sources) == 0 {
 		return errors.New("which catalog? pass CATALOG, or --source NAME=CATALOG for each source")
 	}
-	sources, options, err := o.open(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +14,8 @@ import (
 
 // renderOptions are the flags of winnow render.
 type renderOptions struct {
-	file, name, namespace string
-	sources               []string
-	plainHTTP             bool
-	directory, archive    string
+	selectionOptions
+	namespace, directory, archive string
 
 	// unknownDigests are sources whose digest the objects should name.
 	unknownDigests []string
@@ -48,12 +44,9 @@ func newRenderCommand() *cobra.Command {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
-	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
-	f.StringArrayVar(&o.sources, "source", nil, "`CATALOG`, or NAME=CATALOG for each of several")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
@@ -85,24 +78,14 @@ func (o *renderOptions) write(ctx context.Context, stdout io.Writer, result *ren
 }
 
 func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Result, error) {
-	switch {
-	case o.file == "":
-		return nil, errors.New("which selection? pass -f FILE")
-	case len(o.sources) == 0:
-		return nil, errors.New("which catalog? pass --source CATALOG")
-	}
-	cs, err := readSelection(ctx, o.file, o.name, stdin)
+	cs, err := o.read(ctx, stdin)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.setNamespace(cs); err != nil {
 		return nil, err
 	}
-	options, err := render.FromSpec(cs)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label(o.file), err)
-	}
-	sources, err := openSources(ctx, cs, o.sources, o.plainHTTP)
+	sources, options, err := o.open(ctx, cs)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +110,7 @@ func nameUnknownDigests(sources []selection.Source) []string {
 
 // warn tells what is no error but may not be meant so.
 func (o *renderOptions) warn(stderr io.Writer, result *render.Result) {
-	if unknown := result.Selection.UnknownNames; len(unknown) > 0 {
-		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(unknown, ", "))
-	}
+	warnUnknown(stderr, result.Selection)
 	for _, a := range result.Addresses {
 		for _, host := range a.Uncovered() {
 			fmt.Fprintf(stderr, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)

@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// selectionOptions are the flags of the verbs that ask what a selection decides.
+// selectionOptions are the flags of the verbs that take a selection.
 type selectionOptions struct {
 	file, name string
 	sources    []string
@@ -27,21 +29,37 @@ func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 }
 
-// open reads the selection and loads the catalogs of its sources.
-func (o *selectionOptions) open(ctx context.Context, stdin io.Reader) ([]selection.Source, render.Options, error) {
-	cs, err := readSelection(ctx, o.file, o.name, stdin)
-	if err != nil {
-		return nil, render.Options{}, err
+// read reads the selection.
+func (o *selectionOptions) read(ctx context.Context, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
+	switch {
+	case o.file == "":
+		return nil, errors.New("which selection? pass -f FILE")
+	case len(o.sources) == 0:
+		return nil, errors.New("which catalog? pass --source CATALOG")
 	}
-	if cs.Namespace == "" {
-		cs.Namespace = "default" // nothing that is asked here depends on it
-	}
+	return readSelection(ctx, o.file, o.name, stdin)
+}
+
+// open compiles the selection and loads the catalogs of its sources.
+func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]selection.Source, render.Options, error) {
 	options, err := render.FromSpec(cs)
 	if err != nil {
 		return nil, render.Options{}, fmt.Errorf("%s: %w", label(o.file), err)
 	}
 	sources, err := openSources(ctx, cs, o.sources, o.plainHTTP)
 	return sources, options, err
+}
+
+// decide reads and opens the selection for what does not depend on its namespace.
+func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selection.Source, render.Options, error) {
+	cs, err := o.read(ctx, stdin)
+	if err != nil {
+		return nil, render.Options{}, err
+	}
+	if cs.Namespace == "" {
+		cs.Namespace = "default"
+	}
+	return o.open(ctx, cs)
 }
 
 func warnUnknown(stderr io.Writer, result selection.Result) {

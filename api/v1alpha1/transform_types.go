@@ -1,0 +1,96 @@
+package v1alpha1
+
+import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+// VersionRule says which versions of applications stay.
+// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest)",message="constraint or latest is needed"
+type VersionRule struct {
+	// Names of the applications; absent: all that have versions.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	Names []string `json:"names,omitempty"`
+
+	// Constraint is a range of semantic versions, such as ">=2.13.0 <3.0.0". A leading v is
+	// accepted; pre-releases match only where the constraint names one.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +optional
+	Constraint string `json:"constraint,omitempty"`
+
+	// Latest keeps that many of the highest versions that the constraint lets through.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	Latest int32 `json:"latest,omitempty"`
+}
+
+// Mirror replaces a prefix of addresses.
+type Mirror struct {
+	// From is the prefix to replace: a host, with or without a path, such as
+	// quay.io/kubermatic-mirror. It matches whole elements of a path, with any scheme.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
+	// +required
+	From string `json:"from"`
+
+	// To is put in its place.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
+	// +required
+	To string `json:"to"`
+}
+
+// ValuesRule merges values into the default values of applications. Mappings are merged, lists
+// and everything else are replaced.
+// +kubebuilder:validation:XValidation:rule="has(self.defaults) || has(self.overrides)",message="defaults or overrides is needed"
+type ValuesRule struct {
+	// Names of the applications.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +required
+	Names []string `json:"names"`
+
+	// Defaults fill what the catalog does not set.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Defaults *apiextensionsv1.JSON `json:"defaults,omitempty"`
+
+	// Overrides win over what the catalog sets.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	Overrides *apiextensionsv1.JSON `json:"overrides,omitempty"`
+}
+
+// Values of provenance.
+const (
+	// ProvenanceArtifact records digests in the artifact's metadata only.
+	ProvenanceArtifact = "Artifact"
+	// ProvenanceObject also annotates every object with the digest of its source.
+	ProvenanceObject = "Object"
+)
+
+// CommonMetadata is metadata that every object of the artifact gets.
+type CommonMetadata struct {
+	// Labels to add. The keys of Winnow, of Flux's kustomize-controller and of KKP's deletion
+	// protection are refused.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/managed-by', 'apps.kubermatic.k8c.io/managed-by', 'applicationcatalog.k8c.io/managed-by']) && !k.startsWith('catalog.winnow.dev/') && !k.startsWith('kustomize.toolkit.fluxcd.io/'))",message="app.kubernetes.io/managed-by, apps.kubermatic.k8c.io/managed-by, applicationcatalog.k8c.io/managed-by, catalog.winnow.dev/* and kustomize.toolkit.fluxcd.io/* cannot be set here"
+	// +optional
+	Labels map[string]string `json:"labels,omitempty"`
+
+	// Annotations to add. The keys of Winnow and of Flux's kustomize-controller are refused.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('catalog.winnow.dev/') && !k.startsWith('kustomize.toolkit.fluxcd.io/'))",message="catalog.winnow.dev/* and kustomize.toolkit.fluxcd.io/* cannot be set here"
+	// +optional
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
