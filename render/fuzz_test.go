@@ -53,7 +53,7 @@ func FuzzRender(f *testing.F) {
 		object + "metadata: {name: x, labels: {a: b}, annotations: {c: d}}\nspec: {versions: [{version: v1}]}\n",
 		object + "metadata: {name: x, annotations: {c: \"\n  d\n  \"}}\nspec: {}\n",
 		object + "metadata: &m {name: x, labels: &l {a: b}, annotations: *l}\nspec: {m: *m}\n",
-		object + "metadata:\n  name: x\n  labels: ~\n  annotations: {<<: {c: d}}\nspec:\n  a: &s\n    e: &t\n  b: {<<: {f: 1}, c: [~, {}, !!null ]}\n  d:\n    <<: [*s, {g: h}]\n",
+		object + "metadata:\n  name: x\n  labels: ~\n  annotations: {<<: {c: d}}\nspec:\n  a: &s\n    e:\n  b: {<<: {f: 1}, c: [~, {}, !!null ~]}\n  d:\n    <<: [*s, {g: h}]\n",
 		"---\n" + object + "metadata:\n  name: x # c\nspec:\n  a: ${B}\n...\n---\n",
 		"\ufeff# a\r\n---\r\n" + object + "metadata: {name: x}\nspec: {}\n--- # b\n",
 		object + "metadata: {name: x, namespace: y}\nspec: {a: !!binary aGk=, b: '2026-01-02', c: 0x10, e: ~, f: 1_000, g: 0777, h: yes}\n",
@@ -66,19 +66,19 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(checkBuild)
 }
 
-// FuzzRenderText: the same for any text in every style that YAML has, with comments around it.
-func FuzzRenderText(f *testing.F) {
+// FuzzText: the same for any text in every style that YAML has, with comments around it.
+func FuzzText(f *testing.F) {
 	shapes := []string{ // with the text in lines, and in quotes
 		"  a: |2+\n%[1]s\n# b\n",
 		"  a: |2-\n%[1]s\n  ? b # c\n  : d\n",
 		"  a: >2\n%[1]s\n  # b\n\n  c: d\n",
 		"  a: x\n%[1]s\n  c: d # e\n",
 		"  a: # b\n  - |2+ # c\n%[1]s\n  - # d\n  - %[2]s # e\n",
-		"  a: &a # b\n    c: >2+\n  %[1]s\n  d: [*a, %[2]s, # e\n    f]\n",
+		"  a: &a # b\n  - >2+\n%[1]s\n  d: [*a, %[2]s, # e\n    f]\n",
 		"  ? %[2]s # a\n  : {b: %[2]s, # c\n    d: e}\n# f\n",
 	}
 	for i := range shapes {
-		for _, text := range []string{"a", "a\n", "a\n\n", " a\n", "a\n b", "\ta\n", "# a", "---", "a: b\n", "\u2028a", "\x7f", ""} {
+		for _, text := range []string{"a", "a\n", "a\n\n", " a\n", "a\n b", "\ta\n", "# a", "---", "a: b\n", "\u2028a", "\x7f", strings.Repeat("\x00", 300), ""} {
 			f.Add(text, i)
 		}
 	}

@@ -1,12 +1,17 @@
 package catalog
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// maxKey bounds a key in bytes, quoted with all that may be escaped. The parser takes no more than
+// 1024 for a key between brackets.
+const maxKey = 1000
 
 // kustomize finds what kustomize does not carry as it stands. kustomize-controller builds every
 // document of the artifact with it: the nodes are read, aliases and merge keys expanded, written
@@ -45,7 +50,10 @@ func (k *kustomize) visit(node *yaml.Node, inFlow bool) (has traits) {
 	case !k.tag(node):
 	case node.Kind == yaml.ScalarNode:
 		has.omission = isOmitted(node)
-		if has.omission && inFlow {
+		switch {
+		case has.omission && (node.Anchor != "" || node.Style != 0): // a comment beside it ends up elsewhere
+			k.found.add(node.Line, "leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value")
+		case has.omission && inFlow:
 			k.found.add(node.Line, "leaves a value out within brackets, which kustomize turns into an empty string: write null")
 		}
 		k.scalar(node)
@@ -74,12 +82,14 @@ func (k *kustomize) children(node *yaml.Node, inFlow bool) (has traits) {
 		if node.Kind == yaml.MappingNode && i%2 == 0 {
 			has.remark = has.remark || child.LineComment != ""
 			k.key(child)
-			if isMerge(child) {
-				k.merge(node.Content[i+1])
-			}
 			continue
 		}
-		held := k.visit(child, inFlow)
+		var held traits
+		if node.Kind == yaml.MappingNode && isMerge(node.Content[i-1]) {
+			held = k.merge(child, inFlow)
+		} else {
+			held = k.visit(child, inFlow)
+		}
 		has.omission = has.omission || held.omission
 		has.remark = has.remark || held.remark
 	}
@@ -94,8 +104,9 @@ func (k *kustomize) comment(node *yaml.Node) {
 	}
 }
 
+// isOmitted tells a value that is not there, even if an anchor or a tag is.
 func isOmitted(node *yaml.Node) bool {
-	return node.Value == "" && node.Style == 0 && node.ShortTag() == "!!null"
+	return node.Value == "" && node.Style&^yaml.TaggedStyle == 0
 }
 
 // key refuses what is no string: to Go's JSON, in which kustomize prints, such a mapping is
@@ -116,6 +127,8 @@ func (k *kustomize) key(written *yaml.Node) {
 		k.found.add(written.Line, "has the key %s, which is %s: put it in quotes", quote(written.Value), describe(written))
 	case written.Value == "<<":
 		k.found.add(written.Line, `has the key "<<" as a string, which kustomize drops`)
+	case len(strconv.QuoteToASCII(written.Value)) > maxKey:
+		k.found.add(written.Line, "has the key %s, which is too long for kustomize to read again", quote(written.Value))
 	default:
 		k.characters(written, written.Value)
 	}
@@ -123,7 +136,7 @@ func (k *kustomize) key(written *yaml.Node) {
 
 // merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
 // expands one level, so that of several only one is left, and without precedence.
-func (k *kustomize) merge(value *yaml.Node) {
+func (k *kustomize) merge(value *yaml.Node, inFlow bool) traits {
 	mappings := []*yaml.Node{value}
 	if resolved := resolve(value); resolved.Kind == yaml.SequenceNode {
 		mappings = resolved.Content
@@ -139,6 +152,10 @@ func (k *kustomize) merge(value *yaml.Node) {
 			}
 		}
 	}
+	if value.Kind == yaml.SequenceNode && value.Anchor == "" && value.Style&yaml.TaggedStyle == 0 {
+		return k.children(value, inFlow) // the brackets of "<<: [*a, *b]" go
+	}
+	return k.visit(value, inFlow)
 }
 
 // tag reports whether an explicit tag is one that the node can have. A mapping with the tag

@@ -34,7 +34,15 @@ func TestLoadRefusesWhatKustomizeDoesNotCarry(t *testing.T) {
 			},
 		},
 		{"an alias as a key is confused with its name", "a: &x b\n*x : c\n", []string{`8: has the alias "*x" as a key, which kustomize may take for another: write the key`}},
-		{"merges of one level are carried", "a: &a {b: c}\nd: &d\n  e: *a\nf:\n  <<: [*a, *d, {g: h}]\n  b: i\n", nil},
+		{"long keys are carried", "? " + strings.Repeat("k", 998) + "\n: b\n", nil},
+		{
+			"longer ones are not, escaped", "? " + strings.Repeat("k", 999) + "\n: b\n? \"" + strings.Repeat(`\0`, 250) + "\"\n: c\n",
+			[]string{
+				`7: has the key "` + strings.Repeat("k", 80) + `...", which is too long for kustomize to read again`,
+				`9: has the key "` + strings.Repeat(`\x00`, 80) + `...", which is too long for kustomize to read again`,
+			},
+		},
+		{"merges of one level are carried", "a: &a {b: c}\nd: &d\n  e: # f\n    g:\nh:\n  <<: [*a, *d, {i: j}]\n  b: k\n", nil},
 		{
 			"merges of merges lose members",
 			"a: &a {b: c}\nd: &d {<<: *a}\ne: {<<: *d}\nf: {<<: [{<<: {g: 1}}, {h: 2}]}\n",
@@ -103,12 +111,21 @@ func TestLoadRefusesWhatKustomizeDoesNotCarry(t *testing.T) {
 		{"values left out are null in lines", "a:\nb: &b\n  c:\nd:\n- *b\n-\n", nil},
 		{
 			"values left out within brackets become empty strings",
-			"a: {b}\nc: [{d: }]\ne: &e\n  f:\ng: [*e]\nh: {<<: *e}\ni: {j: !!null , k: ~}\n",
+			"a: {b}\nc: [{d: }]\ne: &e\n  f:\ng: [*e]\nh: {<<: *e}\ni: {j: !!null ~, k: ~}\n",
 			[]string{
 				"7: leaves a value out within brackets, which kustomize turns into an empty string: write null",
 				"8: leaves a value out within brackets, which kustomize turns into an empty string: write null",
 				`11: has within brackets the alias "*e" to a value that is left out, which kustomize turns into an empty string: write null`,
 				`12: has within brackets the alias "*e" to a value that is left out, which kustomize turns into an empty string: write null`,
+			},
+		},
+		{
+			"values left out after an anchor or a tag are refused",
+			"a: &a # b\nc: !!null\nd: [&e ]\n&f g: h\n",
+			[]string{
+				"7: leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value",
+				"8: leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value",
+				"9: leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value",
 			},
 		},
 	} {
@@ -179,6 +196,10 @@ func TestLoadRefusesLayoutThatKustomizeChanges(t *testing.T) {
 			},
 		},
 		{"a document on the line of the first marker is carried", "--- {apiVersion: a.b/v1, kind: ApplicationDefinition, metadata: {name: x}, spec: {}}\n", nil},
+		{
+			"a byte order mark is nowhere but at the beginning", "\ufeff" + good + "  a: \ufeffb # \ufeff\n",
+			[]string{path + ":7: has a byte order mark (U+FEFF), at which kustomize may lose a character: remove or escape it"},
+		},
 		{"directives are cut off", "%YAML 1.1\n---\n" + good, []string{path + ":1: begins with %, as a directive does, which kustomize cannot read"}},
 		{"directives after comments are, too", "# a\n%TAG ! !b\n---\n" + good, []string{path + ":2: begins with %, as a directive does, which kustomize cannot read"}},
 		{

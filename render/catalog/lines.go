@@ -16,6 +16,10 @@ func checkLines(data []byte, found *findings) {
 		if bytes.ContainsAny(line, "\r\u0085\u2028\u2029") {
 			found.add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
 		}
+		// The parser looks for one at the beginning of its buffer, wherever that is in the file.
+		if bytes.Contains(line, []byte("\ufeff")) {
+			found.add(number, "has a byte order mark (U+FEFF), at which kustomize may lose a character: remove or escape it")
+		}
 		switch {
 		case bytes.HasPrefix(line, []byte("%")): // a piece that ends with a directive has no document
 			found.add(number, "begins with %%, as a directive does, which kustomize cannot read")
