@@ -100,7 +100,7 @@ vet: ## Run go vet, also on the e2e tests.
 SERVERS := $(GO) run ./test/stack/cmd/stack -build
 
 .PHONY: test
-test: ## Run all tests but e2e, then each fuzz target for FUZZTIME.
+test: ## Run all tests but e2e, then fuzz targets for FUZZTIME.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
 	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
