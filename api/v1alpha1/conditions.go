@@ -15,8 +15,6 @@ const (
 const (
 	// SucceededReason: the artifact carries what the spec and the sources say.
 	SucceededReason = "Succeeded"
-	// ProgressingReason: a reconciliation is under way.
-	ProgressingReason = "Progressing"
 	// SourceNotReadyReason: a source does not exist or has no artifact yet.
 	SourceNotReadyReason = "SourceNotReady"
 	// AccessDeniedReason: a source in another namespace, while such references are forbidden.

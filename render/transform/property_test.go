@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
@@ -256,7 +257,7 @@ func fuzzed(t *testing.T, pipeline *transform.Pipeline, in transform.Input) {
 		return
 	}
 	// The catalog would refuse the annotation, and nothing else.
-	clean := strings.ReplaceAll(string(out.Document), transform.SourceDigestAnnotation, "example.com/digest")
+	clean := strings.ReplaceAll(string(out.Document), v1alpha1.SourceDigestAnnotation, "example.com/digest")
 	again, err := tryLoad([]byte(clean))
 	if err != nil {
 		t.Fatalf("%v in:\n%s\nof:\n%s", err, out.Document, in.Application.Document)

@@ -4,10 +4,9 @@ import (
 	"errors"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// SourceDigestAnnotation carries the digest of the source that an object was rendered from.
-const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
 
 // provenance annotates the object with the digest of its source.
 type provenance struct{ enabled bool }
@@ -24,7 +23,7 @@ func (p provenance) apply(in Input, doc *document, _ *Output) *Error {
 		return &Error{Field: field, Err: errors.New("the document has no metadata")}
 	}
 	digest := newMapping()
-	digest.Content = []*yaml.Node{newString(SourceDigestAnnotation), newString(in.SourceDigest)}
+	digest.Content = []*yaml.Node{newString(v1alpha1.SourceDigestAnnotation), newString(in.SourceDigest)}
 	wanted := newMapping()
 	wanted.Content = []*yaml.Node{newString("annotations"), digest}
 	m := merger{doc: doc, override: true}

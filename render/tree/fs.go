@@ -13,7 +13,7 @@ import (
 // implements fs.ReadFileFS, fs.ReadDirFS, fs.StatFS and fs.SubFS; modes are
 // 0444 and 0555, times are zero. The index of the directories is built here,
 // once, so keep the result rather than asking again. Any number of goroutines
-// may use it. ReadFile copies, as fs.ReadFileFS demands; ReadShared does not.
+// may use it. ReadFile copies, as fs.ReadFileFS demands.
 func (t *Tree) FS() fs.FS {
 	nodes := make(map[string]*node, len(t.files)+len(t.dirs)+1)
 	nodes["."] = &node{name: ".", dir: true}
@@ -33,20 +33,6 @@ func (t *Tree) FS() fs.FS {
 		slices.SortFunc(n.children, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	}
 	return &fileSystem{nodes: nodes, root: "."}
-}
-
-// ReadShared reads a file like fs.ReadFile, but without a copy where fsys comes
-// from Tree.FS (or fs.Sub of it): the result must not be modified.
-func ReadShared(fsys fs.FS, name string) ([]byte, error) {
-	shared, ok := fsys.(*fileSystem)
-	if !ok {
-		return fs.ReadFile(fsys, name)
-	}
-	n, err := shared.file("read", name)
-	if err != nil {
-		return nil, err
-	}
-	return n.content, nil
 }
 
 // fileSystem serves the part of a tree below root, "." for all of it.

@@ -68,7 +68,6 @@ func TestFSRefuses(t *testing.T) {
 		{"opening below a file", func() error { _, err := fsys.Open("a/b/c"); return err }, fs.ErrNotExist},
 		{"opening an unclean path", func() error { _, err := fsys.Open("a/../a/b"); return err }, fs.ErrInvalid},
 		{"reading a directory as a file", func() error { _, err := fs.ReadFile(fsys, "a"); return err }, fs.ErrInvalid},
-		{"sharing a directory as a file", func() error { _, err := ReadShared(fsys, "a"); return err }, fs.ErrInvalid},
 		{"listing a file", func() error { _, err := fs.ReadDir(fsys, "a/b"); return err }, fs.ErrInvalid},
 		{"the status of what is not there", func() error { _, err := fs.Stat(fsys, "c"); return err }, fs.ErrNotExist},
 		{"entering a file", func() error { _, err := fs.Sub(fsys, "a/b"); return err }, fs.ErrInvalid},
@@ -77,38 +76,6 @@ func TestFSRefuses(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if err := tc.call(); !errors.Is(err, tc.want) {
 				t.Errorf("error is %v, want %v", err, tc.want)
-			}
-		})
-	}
-}
-
-func TestReadShared(t *testing.T) {
-	tree := newTree(t, "dir/file")
-	sub, err := fs.Sub(tree.FS(), "dir")
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, _ := tree.Content("dir/file")
-	for _, tc := range []struct {
-		name   string
-		fsys   fs.FS
-		path   string
-		shared bool
-	}{
-		{name: "a tree's file is not copied", fsys: tree.FS(), path: "dir/file", shared: true},
-		{name: "a file in a part of a tree is not copied", fsys: sub, path: "file", shared: true},
-		{name: "a foreign file is read", fsys: fstest.MapFS{"file": {Data: []byte("dir/file")}}, path: "file"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			content, err := ReadShared(tc.fsys, tc.path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(content) != "dir/file" {
-				t.Errorf("content is %q", content)
-			}
-			if shared := &content[0] == &own[0]; shared != tc.shared {
-				t.Errorf("shared is %v", shared)
 			}
 		})
 	}
