@@ -22,7 +22,7 @@ func TestThePrintColumnsAreThoseOfFlux(t *testing.T) {
 	for _, column := range crd.Spec.Versions[0].AdditionalPrinterColumns {
 		columns = append(columns, column.Name)
 	}
-	if want := []string{"Ready", "Status", "Selected", "Revision", "Age"}; !slices.Equal(columns, want) {
+	if want := []string{"Ready", "Applied", "Status", "Selected", "Revision", "Age"}; !slices.Equal(columns, want) {
 		t.Errorf("columns are %v, want %v", columns, want)
 	}
 	if names := crd.Spec.Names; !slices.Equal(names.ShortNames, []string{"catsel"}) || !slices.Equal(names.Categories, []string{"all", "fluxcd"}) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -93,13 +94,15 @@ func TestBindingsNameTheServiceAccountOfTheDeployment(t *testing.T) {
 
 // TestControllerRoleIsLeastPrivilege: the controller reads sources and writes its own kind,
 // ExternalArtifacts and events. Secrets, application definitions and wildcards are not for it.
+// What is optional grants no more than it says.
 func TestControllerRoleIsLeastPrivilege(t *testing.T) {
 	allowed := map[string][]string{
-		"":                         {"events"},
-		"catalog.winnow.dev":       {"catalogselections", "catalogselections/finalizers", "catalogselections/status"},
-		"source.toolkit.fluxcd.io": {"buckets", "externalartifacts", "externalartifacts/status", "gitrepositories", "ocirepositories"},
+		"":                            {"events"},
+		"catalog.winnow.dev":          {"catalogselections", "catalogselections/finalizers", "catalogselections/status"},
+		"kustomize.toolkit.fluxcd.io": {"kustomizations"},
+		"source.toolkit.fluxcd.io":    {"buckets", "externalartifacts", "externalartifacts/status", "gitrepositories", "ocirepositories"},
 	}
-	readOnly := []string{"buckets", "gitrepositories", "ocirepositories"}
+	readOnly := []string{"kustomizations", "buckets", "gitrepositories", "ocirepositories"}
 	role := one[rbacv1.ClusterRole](t, build(t, "rbac"), "ClusterRole", controller)
 	if len(role.Rules) == 0 {
 		t.Fatal("the role is empty")
@@ -111,12 +114,32 @@ func TestControllerRoleIsLeastPrivilege(t *testing.T) {
 					t.Errorf("the role grants %v on %s of group %q", rule.Verbs, resource, group)
 				}
 				if slices.Contains(readOnly, resource) && slices.ContainsFunc(rule.Verbs, writes) {
-					t.Errorf("the role grants %v on sources", rule.Verbs)
+					t.Errorf("the role grants %v on %s", rule.Verbs, resource)
 				}
 			}
 		}
 		if len(rule.NonResourceURLs) > 0 || slices.Contains(rule.Verbs, "*") {
 			t.Errorf("the role has a rule that is too wide: %+v", rule)
+		}
+	}
+}
+
+func TestOptionalRolesGrantNoMoreThanTheySay(t *testing.T) {
+	for dir, want := range map[string]rbacv1.PolicyRule{
+		"marks": {
+			APIGroups: []string{"apps.kubermatic.k8c.io", "cozystack.io"}, Resources: []string{"applicationdefinitions"},
+			Verbs: []string{"get", "list", "watch", "patch"},
+		},
+		"tenants": {APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}},
+	} {
+		resources := build(t, dir)
+		role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", controller+"-"+dir)
+		if len(role.Rules) != 1 || !reflect.DeepEqual(role.Rules[0], want) {
+			t.Errorf("%s grants %+v", dir, role.Rules)
+		}
+		binding := one[rbacv1.ClusterRoleBinding](t, resources, "ClusterRoleBinding", controller+"-"+dir)
+		if binding.RoleRef.Name != role.Name || len(binding.Subjects) != 1 || binding.Subjects[0].Name != controller {
+			t.Errorf("%s binds %+v", dir, binding)
 		}
 	}
 }

@@ -96,6 +96,14 @@ func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
 			specOf("commonMetadata: {annotations: {catalog.winnow.dev/x: me}}"),
 			specOf("commonMetadata: {annotations: {kustomize.toolkit.fluxcd.io/ssa: Override}}"),
 		}},
+		{"safeguards", specOf("safeguards: {onRemoval: Publish, onMajorUpgrade: Hold, approve: ['sha256:" + strings.Repeat("0f", 32) + "', 'sha1:" + strings.Repeat("a", 40) + "']}"), []string{
+			specOf("safeguards: {onEmpty: Never}"), specOf("safeguards: {onRemoval: hold}"), specOf("safeguards: {approve: [latest]}"),
+			specOf("safeguards: {approve: ['v1@sha256:" + strings.Repeat("0f", 32) + "']}"), specOf("safeguards: {approve: ['sha256:0']}"),
+			specOf("safeguards: {approve: ['sha1:" + strings.Repeat("a", 40) + "', 'sha1:" + strings.Repeat("a", 40) + "']}"),
+		}},
+		{"cluster", specOf("cluster: {bypass: Ignore, unmanaged: Label}", "serviceAccountName: tenant"), []string{
+			specOf("cluster: {bypass: 'true'}"), specOf("cluster: {unmanaged: Delete}"), specOf("serviceAccountName: " + long(254)),
+		}},
 		{"fields", specOf("prune: true", "suspend: true"), []string{specOf("nonsense: true"), specOf("prune: maybe")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,6 +170,10 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	}
 	e.equal("spec", object.Object["spec"], map[string]any{
 		"interval": "10m", "prune": false, "provenance": "Artifact", "requireMirrors": false,
+		"safeguards": map[string]any{
+			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
+		},
+		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore"},
 		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto"}},
 	})
 	e.equal("status", object.Object["status"], map[string]any{"observedGeneration": -1})

@@ -2,7 +2,9 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,6 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -38,14 +41,26 @@ type CatalogSelectionReconciler struct {
 	Catalogs *Catalogs
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
+	// Kinds watches definitions and Kustomizations.
+	Kinds *Kinds
+	// Accounts mark definitions.
+	Accounts *Accounts
 
 	// APIReader reads past the cache.
 	APIReader client.Reader
 
 	// lost reports archives that vanish from the storage; see storagewatch.go.
 	lost *storageWatch
+	// woken puts selections into the queue.
+	woken chan event.GenericEvent
 	// published has, by types.NamespacedName, what this process published last.
 	published sync.Map
+	// holdings are the definitions that selections have published.
+	holdings holdings
+	// acted has, by UID, whether a selection acted on this cluster when it was last looked at.
+	acted sync.Map
+	// said has what was said once.
+	said sync.Map
 }
 
 // publication is what was published for a selection, and from what.
@@ -76,14 +91,17 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case !cs.DeletionTimestamp.IsZero():
 		return quietConflict(r.finalize(ctx, cs))
 	case cs.Spec.Suspend:
+		// Kustomizations go on, so bypassed definitions have to be marked all the same.
+		_, err := r.attend(ctx, cs)
 		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-		return ctrl.Result{}, nil
+		return ctrl.Result{}, err
 	}
 	if err := r.addFinalizer(ctx, cs); err != nil {
 		return quietConflict(err)
 	}
 	found, before := cs.DeepCopy(), cs.DeepCopy()
 	err = r.reconcile(ctx, before, cs, start)
+	consumed, attended := r.attend(ctx, cs)
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
 		return ctrl.Result{}, ctx.Err()
@@ -91,7 +109,8 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	return r.finish(ctx, found, before, cs, err)
+	result, err := r.finish(ctx, found, before, cs, consumed, err)
+	return result, errors.Join(err, attended)
 }
 
 // conflictDelay is the time after which an object that somebody else changed in the meantime
@@ -144,6 +163,17 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
+	err = r.publish(ctx, before, cs, served, start)
+	if err != nil && !served && cs.Status.Artifact != nil && ctx.Err() == nil {
+		if lost := r.rebuild(ctx, before, cs); lost != nil {
+			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
+		}
+	}
+	return err
+}
+
+// publish renders and publishes, if there is anything new that nothing speaks against.
+func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, start time.Time) error {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return err
@@ -152,28 +182,68 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 	if err != nil {
 		return err
 	}
+	consumed, err := r.consumersOf(ctx, cs)
+	if err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
 	next := publicationOf(cs, observed)
 	if last, ok := r.lastPublication(cs); ok && served && last.sameInputs(next) {
-		return nil
+		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
 	}
-	result, err := r.render(ctx, observed, opts)
+	loaded, err := r.load(ctx, observed)
 	if err != nil {
+		return err
+	}
+	result, err := render.Render(ctx, selectionSources(loaded), opts)
+	if err != nil {
+		return r.holdEmpty(cs, loaded, err)
+	}
+	around, err := r.surround(ctx, cs, consumed, result.Definitions)
+	if err != nil {
+		return err
+	}
+	if err := r.guard(ctx, cs, result, loaded, around); err != nil {
 		return err
 	}
 	artifact, err := r.store(cs, result, observed)
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	recordPublication(cs, artifact, result, next.sources, time.Since(start))
-	// The status is written ahead of the ExternalArtifact: after a crash between the two, the
-	// ExternalArtifact follows the status, and no revision is ever taken back.
+	next.artifact = *artifact
+	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, next, result, observed, start))
+}
+
+// commit tells of an artifact that is stored: first the status, then the ExternalArtifact. After
+// a crash between the two, the ExternalArtifact follows the status, and no revision is ever taken
+// back.
+func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1alpha1.CatalogSelection, next publication,
+	result *render.Result, observed []observedSource, start time.Time) error {
+	packed, err := newRecord(cs, observed, result).pack()
+	if err != nil {
+		return err
+	}
+	if packed == nil {
+		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: every new revision will be held until it is approved")
+	}
+	held := r.holdings.of(cs)
+	artifact := next.artifact
+	recordPublication(cs, &artifact, result, next.sources, time.Since(start))
+	cs.Status.Published = packed
 	if err := r.patchStatus(ctx, before, cs); err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
+		return err
 	}
 	cs.DeepCopyInto(before)
-	next.artifact = *artifact
 	r.published.Store(client.ObjectKeyFromObject(cs), next)
-	return fail(v1alpha1.StorageFailedReason, r.announce(ctx, cs, artifact))
+	keys := keysOf(result.Definitions)
+	r.holdings.set(cs.UID, keys)
+	if err := r.announce(ctx, cs, &artifact); err != nil {
+		return err
+	}
+	if !maps.Equal(held, keys) {
+		maps.Copy(keys, held)
+		r.wakeOthers(ctx, cs, keys)
+	}
+	return nil
 }
 
 func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) publication {
@@ -203,23 +273,34 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alph
 	return true, nil
 }
 
-func (r *CatalogSelectionReconciler) render(ctx context.Context, observed []observedSource, opts render.Options) (*render.Result, error) {
-	sources := make([]selection.Source, len(observed))
+// load returns the sources with their catalogs.
+func (r *CatalogSelectionReconciler) load(ctx context.Context, observed []observedSource) ([]loadedSource, error) {
+	loaded := make([]loadedSource, len(observed))
 	for i, o := range observed {
-		loaded, err := r.Catalogs.load(ctx, o)
+		catalog, err := r.Catalogs.load(ctx, o)
 		if err != nil {
 			return nil, err
 		}
-		sources[i] = selection.Source{Name: o.name.Name, Digest: checksum(o.artifact.Revision), Catalog: loaded}
+		loaded[i] = loadedSource{observedSource: o, catalog: catalog}
 	}
-	return render.Render(ctx, sources, opts)
+	return loaded, nil
+}
+
+func selectionSources(loaded []loadedSource) []selection.Source {
+	sources := make([]selection.Source, len(loaded))
+	for i, l := range loaded {
+		sources[i] = l.source()
+	}
+	return sources
 }
 
 // finish writes the status, sends events, collects garbage and says when to come back. Events
 // tell what changed since cs was found; before has the status that was written in between.
-func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection, err error) (ctrl.Result, error) {
+func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
+	consumed consumers, err error) (ctrl.Result, error) {
 	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
+	o.applied = consumed.applied(revisionOf(cs))
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
 		cs.Status.SetLastHandledReconcileRequest(requested)

@@ -34,7 +34,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 	if _, err := r.Storage.RemoveAll(artifact); err != nil {
 		return fmt.Errorf("removing stored archives: %w", err)
 	}
-	r.published.Delete(client.ObjectKeyFromObject(cs))
+	r.forget(ctx, cs)
 	before := cs.DeepCopy()
 	controllerutil.RemoveFinalizer(cs, v1alpha1.CatalogSelectionFinalizer)
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})

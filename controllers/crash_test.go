@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -160,12 +161,14 @@ func TestAnExternalArtifactThatTheCacheLacksIsNotAnError(t *testing.T) {
 // Ready says that what the ExternalArtifact promises is served.
 func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
 	e := newEnvironment(t)
-	e.source(applications(t, "argocd"))
+	source := e.source(applications(t, "argocd"))
 	e.selection("kkp")
 	_, announced := e.publish("kkp")
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} })
+	e.source(applications(t, "nginx"))
 	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=True EmptyResult", "Ready=True Succeeded"})
 	e.emptyStorage()
+	e.sources.handle("/"+source.Path, http.NotFound)
 	e.restart()
 	cs := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(cs), []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"})
@@ -173,7 +176,7 @@ func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
 		t.Errorf("the message does not say that the archive is lost: %s", message)
 	}
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(announced))
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = nil })
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil })
 	e.publish("kkp")
 }
 

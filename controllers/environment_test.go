@@ -17,7 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -76,16 +78,23 @@ func (e *environment) restart() {
 		Storage:        e.storage,
 		Catalogs:       NewCatalogs(64<<20, 0, ""),
 		APIReader:      apiServer,
+		Kinds:          NewKinds(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
+		Accounts:       NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
 		lost:           lost,
+		woken:          make(chan event.GenericEvent, 1000),
 	}
+	e.reconciler.Kinds.wake = e.reconciler.wake
 }
 
-// selection creates a CatalogSelection of the OCIRepository "catalog".
+// selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards let
+// everything pass but an empty result: guard_test.go is about the others.
 func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = name, e.namespace
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
+	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
+	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
 	for _, f := range edit {
 		f(cs)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -15,7 +16,7 @@ import (
 // what happens to the selection is told of its ExternalArtifact as well.
 func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogSelection, o outcome) {
 	switch {
-	case o.ready && !o.held:
+	case o.ready && o.held == nil:
 		if revisionOf(before) != revisionOf(after) || !conditions.IsTrue(before, meta.ReadyCondition) {
 			r.sendEvent(after, corev1.EventTypeNormal, o)
 		}
@@ -27,8 +28,12 @@ func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogS
 }
 
 // told says whether the conditions that report trouble said the same before. The message of what
-// is retried may name ports and temporary files, and differ every time.
+// is retried may name ports and temporary files, and differ every time. Of what is held, only the
+// revision and the reasons count.
 func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
+	if o.held != nil && o.ready {
+		return equality.Semantic.DeepEqual(before.Status.Held, after.Status.Held)
+	}
 	for _, t := range []string{meta.ReadyCondition, v1alpha1.HeldCondition} {
 		if conditions.GetReason(before, t) != conditions.GetReason(after, t) {
 			return false

@@ -195,10 +195,13 @@ func newSource(kind string, key client.ObjectKey) client.Object {
 	return source
 }
 
-// conditionsOf lists the conditions as "<type>=<status> <reason>", sorted.
+// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted.
 func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	for _, c := range cs.Status.Conditions {
+		if c.Type == v1alpha1.AppliedCondition {
+			continue
+		}
 		line := fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)
 		if c.ObservedGeneration != cs.Generation {
 			line += fmt.Sprintf(" of generation %d, not %d", c.ObservedGeneration, cs.Generation)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fluxcd/pkg/runtime/logger"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,6 +21,9 @@ import (
 // apiServer is a client of the real API server that all tests of the package share. Each test
 // has its own namespace.
 var apiServer client.WithWatch
+
+// restConfig has all rights on it.
+var restConfig *rest.Config
 
 func TestMain(m *testing.M) {
 	code, err := runWithStack(m)
@@ -36,7 +40,7 @@ func runWithStack(m *testing.M) (code int, err error) {
 	ctrl.SetLogger(logger.NewLogger(logger.Options{LogLevel: "error"}))
 	s, err := stack.Start(ctx, stack.Options{
 		Progress:    os.Stderr,
-		CRDs:        []string{"config/crd/bases"},
+		CRDs:        []string{"config/crd/bases", "test/stack/crds"},
 		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme},
 	})
 	if err != nil {
@@ -47,7 +51,8 @@ func runWithStack(m *testing.M) (code int, err error) {
 			err = stopErr
 		}
 	}()
-	apiServer, err = client.NewWithWatch(s.RESTConfig(), client.Options{Scheme: s.Client().Scheme()})
+	restConfig = s.RESTConfig()
+	apiServer, err = client.NewWithWatch(restConfig, client.Options{Scheme: s.Client().Scheme()})
 	if err != nil {
 		return 1, fmt.Errorf("making the client: %w", err)
 	}

@@ -27,7 +27,8 @@ func (f *failure) Unwrap() error { return f.err }
 func fail(reason string, err error) error {
 	var known *failure
 	var rendering *render.Error
-	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) {
+	var held *holdError
+	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) || errors.As(err, &held) {
 		return err
 	}
 	return &failure{reason: reason, err: err}
@@ -43,6 +44,10 @@ func reasonOf(err error) string {
 	var rendering *render.Error
 	if errors.As(err, &rendering) {
 		return rendering.Reason
+	}
+	var held *holdError
+	if errors.As(err, &held) {
+		return held.reason
 	}
 	return v1alpha1.StorageFailedReason
 }
@@ -61,8 +66,12 @@ const (
 
 // outcome is what a reconciliation means for status, events and the queue.
 type outcome struct {
-	reason, message      string
-	ready, stalled, held bool
+	reason, message string
+	ready, stalled  bool
+	// held is what a safeguard holds, nil without.
+	held *v1alpha1.HeldStatus
+	// applied is the condition Applied without its type, nil without.
+	applied *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
 	retry retry
@@ -74,8 +83,9 @@ type outcome struct {
 //	(no error)                                    True                interval
 //	SourceNotReady                                False  Reconciling  interval, and the watch
 //	AccessDenied, Invalid*, NameConflict          False  Stalled      next change
-//	EmptyResult while the last good one is served True   Held         next change
-//	EmptyResult otherwise                         False  Held Stalled next change
+//	Conflict                                      False  Stalled      next change, also of the other
+//	a safeguard, the last good one is served      True   Held         interval
+//	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed                    False  Reconciling  backoff
 //
 // served says that the storage has the artifact in the status of cs.
@@ -89,14 +99,15 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 		o.retry, o.quiet = atInterval, true
 	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason:
 		o.retry = backoff
-	case v1alpha1.EmptyResultReason:
-		o.held = true
-		o.ready, o.stalled = served, !served
+	default:
+		o.stalled = true
+	}
+	var held *holdError
+	if errors.As(err, &held) {
+		o.held, o.ready, o.stalled, o.retry = &held.status, served, !served, atInterval
 		if !served && cs.Status.Artifact != nil {
 			o.message += "; the archive that was published last is lost, and cannot be rendered again"
 		}
-	default:
-		o.stalled = true
 	}
 	return o
 }
@@ -121,11 +132,17 @@ func shortRevision(revision string) string {
 // report writes the outcome into the conditions of the selection.
 func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	message := truncate(o.message, maxConditionMessage)
-	if o.held {
+	switch {
+	case o.held != nil:
 		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
-	} else {
+		cs.Status.Held = o.held
+	case o.ready || o.stalled:
 		conditions.Delete(cs, v1alpha1.HeldCondition)
+		cs.Status.Held = nil
+	default:
+		// What is held stays held while a source cannot be had, or the storage fails.
 	}
+	o.reportApplied(cs)
 	// Deleting what is set again below would give it a new transition time at every retry.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)
@@ -134,7 +151,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		conditions.Delete(cs, meta.StalledCondition)
 	}
 	switch {
-	case o.ready && o.held:
+	case o.ready && o.held != nil:
 		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held",
 			readyMessage(cs))
 	case o.ready:
@@ -147,6 +164,16 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
 	}
 	cs.Status.ObservedGeneration = cs.Generation
+}
+
+func (o outcome) reportApplied(cs *v1alpha1.CatalogSelection) {
+	if o.applied == nil {
+		conditions.Delete(cs, v1alpha1.AppliedCondition)
+		return
+	}
+	condition := *o.applied
+	condition.Type = v1alpha1.AppliedCondition
+	conditions.Set(cs, &condition)
 }
 
 // maxConditionMessage bounds the message of a condition, in bytes: a catalog with thousands of

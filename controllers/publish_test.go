@@ -63,6 +63,7 @@ func TestFirstPublication(t *testing.T) {
 	want := v1alpha1.CatalogSelectionStatus{
 		ObservedGeneration: 1,
 		Conditions:         cs.Status.Conditions,
+		Published:          cs.Status.Published, // see record_test.go
 		Artifact: &meta.Artifact{
 			Path: path, URL: "http://" + e.storage.Hostname + "/" + path, Revision: revision, Digest: digestOf(archive),
 			LastUpdateTime: cs.Status.Artifact.LastUpdateTime, Size: &size,

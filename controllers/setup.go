@@ -37,11 +37,17 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.Add(r.lost); err != nil {
 		return fmt.Errorf("adding the storage watch: %w", err)
 	}
+	r.woken = make(chan event.GenericEvent)
+	r.Kinds.wake = r.wake
+	if err := mgr.Add(r.Kinds); err != nil {
+		return fmt.Errorf("adding the watches of kinds: %w", err)
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
 		WatchesRawSource(source.Channel(r.lost.events, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{RateLimiter: limiter})
 	for kind, object := range sourceKinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),

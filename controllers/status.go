@@ -11,8 +11,9 @@ import (
 )
 
 // maxApplicationBytes bounds status.applications, counted as the strings in it: with their
-// frame they take less than twice that in JSON, far from etcd's limit of 1.5 MiB an object.
-const maxApplicationBytes = 128 << 10
+// frame they take less than twice that in JSON. The safeguards do not need the list: with
+// status.published, which has at most 256 KiB, the status stays below 512 KiB.
+const maxApplicationBytes = 64 << 10
 
 // recordPublication writes into the status what the ExternalArtifact now carries.
 func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,

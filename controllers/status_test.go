@@ -99,7 +99,14 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 		v1alpha1.InvalidCatalogReason: "Failed",
 		v1alpha1.InvalidSpecReason:    "Failed",
 		v1alpha1.NameConflictReason:   "Failed",
+		v1alpha1.ConflictReason:       "Failed",
 		v1alpha1.EmptyResultReason:    "Failed",
+	}
+	failing := func(reason string) error {
+		if reason == v1alpha1.EmptyResultReason {
+			return &holdError{reason: reason}
+		}
+		return fail(reason, errDead)
 	}
 	// From every outcome to every other: nothing of the former may be left.
 	for before := range reasons {
@@ -107,13 +114,13 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 			cs := &v1alpha1.CatalogSelection{}
 			cs.Generation = 3
 			for _, reason := range []string{before, after} {
-				decide(fail(reason, errDead), cs, cs.Status.Artifact != nil).report(cs)
+				decide(failing(reason), cs, cs.Status.Artifact != nil).report(cs)
 			}
 			if got := kstatus(cs); got != want || conditions.IsTrue(cs, meta.ReadyCondition) {
 				t.Errorf("%s after %s is %s, want %s: %v", after, before, got, want, conditionsOf(cs))
 			}
 			cs.Status.Artifact, cs.Status.Summary = lastGood.Artifact, lastGood.Summary
-			for _, err := range []error{fail(v1alpha1.EmptyResultReason, errDead), nil} {
+			for _, err := range []error{failing(v1alpha1.EmptyResultReason), nil} {
 				decide(err, cs, cs.Status.Artifact != nil).report(cs)
 				if got := kstatus(cs); got != "Current" || conditions.Has(cs, v1alpha1.HeldCondition) != (err != nil) {
 					t.Errorf("%v after %s is %s: %v", err, after, got, conditionsOf(cs))

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -47,29 +48,30 @@ func build(files *tree.Tree) (objects resmap.ResMap, err error) {
 
 // prove builds the tree before and after the patches, which is the only way to know what they
 // do: each has to match an object, and all objects have to be there afterwards under their names.
-func prove(before, after *tree.Tree, patches []tree.Patch) error {
+// It returns what was built.
+func prove(before, after *tree.Tree, patches []tree.Patch) (resmap.ResMap, error) {
 	path := field.NewPath("spec", "patches")
 	unpatched, err := build(before)
 	if err != nil {
-		return fmt.Errorf("building without the patches: %w", err)
+		return nil, fmt.Errorf("building without the patches: %w", err)
 	}
 	for i, p := range patches {
 		if err := matches(unpatched, p.Target); err != nil {
-			return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
+			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
 		}
 	}
 	patched, err := build(after)
 	if err != nil {
-		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
+		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
 	}
 	if lost := missing(unpatched, patched); len(lost) > 0 {
-		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
+		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
 			"patches must not remove or rename objects, but these are gone: %s; use exclude", strings.Join(lost, ", "))}
 	}
 	if patched.Size() != unpatched.Size() {
-		return &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
+		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
 	}
-	return nil
+	return patched, nil
 }
 
 // matches says why a target selects nothing. A patch without a target names its object itself,
@@ -104,4 +106,17 @@ func missing(before, after resmap.ResMap) []string {
 		delete(gone, id.Kind+"."+id.Group+" "+id.Name)
 	}
 	return slices.Sorted(maps.Keys(gone))
+}
+
+// builtVersions returns the versions of spec.versions of every object, by its name.
+func builtVersions(objects resmap.ResMap) map[string][]string {
+	versions := map[string][]string{}
+	for _, object := range objects.Resources() {
+		content, err := object.Map()
+		if err != nil {
+			continue
+		}
+		versions[object.GetName()] = safeguard.Versions(content)
+	}
+	return versions
 }

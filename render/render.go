@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -47,6 +48,8 @@ type Result struct {
 	Revision string
 	// Selection has the decision for every application of every source.
 	Selection selection.Result
+	// Definitions are the objects of the artifact as kustomize builds them, sorted by name.
+	Definitions []safeguard.Definition
 	// Addresses has, by application, what the mirrors found in its document; empty without
 	// mirrors.
 	Addresses []Addresses
@@ -54,13 +57,13 @@ type Result struct {
 
 // Render selects from the sources, which are in order of precedence, transforms what is
 // selected, and assembles the artifact. An *Error with the reason EmptyResult says that nothing
-// was selected.
+// was selected, unless the options allow that.
 func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
 	selected, err := Decide(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
-	if selected.Selected == 0 {
+	if selected.Selected == 0 && !opts.AllowEmpty {
 		return nil, &Error{Reason: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
 	}
 	documents, err := transformAll(ctx, selected.Applications(), opts)
@@ -72,14 +75,31 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 			return nil, err
 		}
 	}
-	files, err := assemble(documents, opts)
+	files, patched, err := assemble(documents, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &Result{
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
+		Definitions: definitions(selected.Applications(), patched),
 	}, nil
+}
+
+// definitions lists what is built. The versions are those of the decisions, unless patches may
+// have changed them: then those of the built objects.
+func definitions(decisions []selection.Decision, patched map[string][]string) []safeguard.Definition {
+	out := make([]safeguard.Definition, len(decisions))
+	for i, d := range decisions {
+		out[i] = safeguard.Definition{
+			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name,
+			Source: d.Source, Versions: d.Versions,
+		}
+		if patched != nil {
+			out[i].Versions = patched[d.Application.Name]
+		}
+	}
+	return out
 }
 
 // Decide selects without rendering: why every application is in or out.
@@ -104,18 +124,26 @@ func (r *Result) WriteArchive(w io.Writer) error {
 	return archive.Write(w, r.Tree)
 }
 
-// assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first.
-func assemble(documents []document, opts Options) (*tree.Tree, error) {
-	k := tree.Kustomization{Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches}
+// assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first;
+// with any, it also returns the versions of the built objects by name.
+func assemble(documents []document, opts Options) (*tree.Tree, map[string][]string, error) {
+	k := tree.Kustomization{
+		Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches,
+		AllowEmpty: opts.AllowEmpty,
+	}
 	files, err := assembleWith(documents, k)
 	if err != nil || len(opts.Patches) == 0 {
-		return files, err
+		return files, nil, err
 	}
-	plain, err := assembleWith(documents, tree.Kustomization{})
+	plain, err := assembleWith(documents, tree.Kustomization{AllowEmpty: opts.AllowEmpty})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return files, prove(plain, files, opts.Patches)
+	built, err := prove(plain, files, opts.Patches)
+	if err != nil {
+		return nil, nil, err
+	}
+	return files, builtVersions(built), nil
 }
 
 func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error) {

@@ -30,6 +30,8 @@ type Options struct {
 	Patches []tree.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
+	// AllowEmpty renders a selection that is empty, instead of refusing it.
+	AllowEmpty bool
 }
 
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
@@ -42,6 +44,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		RequireMirrors: spec.RequireMirrors,
 		Patches:        patches(spec),
 		Prune:          spec.Prune,
+		AllowEmpty:     spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {
 		opts.Labels = maps.Clone(common.Labels)

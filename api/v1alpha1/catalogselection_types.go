@@ -107,6 +107,24 @@ type CatalogSelectionSpec struct {
 	// +kubebuilder:default=Artifact
 	// +optional
 	Provenance string `json:"provenance,omitempty"`
+
+	// Safeguards hold what a new revision of a catalog would take away.
+	// +kubebuilder:default={}
+	// +optional
+	Safeguards Safeguards `json:"safeguards,omitzero"`
+
+	// Cluster says what happens to definitions that live in this cluster, where a Kustomization
+	// without a kubeConfig uses the artifact.
+	// +kubebuilder:default={}
+	// +optional
+	Cluster Cluster `json:"cluster,omitzero"`
+
+	// ServiceAccountName is the account, of the selection's namespace, in whose name live
+	// definitions are marked, so that a tenant cannot mark what it may not change. Absent: that of
+	// --default-service-account, or else the controller's own.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // SourceReference names a Flux source that carries a catalog.
@@ -157,6 +175,7 @@ const (
 // +kubebuilder:resource:shortName=catsel,categories=all;fluxcd
 // +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/substitute=disabled"
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status"
+// +kubebuilder:printcolumn:name="Applied",type="string",JSONPath=".status.conditions[?(@.type==\"Applied\")].status"
 // +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].message"
 // +kubebuilder:printcolumn:name="Selected",type="integer",JSONPath=".status.summary.selected"
 // +kubebuilder:printcolumn:name="Revision",type="string",JSONPath=".status.artifact.revision",priority=1

@@ -9,6 +9,10 @@ const (
 	// HeldCondition is True while a safeguard keeps a new render from being published.
 	// Its reason says which; Ready stays True on the last good artifact, if there is one.
 	HeldCondition = "Held"
+	// AppliedCondition is True when every Kustomization that uses the artifact is Ready at its
+	// revision, and Unknown while none uses it. It is absent where the cluster has no
+	// Kustomizations, or the controller may not see them.
+	AppliedCondition = "Applied"
 )
 
 // Reasons of conditions and events. Whatever fails, the last good artifact stays served.
@@ -29,12 +33,44 @@ const (
 	InvalidSpecReason = "InvalidSpec"
 	// EmptyResultReason: the selection is empty, which is never published.
 	EmptyResultReason = "EmptyResult"
+	// RemovalReason: an application would vanish that is published.
+	RemovalReason = "Removal"
+	// VersionRemovalReason: a version of an application would vanish that is published.
+	VersionRemovalReason = "VersionRemoval"
+	// MajorUpgradeReason: the highest version of an application would rise to another major.
+	MajorUpgradeReason = "MajorUpgrade"
+	// AdoptionReason: a definition that lives in the cluster, and that the selection does not
+	// publish yet, has versions that the application lacks.
+	AdoptionReason = "Adoption"
+	// BaselineLostReason: what was published last is not known any more, so that a new revision
+	// cannot be compared with it.
+	BaselineLostReason = "BaselineLost"
+	// ConflictReason: an older selection that acts on this cluster holds the same object.
+	ConflictReason = "Conflict"
 	// NameConflictReason: an ExternalArtifact of this name exists and belongs to somebody else.
 	NameConflictReason = "NameConflict"
 	// StorageFailedReason: the archive or the ExternalArtifact could not be written.
 	StorageFailedReason = "StorageFailed"
 	// GarbageCollectedReason: archives that are no longer referenced were deleted.
 	GarbageCollectedReason = "GarbageCollected"
+	// MarksForbiddenReason: the controller, or the account that it acts as, may not read or mark
+	// the definitions of a kind, so that a bypass is not honored and adoption not guarded.
+	MarksForbiddenReason = "MarksForbidden"
+)
+
+// Reasons of Applied besides Succeeded and Suspended.
+const (
+	// NoConsumerReason: no Kustomization uses the artifact.
+	NoConsumerReason = "NoConsumer"
+	// ProgressingReason: a Kustomization has not applied the revision yet.
+	ProgressingReason = "Progressing"
+	// ApplyFailedReason: a Kustomization failed to apply the revision.
+	ApplyFailedReason = "ApplyFailed"
+	// SuspendedReason: a suspended Kustomization stays at another revision.
+	SuspendedReason = "Suspended"
+	// FeatureGateDisabledReason: kustomize-controller runs without the feature gate that lets
+	// Kustomizations use an ExternalArtifact.
+	FeatureGateDisabledReason = "FeatureGateDisabled"
 )
 
 // Labels of every object in the artifact of a CatalogSelection.
@@ -52,3 +88,13 @@ const (
 // SourceDigestAnnotation is, under provenance: Object, the digest of the source that an object
 // came from.
 const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
+
+// BypassLabel on a live definition, with any value, keeps Flux from updating and deleting it.
+const BypassLabel = "apps.k8c.io/application-bypass"
+
+// UnmanagedLabel, with the value "true", marks a live definition that no selection holds.
+const UnmanagedLabel = "catalog.winnow.dev/unmanaged"
+
+// BypassMarkAnnotation says that the annotation that stops Flux was set for the bypass by the
+// optional admission policy, so that it may be removed together with this one.
+const BypassMarkAnnotation = "catalog.winnow.dev/bypass-mark"

@@ -13,7 +13,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready always; Reconciling, Stalled and Held while they are True.
+	// Conditions: Ready always; Reconciling, Stalled and Held while they are True; Applied where
+	// the cluster has Kustomizations.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -41,9 +42,84 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ApplicationsTruncated bool `json:"applicationsTruncated,omitempty"`
 
+	// Held says what a safeguard keeps from being published, and how to release it.
+	// +optional
+	Held *HeldStatus `json:"held,omitempty"`
+
+	// Consumers are the Kustomizations that use the artifact, by namespace and name. The list is
+	// bounded.
+	// +listType=atomic
+	// +optional
+	Consumers []ConsumerStatus `json:"consumers,omitempty"`
+
+	// Bypassed are the names of the live definitions, of those that the selection holds or has
+	// applied, that are bypassed. The list is bounded; summary.bypassed is not.
+	// +listType=atomic
+	// +optional
+	Bypassed []string `json:"bypassed,omitempty"`
+
+	// Published is the controller's own record of the artifact, with which the safeguards compare
+	// a new revision: gzip-compressed JSON of the spec, the addresses of the sources and every
+	// definition with its versions. It is absent when it would be larger than 256 KiB.
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	Published []byte `json:"published,omitempty"`
+
 	// History of the artifacts, newest first.
 	// +optional
 	History meta.History `json:"history,omitempty"`
+}
+
+// HeldStatus is what a safeguard holds.
+type HeldStatus struct {
+	// Revision of the sources that is held: of a single source as it is, of several as
+	// kind/namespace/name=revision, separated by commas.
+	Revision string `json:"revision"`
+
+	// Approve lists what spec.safeguards.approve has to have for the change to be published. Empty
+	// when approval cannot release it.
+	// +listType=atomic
+	// +optional
+	Approve []string `json:"approve,omitempty"`
+
+	// Reasons, by application. The list is bounded; total is the number of all.
+	// +listType=atomic
+	Reasons []HeldReason `json:"reasons"`
+
+	// Total is the number of reasons, listed or not.
+	Total int32 `json:"total"`
+}
+
+// HeldReason is one change that is held.
+type HeldReason struct {
+	// Reason is Removal, VersionRemoval, MajorUpgrade, Adoption, EmptyResult or BaselineLost.
+	Reason string `json:"reason"`
+	// Application that is concerned; empty when it is the selection as a whole.
+	// +optional
+	Application string `json:"application,omitempty"`
+	// Versions that would be lost. The list is bounded.
+	// +listType=atomic
+	// +optional
+	Versions []string `json:"versions,omitempty"`
+	// Message for people.
+	Message string `json:"message"`
+}
+
+// ConsumerStatus is a Kustomization that uses the artifact.
+type ConsumerStatus struct {
+	// Namespace of the Kustomization.
+	Namespace string `json:"namespace"`
+	// Name of the Kustomization.
+	Name string `json:"name"`
+	// Remote is true when it applies to another cluster, by its kubeConfig.
+	// +optional
+	Remote bool `json:"remote,omitempty"`
+	// Revision that it applied last.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+	// Message is what it reports while it has not applied the artifact. It is bounded.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // SourceStatus is a source as it was rendered.
@@ -76,6 +152,13 @@ type Summary struct {
 	// Unmirrored is the number of hosts that no mirror covers, while there are mirrors.
 	// +optional
 	Unmirrored int32 `json:"unmirrored,omitempty"`
+	// Bypassed is the number of live definitions, of those that the selection holds or has
+	// applied, that are bypassed.
+	// +optional
+	Bypassed int32 `json:"bypassed,omitempty"`
+	// Unmanaged is the number of live definitions that the selection marks as unmanaged.
+	// +optional
+	Unmanaged int32 `json:"unmanaged,omitempty"`
 }
 
 // ApplicationStatus is an application in the artifact.

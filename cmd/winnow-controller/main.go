@@ -17,6 +17,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/metrics"
 	flag "github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -64,6 +65,11 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("creating the event recorder: %w", err)
 	}
+	clients := client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
+	caches, err := kindCaches(mgr, o.watch)
+	if err != nil {
+		return err
+	}
 	reconciler := &controllers.CatalogSelectionReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
@@ -73,6 +79,8 @@ func run(ctx context.Context, o *options) error {
 		Storage:              store,
 		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost)),
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
+		Kinds:                controllers.NewKinds(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
+		Accounts:             controllers.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)

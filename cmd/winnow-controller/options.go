@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	artifactconfig "github.com/fluxcd/pkg/artifact/config"
 	"github.com/fluxcd/pkg/runtime/acl"
 	fluxclient "github.com/fluxcd/pkg/runtime/client"
@@ -31,6 +32,7 @@ type options struct {
 	metricsAddr, eventsAddr, healthAddr string
 	concurrent, httpRetry               int
 	catalogCache                        int64
+	defaultServiceAccount               string
 
 	acl            acl.Options
 	artifact       artifactconfig.Options
@@ -53,6 +55,8 @@ func parse(args []string) (*options, error) {
 		"The maximum number of retries when failing to fetch artifacts over HTTP.")
 	fs.Int64Var(&o.catalogCache, "catalog-cache-bytes", 256<<20,
 		"The maximum size in bytes of the parsed catalogs that are kept in memory.")
+	fs.StringVar(&o.defaultServiceAccount, "default-service-account", "",
+		"Default service account used for impersonation when definitions are marked.")
 	o.acl.BindFlags(fs)
 	o.artifact.BindFlags(fs)
 	o.client.BindFlags(fs)
@@ -81,7 +85,7 @@ func bindWatchFlags(fs *flag.FlagSet, o *helper.WatchOptions) {
 
 func newManager(o *options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("building the scheme: %w", err)
 		}
@@ -130,4 +134,17 @@ func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 		options.DefaultNamespaces = map[string]cache.Config{os.Getenv(helper.EnvRuntimeNamespace): {}}
 	}
 	return options, nil
+}
+
+// kindCaches are the options of the caches for kinds that come and go: Kustomizations in the
+// namespaces that are watched, and definitions, which have none.
+func kindCaches(mgr ctrl.Manager, o helper.WatchOptions) (cache.Options, error) {
+	options, err := cacheOptions(o)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	return cache.Options{
+		Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient(),
+		DefaultNamespaces: options.DefaultNamespaces,
+	}, nil
 }

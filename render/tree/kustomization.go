@@ -26,7 +26,7 @@ var ErrNoResources = errors.New("kustomization without resources")
 // reach metadata.labels and metadata.annotations of the objects only, never
 // their selectors or templates, and replace values that an object has.
 type Kustomization struct {
-	// Resources are paths in the tree, at least one, none twice, in any order.
+	// Resources are paths in the tree, none twice, in any order. None at all needs AllowEmpty.
 	Resources []string
 	// Labels are set on every object.
 	Labels map[string]string
@@ -34,14 +34,20 @@ type Kustomization struct {
 	Annotations map[string]string
 	// Patches are applied in order, before labels and annotations are set.
 	Patches []Patch
+	// AllowEmpty permits a Kustomization without resources, from which Flux prunes everything that
+	// it ever applied.
+	AllowEmpty bool
 }
 
 // Marshal returns the document: sorted and the same for the same contents, with
 // every value safe for parsers of YAML 1.1 and 1.2. It fails with
-// ErrNoResources, with a *PathError for a resource that is unsafe or there
+// ErrNoResources unless AllowEmpty is set, with a *PathError for a resource that is unsafe or there
 // twice, and for text that kustomize could not read. The receiver is not
 // modified.
 func (k Kustomization) Marshal() ([]byte, error) {
+	if len(k.Resources) == 0 && !k.AllowEmpty {
+		return nil, fmt.Errorf("marshalling kustomization: %w", ErrNoResources)
+	}
 	resources, err := sortedResources(k.Resources)
 	if err != nil {
 		return nil, fmt.Errorf("marshalling kustomization: %w", err)
@@ -70,9 +76,6 @@ func (k Kustomization) Marshal() ([]byte, error) {
 }
 
 func sortedResources(paths []string) ([]text, error) {
-	if len(paths) == 0 {
-		return nil, ErrNoResources
-	}
 	sorted := slices.Sorted(slices.Values(paths))
 	resources := make([]text, 0, len(sorted))
 	for i, path := range sorted {

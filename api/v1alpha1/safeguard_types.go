@@ -1,0 +1,79 @@
+package v1alpha1
+
+// Safeguards say which changes that follow from a new revision of a catalog are held instead of
+// published. A change that follows from an edit of this spec was reviewed, and passes; except an
+// empty result.
+type Safeguards struct {
+	// OnEmpty: the selection is empty, whatever the cause. Hold keeps the last artifact. Publish
+	// publishes an artifact without objects; applications that the catalog took away are held by
+	// onRemoval all the same.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Hold
+	// +optional
+	OnEmpty string `json:"onEmpty,omitempty"`
+
+	// OnRemoval: an application vanishes.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Hold
+	// +optional
+	OnRemoval string `json:"onRemoval,omitempty"`
+
+	// OnVersionRemoval: a version of an application vanishes. It also says what happens when a
+	// definition that lives in the cluster has versions that the application lacks.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Hold
+	// +optional
+	OnVersionRemoval string `json:"onVersionRemoval,omitempty"`
+
+	// OnMajorUpgrade: the highest version of an application rises to another major.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Publish
+	// +optional
+	OnMajorUpgrade string `json:"onMajorUpgrade,omitempty"`
+
+	// Approve lists checksums of source revisions, <algorithm>:<hex>, whose held changes are
+	// accepted; of an OCIRepository it is the digest of the manifest. Where several sources
+	// changed, each has to be listed. An empty result cannot be approved.
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}$"
+	// +listType=set
+	// +optional
+	Approve []string `json:"approve,omitempty"`
+}
+
+// Values of a safeguard.
+const (
+	// SafeguardHold keeps the last good artifact.
+	SafeguardHold = "Hold"
+	// SafeguardPublish lets the change pass.
+	SafeguardPublish = "Publish"
+)
+
+// Cluster says what happens to definitions that live in this cluster.
+type Cluster struct {
+	// Bypass: Honor keeps Flux from updating and deleting definitions with the label
+	// apps.k8c.io/application-bypass. Ignore does not look at the label.
+	// +kubebuilder:validation:Enum=Honor;Ignore
+	// +kubebuilder:default=Honor
+	// +optional
+	Bypass string `json:"bypass,omitempty"`
+
+	// Unmanaged: Label marks definitions of the same kinds that no selection holds with the label
+	// catalog.winnow.dev/unmanaged, and takes the labels of this selection off those that left it.
+	// +kubebuilder:validation:Enum=Ignore;Label
+	// +kubebuilder:default=Ignore
+	// +optional
+	Unmanaged string `json:"unmanaged,omitempty"`
+}
+
+// Values of the members of Cluster.
+const (
+	// BypassHonor keeps Flux's hands off bypassed definitions.
+	BypassHonor = "Honor"
+	// BypassIgnore does not look at the label.
+	BypassIgnore = "Ignore"
+	// UnmanagedIgnore leaves definitions that no selection holds alone.
+	UnmanagedIgnore = "Ignore"
+	// UnmanagedLabelled labels them.
+	UnmanagedLabelled = "Label"
+)

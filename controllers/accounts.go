@@ -1,0 +1,86 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// Accounts writes in the name of ServiceAccounts, as Flux's controllers do for tenants.
+type Accounts struct {
+	config  *rest.Config
+	options client.Options
+	// fallback is the name of the account of a selection that names none; empty for the
+	// controller's own.
+	fallback string
+
+	mu      sync.Mutex
+	clients map[string]client.Client
+}
+
+// NewAccounts returns the accounts that the configuration may impersonate. defaultServiceAccount
+// stands in for a selection that names none; empty: the account of the configuration itself.
+func NewAccounts(config *rest.Config, options client.Options, defaultServiceAccount string) *Accounts {
+	return &Accounts{config: config, options: options, fallback: defaultServiceAccount, clients: map[string]client.Client{}}
+}
+
+// client returns a client that acts as the account of that name in the namespace.
+func (a *Accounts) client(namespace, name string) (client.Client, error) {
+	if name == "" {
+		name = a.fallback
+	}
+	user := ""
+	if name != "" {
+		user = fmt.Sprintf("system:serviceaccount:%s:%s", namespace, name)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known, ok := a.clients[user]; ok {
+		return known, nil
+	}
+	config := rest.CopyConfig(a.config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	made, err := client.New(config, a.options)
+	if err != nil {
+		return nil, fmt.Errorf("making a client that acts as %s: %w", user, err)
+	}
+	a.clients[user] = made
+	return made, nil
+}
+
+func (r *CatalogSelectionReconciler) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {
+	return r.Accounts.client(cs.Namespace, cs.Spec.ServiceAccountName)
+}
+
+// saying is what is said once of a selection.
+type saying struct {
+	uid         types.UID
+	consequence string
+}
+
+// maxSaid bounds the part of an API error that is told, in bytes.
+const maxSaid = 512
+
+// sayForbidden says once for each selection, by an event and in the log, what the controller, or
+// the account that it acts as, may not do, and what does not work without it.
+func (r *CatalogSelectionReconciler) sayForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
+	message := truncate(err.Error(), maxSaid) + ": " + consequence
+	if _, said := r.said.LoadOrStore(saying{cs.UID, consequence}, true); said {
+		return
+	}
+	hint := ""
+	if errors.Is(err, errKindForbidden) {
+		hint = "; kubectl apply -k config/marks allows it"
+	}
+	r.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, truncate(message+hint, maxEventMessage))
+	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
+}

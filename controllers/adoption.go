@@ -1,0 +1,94 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// adopt returns what live definitions would lose that the selection does not publish yet. Those
+// that Flux leaves alone lose nothing.
+//
+// Before the first publication, a definition that carries the labels of the selection, and that
+// Flux may delete, counts as published: the selection was created anew, and a Kustomization may
+// still have the definition in its inventory.
+func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	published, next []safeguard.Definition, around surroundings) ([]safeguard.Change, error) {
+	known, enters := keysOf(published), keysOf(next)
+	var entering []*liveMeta
+	var orphans []safeguard.Definition
+	for _, object := range around.live {
+		key := keyOf(object)
+		switch {
+		case untouched(object) || around.bypass.marked[object.UID] || known[key]:
+		case enters[key]:
+			entering = append(entering, object)
+		case cs.Status.Artifact == nil && appliedBy(cs, object) && object.Annotations[pruneAnnotation] != disabled:
+			orphans = append(orphans, liveDefinition(object, nil))
+		}
+	}
+	found, err := r.readVersions(ctx, entering)
+	if err != nil {
+		return nil, fail(v1alpha1.StorageFailedReason, err)
+	}
+	return slices.Concat(safeguard.Compare(orphans, next), safeguard.Adopt(found, next)), nil
+}
+
+func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {
+	return safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, Versions: versions}
+}
+
+// readVersions reads the versions of definitions, of which only the metadata are watched: few one
+// by one, many by lists.
+func (r *CatalogSelectionReconciler) readVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+	const few = 20
+	if len(objects) > few {
+		return r.listVersions(ctx, objects)
+	}
+	var read []safeguard.Definition
+	for _, object := range objects {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(object.GroupVersionKind())
+		err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
+		}
+		read = append(read, liveDefinition(object, safeguard.Versions(u.Object)))
+	}
+	return read, nil
+}
+
+func (r *CatalogSelectionReconciler) listVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+	const page = 250
+	wanted := map[safeguard.Key]*liveMeta{}
+	kinds := map[schema.GroupVersionKind]bool{}
+	for _, object := range objects {
+		wanted[keyOf(object)], kinds[object.GroupVersionKind()] = object, true
+	}
+	var read []safeguard.Definition
+	for gvk := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		for {
+			if err := r.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
+				return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+			}
+			for _, u := range list.Items {
+				if object := wanted[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
+					read = append(read, liveDefinition(object, safeguard.Versions(u.Object)))
+				}
+			}
+			if list.GetContinue() == "" {
+				break
+			}
+		}
+	}
+	return read, nil
+}

@@ -1,0 +1,158 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+const (
+	// reconcileAnnotation with the value disabled, on a live object, keeps Flux from updating and
+	// from deleting it.
+	reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
+	// pruneAnnotation with the value disabled, on a live object, keeps Flux from deleting it.
+	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
+	disabled        = "disabled"
+	// platformLabel marks definitions that KKP's own operator reconciles.
+	platformLabel = "apps.kubermatic.k8c.io/managed-by"
+	// marksOwner is the field manager of the marks, and of nothing else.
+	marksOwner = "winnow-marks"
+)
+
+// liveMeta is the metadata of a live definition.
+type liveMeta = metav1.PartialObjectMetadata
+
+// definitionKind is how the metadata of definitions are watched.
+func (r *CatalogSelectionReconciler) definitionKind(gvk schema.GroupVersionKind) watchedKind {
+	object := &liveMeta{}
+	object.SetGroupVersionKind(gvk)
+	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
+		return r.concernedByDefinition(ctx, gvk.GroupKind(), before, after)
+	}
+	return watchedKind{gvk: gvk, object: object, trim: trimDefinition, concerned: concerned}
+}
+
+// trimDefinition keeps what the marks depend on: a definition may be thousands of times in memory.
+func trimDefinition(o client.Object) {
+	kept := map[string]string{}
+	for _, key := range []string{reconcileAnnotation, pruneAnnotation, v1alpha1.BypassMarkAnnotation} {
+		if value, ok := o.GetAnnotations()[key]; ok {
+			kept[key] = value
+		}
+	}
+	o.SetAnnotations(kept)
+	o.SetManagedFields(slices.DeleteFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager != marksOwner
+	}))
+}
+
+// concernedByDefinition returns the selections that hold a definition, that have applied it, that
+// were held because of it, or that label what nobody holds. A change of its status is no concern.
+func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
+	before, after client.Object) []types.NamespacedName {
+	if before != nil && after != nil && before.GetGeneration() == after.GetGeneration() &&
+		maps.Equal(before.GetLabels(), after.GetLabels()) && maps.Equal(before.GetAnnotations(), after.GetAnnotations()) {
+		return nil
+	}
+	object := after
+	if object == nil {
+		object = before
+	}
+	others, err := r.others(ctx, &v1alpha1.CatalogSelection{})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
+		return nil
+	}
+	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
+	var concerned []types.NamespacedName
+	for _, cs := range others {
+		if r.holdings.of(cs)[key] || appliedBy(cs, object) || cs.Status.Held != nil ||
+			cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+			concerned = append(concerned, client.ObjectKeyFromObject(cs))
+		}
+	}
+	return concerned
+}
+
+func keyOf(object *liveMeta) safeguard.Key {
+	gvk := object.GroupVersionKind()
+	return safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: object.GetName()}
+}
+
+// appliedBy says whether a live definition carries the labels of the selection.
+func appliedBy(cs *v1alpha1.CatalogSelection, object client.Object) bool {
+	labels := object.GetLabels()
+	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
+}
+
+func bypassed(object client.Object) bool {
+	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]
+	return labelled
+}
+
+// untouched says whether Flux leaves the object alone.
+func untouched(object client.Object) bool {
+	return object.GetAnnotations()[reconcileAnnotation] == disabled
+}
+
+// owns says whether the marks' field manager has set the label or annotation.
+func owns(object client.Object, key string) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == marksOwner && f.FieldsV1 != nil && bytes.Contains(f.FieldsV1.Raw, []byte(`"f:`+key+`"`))
+	})
+}
+
+// kindsOf returns the kinds of definitions, in an order.
+func kindsOf(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
+	kinds := map[string]schema.GroupVersionKind{}
+	for _, d := range slices.Concat(definitions...) {
+		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
+	}
+	var sorted []schema.GroupVersionKind
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		sorted = append(sorted, kinds[name])
+	}
+	return sorted
+}
+
+// liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
+// does not have, has none; one that may not be read is said to be so once, and left out. Nobody may
+// modify them: they are the cache's.
+func (r *CatalogSelectionReconciler) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	kinds []schema.GroupVersionKind) ([]*liveMeta, error) {
+	var live []*liveMeta
+	for _, gvk := range kinds {
+		reader, err := r.Kinds.look(ctx, r.definitionKind(gvk), client.ObjectKeyFromObject(cs))
+		if errors.Is(err, errKindForbidden) {
+			r.sayForbidden(ctx, cs, err, "live definitions are neither guarded nor marked")
+		}
+		if settled(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
+		}
+		for i := range list.Items {
+			list.Items[i].SetGroupVersionKind(gvk)
+			live = append(live, &list.Items[i])
+		}
+	}
+	return live, nil
+}

@@ -1,0 +1,266 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// loadedSource is a source with its catalog.
+type loadedSource struct {
+	observedSource
+	catalog *catalog.Catalog
+}
+
+// guard holds what the new render would take away, by the safeguards of the spec. The error is a
+// *holdError, or one that is worth another try.
+//
+// What is compared with: the record of the last publication. What the selection does not publish
+// yet is compared with what lives in the cluster instead, because server-side apply replaces
+// spec.versions as a whole.
+func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, result *render.Result,
+	loaded []loadedSource, around surroundings) error {
+	if result.Revision == revisionOf(cs) {
+		return nil
+	}
+	published, err := definitionsOf(cs)
+	if err != nil {
+		return r.hold(cs, loaded, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
+			Reason:  v1alpha1.BaselineLostReason,
+			Message: "what was published last is not known, so that nobody can say what this revision takes away: " + err.Error(),
+		}})
+	}
+	changes := safeguard.Compare(published, result.Definitions)
+	if len(changes) > 0 {
+		changes = r.byCatalog(ctx, cs, changes, loaded)
+	}
+	if around.consumed.mayActHere() {
+		adopted, err := r.adopt(ctx, cs, published, result.Definitions, around)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, adopted...)
+	}
+	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return !holds(cs.Spec.Safeguards, c.Reason) })
+	if len(changes) == 0 || approved(cs, loaded) {
+		return nil
+	}
+	return r.hold(cs, loaded, mostSerious(changes), heldReasons(changes, result.Selection))
+}
+
+// holds says whether a safeguard holds changes with the reason. What the API server defaults may
+// be empty, in a spec that it has not seen.
+func holds(s v1alpha1.Safeguards, reason string) bool {
+	switch reason {
+	case v1alpha1.RemovalReason:
+		return s.OnRemoval != v1alpha1.SafeguardPublish
+	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason:
+		return s.OnVersionRemoval != v1alpha1.SafeguardPublish
+	case v1alpha1.MajorUpgradeReason:
+		return s.OnMajorUpgrade == v1alpha1.SafeguardHold
+	}
+	return true
+}
+
+// byCatalog returns the changes that follow from the catalog. Those that follow from an edit of the
+// spec since the last publication were reviewed: they are not there when the spec of the last
+// publication meets the new catalog. Where that cannot be found out, every change counts as the
+// catalog's.
+func (r *CatalogSelectionReconciler) byCatalog(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	changes []safeguard.Change, loaded []loadedSource) []safeguard.Change {
+	last, err := unpack(cs.Status.Published)
+	if err != nil || equality.Semantic.DeepEqual(last.Spec, renderedSpec(cs)) {
+		return changes
+	}
+	old := cs.DeepCopy()
+	old.Spec = last.Spec
+	opts, err := render.FromSpec(old)
+	if err != nil {
+		return changes
+	}
+	sources, dropped := sourcesOf(old, loaded)
+	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return dropped[c.Source] })
+	opts.AllowEmpty = true
+	alone, err := render.Render(ctx, sources, opts)
+	if err != nil {
+		return changes
+	}
+	return safeguard.ByCatalog(changes, safeguard.Compare(last.Definitions, alone.Definitions))
+}
+
+// sourcesOf returns the loaded sources that the older spec names, in its order, and the names of
+// those that the newer one does not name any more: what they had went by an edit of the spec.
+func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) ([]selection.Source, map[string]bool) {
+	var sources []selection.Source
+	dropped := map[string]bool{}
+	for _, ref := range old.Spec.Sources {
+		kind, key := sourceKey(old, ref)
+		i := slices.IndexFunc(loaded, func(l loadedSource) bool {
+			return l.kind == kind && l.name == key && l.path == ref.Path
+		})
+		if i < 0 {
+			dropped[ref.Name] = true
+			continue
+		}
+		sources = append(sources, loaded[i].source())
+	}
+	for _, l := range loaded {
+		delete(dropped, l.name.Name)
+	}
+	return sources, dropped
+}
+
+func (l loadedSource) source() selection.Source {
+	return selection.Source{Name: l.name.Name, Digest: checksum(l.artifact.Revision), Catalog: l.catalog}
+}
+
+// toApprove returns the checksums of the source revisions that have to be approved: of the sources
+// that changed since the last publication, or of all when none did.
+func toApprove(cs *v1alpha1.CatalogSelection, loaded []loadedSource) []string {
+	var changed, all []string
+	for _, l := range loaded {
+		sum := checksum(l.artifact.Revision)
+		all = append(all, sum)
+		same := slices.ContainsFunc(cs.Status.Sources, func(s v1alpha1.SourceStatus) bool {
+			return s.Kind == l.kind && s.Namespace == l.name.Namespace && s.Name == l.name.Name && checksum(s.Revision) == sum
+		})
+		if !same {
+			changed = append(changed, sum)
+		}
+	}
+	if len(changed) == 0 {
+		changed = all
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
+}
+
+func approved(cs *v1alpha1.CatalogSelection, loaded []loadedSource) bool {
+	return !slices.ContainsFunc(toApprove(cs, loaded), func(sum string) bool {
+		return !slices.Contains(cs.Spec.Safeguards.Approve, sum)
+	})
+}
+
+// holdError says that a safeguard holds a render.
+type holdError struct {
+	reason string
+	status v1alpha1.HeldStatus
+}
+
+// Error returns the message of the condition Held.
+func (h *holdError) Error() string {
+	const listed = 10
+	var parts []string
+	for _, reason := range h.status.Reasons[:min(len(h.status.Reasons), listed)] {
+		part := reason.Message
+		if reason.Application != "" {
+			part = reason.Application + ": " + part
+		}
+		parts = append(parts, part)
+	}
+	message := strings.Join(parts, "; ")
+	if more := int(h.status.Total) - len(parts); more > 0 {
+		message += fmt.Sprintf("; and %d more", more)
+	}
+	if len(h.status.Approve) > 0 {
+		message += "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(h.status.Approve, ", ")
+	}
+	return message
+}
+
+// Bounds of status.held.
+const (
+	maxHeldReasons  = 100
+	maxHeldVersions = 20
+)
+
+func (r *CatalogSelectionReconciler) hold(cs *v1alpha1.CatalogSelection, loaded []loadedSource, reason string, reasons []v1alpha1.HeldReason) error {
+	observed := make([]observedSource, len(loaded))
+	for i, l := range loaded {
+		observed[i] = l.observedSource
+	}
+	status := v1alpha1.HeldStatus{
+		Revision: originMetadata(observed)[originRevision],
+		Total:    count(len(reasons)),
+		Reasons:  reasons[:min(len(reasons), maxHeldReasons)],
+	}
+	if reason != v1alpha1.EmptyResultReason {
+		status.Approve = toApprove(cs, loaded)
+	}
+	return &holdError{reason: reason, status: status}
+}
+
+// holdEmpty turns the refusal of an empty render into a hold; other errors stay as they are.
+func (r *CatalogSelectionReconciler) holdEmpty(cs *v1alpha1.CatalogSelection, loaded []loadedSource, err error) error {
+	var refused *render.Error
+	if !errors.As(err, &refused) || refused.Reason != v1alpha1.EmptyResultReason {
+		return err
+	}
+	return r.hold(cs, loaded, refused.Reason, []v1alpha1.HeldReason{{
+		Reason: refused.Reason, Message: truncate(refused.Error(), maxEventMessage),
+	}})
+}
+
+// mostSerious returns the reason of the condition for several changes.
+func mostSerious(changes []safeguard.Change) string {
+	for _, reason := range []string{v1alpha1.RemovalReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason} {
+		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
+			return reason
+		}
+	}
+	return v1alpha1.MajorUpgradeReason
+}
+
+func heldReasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
+	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
+	for _, c := range changes {
+		reasons = append(reasons, v1alpha1.HeldReason{
+			Reason: c.Reason, Application: c.Key.Name,
+			Versions: c.Versions[:min(len(c.Versions), maxHeldVersions)],
+			Message:  truncate(describe(c, decided), maxEventMessage),
+		})
+	}
+	return reasons
+}
+
+// describe says for people what changes, and why an application is gone.
+func describe(c safeguard.Change, decided selection.Result) string {
+	versions := some(c.Versions)
+	switch c.Reason {
+	case v1alpha1.RemovalReason:
+		return "would be removed, because " + whyGone(c.Key, decided)
+	case v1alpha1.AdoptionReason:
+		return "lives in the cluster with versions that would be removed: " + versions
+	case v1alpha1.MajorUpgradeReason:
+		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
+	}
+	return "versions would be removed: " + versions
+}
+
+func whyGone(key safeguard.Key, decided selection.Result) string {
+	for _, d := range decided.Decisions {
+		a := d.Application
+		if a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
+			return d.Reason
+		}
+	}
+	return "no source has it"
+}
+
+// some lists the first strings, and how many more there are.
+func some(list []string) string {
+	if more := len(list) - maxHeldVersions; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxHeldVersions], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}

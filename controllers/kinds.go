@@ -1,0 +1,289 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kinds watches kinds that come and go with their CRDs, and that the controller may not be
+// allowed to read: definitions, and Flux's Kustomizations. Each kind has a cache of its own,
+// which ends when its CRD does.
+type Kinds struct {
+	ctx     context.Context //nolint:containedctx // bounds the caches, which outlive a reconciliation
+	config  *rest.Config
+	options cache.Options
+	reader  client.Reader
+	wake    func(context.Context, ...types.NamespacedName)
+
+	mu      sync.Mutex
+	watches map[schema.GroupVersionKind]*kindWatch
+}
+
+// NewKinds returns no watches yet. They end with the context. The options have the scheme, the
+// mapper and the namespaces; reader reads past caches. The configuration is not modified.
+func NewKinds(ctx context.Context, config *rest.Config, options cache.Options, reader client.Reader) *Kinds {
+	return &Kinds{
+		ctx: ctx, config: config, options: options, reader: reader,
+		watches: map[schema.GroupVersionKind]*kindWatch{},
+	}
+}
+
+// Errors of a kind that is not watched. What was tried is tried again every kindRetry.
+var (
+	errKindAbsent    = errors.New("the API server does not serve the kind")
+	errKindForbidden = errors.New("reading the kind is forbidden")
+)
+
+const (
+	kindRetry       = 15 * time.Second
+	kindSyncTimeout = 30 * time.Second
+)
+
+// watchedKind says how a kind is watched.
+type watchedKind struct {
+	gvk schema.GroupVersionKind
+	// object is an empty one of the kind, or of its metadata.
+	object client.Object
+	// trim takes out of an object what is not needed, before it is kept.
+	trim func(client.Object)
+	// index names the objects for client.MatchingFields{kindIndex: name}; nil for none.
+	index client.IndexerFunc
+	// concerned returns the selections that have to look at a change; older is nil for a new
+	// object, newer for one that is gone.
+	concerned func(ctx context.Context, older, newer client.Object) []types.NamespacedName
+}
+
+const kindIndex = ".index"
+
+// kindWatch is a kind that somebody asked for.
+type kindWatch struct {
+	watchedKind
+
+	mu     sync.Mutex
+	reader client.Reader // nil while the kind is not watched
+	err    error         // why it is not
+	cancel context.CancelFunc
+	askers map[types.NamespacedName]struct{}
+}
+
+// look returns a reader of the kind's cache, and starts the cache if need be. asker is woken when
+// the kind comes or goes. The error wraps errKindAbsent or errKindForbidden where that is why.
+func (k *Kinds) look(ctx context.Context, kind watchedKind, asker types.NamespacedName) (client.Reader, error) {
+	k.mu.Lock()
+	w, known := k.watches[kind.gvk]
+	if !known {
+		w = &kindWatch{watchedKind: kind, askers: map[types.NamespacedName]struct{}{}}
+		k.watches[kind.gvk] = w
+	}
+	k.mu.Unlock()
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.askers[asker] = struct{}{}
+	if w.reader == nil && (w.err == nil || !settled(w.err)) {
+		k.open(ctx, w)
+	}
+	return w.reader, w.err
+}
+
+// settled says whether asking again at once is no use.
+func settled(err error) bool {
+	return errors.Is(err, errKindAbsent) || errors.Is(err, errKindForbidden)
+}
+
+// forget drops an asker.
+func (k *Kinds) forget(asker types.NamespacedName) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, w := range k.watches {
+		w.mu.Lock()
+		delete(w.askers, asker)
+		w.mu.Unlock()
+	}
+}
+
+// Start tries again what could not be watched, until the context ends. It implements
+// manager.Runnable.
+func (k *Kinds) Start(ctx context.Context) error {
+	ticker := time.NewTicker(kindRetry)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			k.retry(ctx)
+		}
+	}
+}
+
+func (k *Kinds) retry(ctx context.Context) {
+	k.mu.Lock()
+	watches := make([]*kindWatch, 0, len(k.watches))
+	for _, w := range k.watches {
+		watches = append(watches, w)
+	}
+	k.mu.Unlock()
+	for _, w := range watches {
+		w.mu.Lock()
+		opened := w.reader == nil && k.open(ctx, w)
+		askers := w.names()
+		w.mu.Unlock()
+		if opened {
+			k.wake(ctx, askers...)
+		}
+	}
+}
+
+// names must be called with the lock held.
+func (w *kindWatch) names() []types.NamespacedName {
+	names := make([]types.NamespacedName, 0, len(w.askers))
+	for name := range w.askers {
+		names = append(names, name)
+	}
+	return names
+}
+
+// open starts the cache of a kind, whose lock the caller holds, and says whether it runs.
+func (k *Kinds) open(ctx context.Context, w *kindWatch) bool {
+	if w.err = k.probe(ctx, w.gvk); w.err != nil {
+		return false
+	}
+	watchCtx, cancel := context.WithCancel(k.ctx)
+	opened, err := k.start(watchCtx, w)
+	if err != nil {
+		cancel()
+		w.err = fmt.Errorf("watching %s: %w", w.gvk, err)
+		return false
+	}
+	w.reader, w.cancel = opened, cancel
+	return true
+}
+
+// probe reads one object, because a cache would try for ever, and log each time.
+func (k *Kinds) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	options := []client.ListOption{client.Limit(1)}
+	for namespace := range k.options.DefaultNamespaces {
+		options = append(options, client.InNamespace(namespace))
+	}
+	return kindError(gvk, k.reader.List(ctx, list, options...))
+}
+
+// kindError tells the errors of a kind that is not there, or not ours to read, from others.
+func kindError(gvk schema.GroupVersionKind, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apimeta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		return fmt.Errorf("%s: %w", gvk.GroupKind(), errKindAbsent)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s: %w", gvk.GroupKind(), errKindForbidden)
+	}
+	return fmt.Errorf("reading %s: %w", gvk.GroupKind(), err)
+}
+
+// start returns a cache of the kind that runs until the context ends, and has synced.
+func (k *Kinds) start(ctx context.Context, w *kindWatch) (client.Reader, error) {
+	options := k.options
+	options.DefaultTransform = func(object any) (any, error) {
+		if o, ok := object.(client.Object); ok && w.trim != nil {
+			w.trim(o)
+		}
+		return object, nil
+	}
+	options.DefaultWatchErrorHandler = func(reflecting context.Context, r *toolscache.Reflector, err error) {
+		if gone := kindError(w.gvk, err); settled(gone) {
+			go k.lose(ctx, w, gone)
+			return
+		}
+		toolscache.DefaultWatchErrorHandler(reflecting, r, err)
+	}
+	opened, err := cache.New(k.config, options)
+	if err != nil {
+		return nil, err
+	}
+	if w.index != nil {
+		if err := opened.IndexField(ctx, w.object, kindIndex, w.index); err != nil {
+			return nil, err
+		}
+	}
+	informer, err := opened.GetInformer(ctx, w.object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := informer.AddEventHandler(k.handler(ctx, w)); err != nil {
+		return nil, err
+	}
+	go func() {
+		if err := opened.Start(ctx); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "watching", "kind", w.gvk)
+		}
+	}()
+	timeout, cancel := context.WithTimeout(ctx, kindSyncTimeout)
+	defer cancel()
+	if !opened.WaitForCacheSync(timeout) {
+		return nil, errors.New("the cache did not sync in time")
+	}
+	return opened, nil
+}
+
+// handler wakes the selections that a change concerns. What is there when the watch begins was
+// asked for by whoever began it.
+func (k *Kinds) handler(ctx context.Context, w *kindWatch) toolscache.ResourceEventHandler {
+	changed := func(older, newer client.Object) { k.wake(ctx, w.concerned(ctx, older, newer)...) }
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, isInInitialList bool) {
+			if o, ok := object.(client.Object); ok && !isInInitialList {
+				changed(nil, o)
+			}
+		},
+		UpdateFunc: func(older, newer any) {
+			a, _ := older.(client.Object)
+			b, _ := newer.(client.Object)
+			if a != nil && b != nil {
+				changed(a, b)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if unknown, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			if o, ok := object.(client.Object); ok {
+				changed(o, nil)
+			}
+		},
+	}
+}
+
+// lose ends the watch with this context, unless it has ended: its kind is gone, or may not be read
+// any more.
+func (k *Kinds) lose(ctx context.Context, w *kindWatch, why error) {
+	w.mu.Lock()
+	lost := w.reader != nil && ctx.Err() == nil
+	if lost {
+		w.cancel()
+		w.reader, w.err = nil, why
+	}
+	askers := w.names()
+	w.mu.Unlock()
+	if lost {
+		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.gvk.String(), "reason", why.Error())
+		k.wake(k.ctx, askers...)
+	}
+}

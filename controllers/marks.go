@@ -1,0 +1,207 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// bypass is what the bypassed definitions of a selection came to.
+type bypass struct {
+	// names of the bypassed definitions.
+	names []string
+	// marked are those that have just got the mark, which the cache may not know yet.
+	marked map[types.UID]bool
+}
+
+// maxBypassed bounds status.bypassed, in names of at most 253 bytes.
+const maxBypassed = 100
+
+// markBypassed sets the mark that keeps Flux away on every bypassed definition that the selection
+// holds (keys) or has applied, and takes it off those that are bypassed no more:
+//
+//	label   mark                               what is done
+//	yes     none                               ours is set, by server-side apply
+//	yes     somebody's                         nothing
+//	no      ours                               it is removed, by server-side apply
+//	no      ours, set by the admission policy  it is removed, by a patch of what was read
+//	no      somebody's                         nothing
+//
+// Nothing is set while all consumers act on other clusters. An error is worth another try; what is
+// forbidden is said once, and is none.
+func (r *CatalogSelectionReconciler) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	live []*liveMeta, keys map[safeguard.Key]bool, consumed consumers) (bypass, error) {
+	found := bypass{marked: map[types.UID]bool{}}
+	var errs []error
+	honor := cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
+	for _, object := range live {
+		if !keys[keyOf(object)] && !appliedBy(cs, object) {
+			continue
+		}
+		wanted := honor && bypassed(object)
+		if wanted {
+			found.names = append(found.names, object.Name)
+		}
+		var err error
+		switch {
+		case wanted && !untouched(object) && consumed.mayActHere():
+			found.marked[object.UID], err = r.apply(ctx, cs, object, marks{bypass: true})
+		case !wanted && owns(object, reconcileAnnotation):
+			_, err = r.apply(ctx, cs, object, marks{})
+		case !bypassed(object) && object.Annotations[v1alpha1.BypassMarkAnnotation] != "":
+			err = r.unmarkAdmitted(ctx, cs, object)
+		}
+		errs = append(errs, err)
+	}
+	return found, errors.Join(errs...)
+}
+
+// markUnmanaged labels the definitions that no selection holds, and takes the label back from
+// those that it must not be on. It returns the number of those that have it.
+func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	live []*liveMeta, keys map[safeguard.Key]bool, consumed consumers) (int, error) {
+	others, err := r.others(ctx, cs)
+	if err != nil {
+		return 0, err
+	}
+	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
+	count := 0
+	var errs []error
+	for _, object := range live {
+		held := keys[keyOf(object)] || r.heldBy(others, object)
+		orphan := !held && !bypassed(object) && object.Labels[platformLabel] == ""
+		switch {
+		case orphan && labels && consumed.appliedHere():
+			count++
+			errs = append(errs, r.markOrphan(ctx, cs, object))
+		case owns(object, v1alpha1.UnmanagedLabel) && (!orphan || !labelledByOthers(others) && !labels):
+			_, err := r.apply(ctx, cs, object, marks{bypass: owns(object, reconcileAnnotation)})
+			errs = append(errs, err)
+		}
+	}
+	return count, errors.Join(errs...)
+}
+
+// heldBy says whether another living selection holds the definition, or has applied it.
+func (r *CatalogSelectionReconciler) heldBy(others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+	for _, other := range others {
+		if appliedBy(other, object) || r.holdings.of(other)[keyOf(object)] {
+			return true
+		}
+	}
+	return false
+}
+
+func labelledByOthers(others []*v1alpha1.CatalogSelection) bool {
+	for _, other := range others {
+		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+			return true
+		}
+	}
+	return false
+}
+
+// markOrphan labels a definition as unmanaged and takes off the labels of the selection that it
+// left, which Flux has set and does not look at any more.
+func (r *CatalogSelectionReconciler) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+	if object.Labels[v1alpha1.UnmanagedLabel] != "true" {
+		if done, err := r.apply(ctx, cs, object, marks{unmanaged: true}); err != nil || !done {
+			return err
+		}
+	}
+	gone := map[string]any{}
+	for _, key := range []string{v1alpha1.NameLabel, v1alpha1.NamespaceLabel} {
+		if _, there := object.Labels[key]; there {
+			gone[key] = nil
+		}
+	}
+	if object.Labels[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
+		gone[v1alpha1.ManagedByLabel] = nil
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	// Without the version of what was read: setting the label has just raised it.
+	_, err := r.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
+	return err
+}
+
+// unmarkAdmitted removes the mark that the admission policy has set, which is no field manager's.
+// While the label is there, the policy would set it again.
+func (r *CatalogSelectionReconciler) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+	_, err := r.patch(ctx, cs, object, map[string]any{
+		"uid": object.UID, "resourceVersion": object.ResourceVersion,
+		"annotations": map[string]any{reconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
+	})
+	return err
+}
+
+// marks are all that the field manager of the marks sets on one definition.
+type marks struct {
+	bypass, unmanaged bool
+}
+
+// apply sets exactly these marks, and so removes the other ones of ours. The UID keeps it from
+// creating a definition that was deleted meanwhile. It forces nobody's field, and returns whether
+// the marks are set.
+func (r *CatalogSelectionReconciler) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, m marks) (bool, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(object.GroupVersionKind())
+	u.SetName(object.Name)
+	u.SetNamespace(object.Namespace)
+	u.SetUID(object.UID)
+	if m.bypass {
+		u.SetAnnotations(map[string]string{reconcileAnnotation: disabled})
+	}
+	if m.unmanaged {
+		u.SetLabels(map[string]string{v1alpha1.UnmanagedLabel: "true"})
+	}
+	account, err := r.accountOf(cs)
+	if err != nil {
+		return false, err
+	}
+	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(marksOwner))
+	return r.marking(ctx, cs, object, err)
+}
+
+func (r *CatalogSelectionReconciler) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) (bool, error) {
+	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return false, err
+	}
+	account, err := r.accountOf(cs)
+	if err != nil {
+		return false, err
+	}
+	target := &liveMeta{TypeMeta: object.TypeMeta}
+	target.Name, target.Namespace = object.Name, object.Namespace
+	err = account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(marksOwner))
+	return r.marking(ctx, cs, object, err)
+}
+
+// marking judges the error of a write, and says whether it was done. A definition that is gone needs no mark; one that was
+// changed meanwhile comes back by the watch. What somebody else has set otherwise is theirs.
+func (r *CatalogSelectionReconciler) marking(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, err error) (bool, error) {
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsForbidden(err):
+		r.sayForbidden(ctx, cs, err, "definitions are not marked")
+	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
+		r.sayForbidden(ctx, cs, err, "the definition "+object.Name+" is not marked")
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+	default:
+		return false, fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
+	}
+	return false, nil
+}
