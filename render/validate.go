@@ -47,6 +47,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	errs = append(errs, validatePatches(cs.Spec.Patches, spec.Child("patches"))...)
+	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
 	}

@@ -1,0 +1,40 @@
+package render
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// checksumPattern is a checksum as it stands in the revision of a source.
+var checksumPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}$`)
+
+func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	oneOf := func(path *field.Path, value string, known ...string) {
+		if value != "" && !slices.Contains(known, value) {
+			errs = append(errs, field.NotSupported(path, value, known))
+		}
+	}
+	guards, cluster := path.Child("safeguards"), path.Child("cluster")
+	for name, value := range map[string]string{
+		"onEmpty": spec.Safeguards.OnEmpty, "onRemoval": spec.Safeguards.OnRemoval,
+		"onVersionRemoval": spec.Safeguards.OnVersionRemoval, "onMajorUpgrade": spec.Safeguards.OnMajorUpgrade,
+	} {
+		oneOf(guards.Child(name), value, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
+	}
+	for i, sum := range spec.Safeguards.Approve {
+		if !checksumPattern.MatchString(sum) {
+			errs = append(errs, field.Invalid(guards.Child("approve").Index(i), sum,
+				"must be the checksum of a source revision, such as sha256:<64 hexadecimal digits>"))
+		}
+	}
+	oneOf(cluster.Child("bypass"), spec.Cluster.Bypass, v1alpha1.BypassHonor, v1alpha1.BypassIgnore)
+	oneOf(cluster.Child("unmanaged"), spec.Cluster.Unmanaged, v1alpha1.UnmanagedIgnore, v1alpha1.UnmanagedLabelled)
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
