@@ -53,7 +53,8 @@ func run(m *testing.M) int {
 	return code
 }
 
-func start(ctx context.Context) (*environment, error) {
+// start starts a system; kustomize-controller gets more arguments.
+func start(ctx context.Context, kustomizeController ...string) (*environment, error) {
 	e := &environment{}
 	var err error
 	if e.root, err = stack.Root(ctx); err != nil {
@@ -64,7 +65,7 @@ func start(ctx context.Context) (*environment, error) {
 		Registry: true, SourceController: true, KustomizeController: true,
 		CRDs: []string{"test/stack/crds"},
 		// By default it waits for minutes for an artifact that a test has made unreachable.
-		Args: map[string][]string{stack.KustomizeController: {"--http-retry=1"}},
+		Args: map[string][]string{stack.KustomizeController: append([]string{"--http-retry=1"}, kustomizeController...)},
 	})
 	if err != nil {
 		return nil, err

@@ -227,7 +227,7 @@ func (s *scenario) download(ctx context.Context, url string) string {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		s.t.Fatal(err)
+		return err.Error()
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
