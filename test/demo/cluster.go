@@ -59,20 +59,16 @@ func (d *demo) awaitApplied(ctx context.Context, last string) (*v1alpha1.Catalog
 // awaitHeld waits until a safeguard holds a change and last is still what is published.
 func (d *demo) awaitHeld(ctx context.Context, last string) (*v1alpha1.CatalogSelection, error) {
 	return d.await(ctx, func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) error {
-		if !conditions.IsTrue(cs, v1alpha1.HeldCondition) || cs.Status.Artifact.Revision != last {
+		if !conditions.IsTrue(cs, v1alpha1.HeldCondition) || cs.Status.Held == nil || cs.Status.Artifact.Revision != last {
 			return fmt.Errorf("not held: %s", ready(cs))
 		}
 		return nil
 	})
 }
 
-func (d *demo) revision(ctx context.Context) (string, error) {
+func (d *demo) selection(ctx context.Context) (*v1alpha1.CatalogSelection, error) {
 	cs := &v1alpha1.CatalogSelection{}
-	err := d.Client().Get(ctx, client.ObjectKey{Namespace: stack.FluxNamespace, Name: name}, cs)
-	if err != nil {
-		return "", err
-	}
-	return cs.Status.Artifact.Revision, nil
+	return cs, d.Client().Get(ctx, client.ObjectKey{Namespace: stack.FluxNamespace, Name: name}, cs)
 }
 
 // follow changes the tag of the OCIRepository, as a pull request would.
@@ -133,8 +129,4 @@ func versions(definition unstructured.Unstructured) string {
 
 func ready(cs *v1alpha1.CatalogSelection) string {
 	return conditions.GetMessage(cs, meta.ReadyCondition)
-}
-
-func heldMessage(cs *v1alpha1.CatalogSelection) string {
-	return conditions.GetMessage(cs, v1alpha1.HeldCondition)
 }

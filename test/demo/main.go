@@ -1,6 +1,6 @@
 // Command demo shows the main job on the local real system: a catalog goes to a registry, Flux
 // pulls it, Winnow selects from it, Flux applies the selection; then one upgrade that changes a
-// single application, and one that a safeguard holds.
+// single application, and one that a safeguard holds until it is approved.
 package main
 
 import (
@@ -64,7 +64,7 @@ func (d *demo) show(ctx context.Context) (err error) {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		d.install, d.publish, d.apply, d.upgrade, d.hold,
+		d.install, d.publish, d.apply, d.upgrade, d.hold, d.approve,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
@@ -81,12 +83,19 @@ func (d *demo) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// hold publishes a catalog whose tiers were renamed: the selection finds nothing in it.
+// hold publishes a catalog that lost an application and a version of another.
 func (d *demo) hold(ctx context.Context) error {
-	d.say("upgrading to v2.0.0, in which somebody renamed the tiers: gold is now GOLD")
+	d.say("upgrading to v2.0.0, which lost loki and argocd's version 2.13.0")
 	edit := func(file, content string) string {
-		if filepath.Base(file) == "metadata.yaml" {
-			return strings.NewReplacer("gold", "GOLD", "silver", "SILVER").Replace(content)
+		switch {
+		case strings.Contains(file, "/loki/"):
+			return ""
+		case strings.Contains(file, "/argocd/"):
+			kept, rest, _ := strings.Cut(content, "    - version: 2.13.0\n")
+			_, next, _ := strings.Cut(rest, "    - version: ")
+			if next != "" {
+				return kept + "    - version: " + next
+			}
 		}
 		return content
 	}
@@ -94,10 +103,36 @@ func (d *demo) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refused := strings.NewReplacer("; ", "\n    ", ": ", ":\n      ").Replace(heldMessage(cs))
-	d.note("held: %s", refused)
+	for _, reason := range cs.Status.Held.Reasons {
+		d.note("held: %s: %s", reason.Application, reason.Message)
+	}
 	d.note("%s", strings.ReplaceAll(ready(cs), "; ", "\n    "))
 	d.say("nothing was removed: the last good artifact is still applied")
+	return d.list(ctx, cs)
+}
+
+// approve accepts what is held, as a pull request would.
+func (d *demo) approve(ctx context.Context) error {
+	last, err := d.selection(ctx)
+	if err != nil {
+		return err
+	}
+	d.say("approving that revision, which a pull request does with")
+	d.note("spec.safeguards.approve:")
+	for _, sum := range last.Status.Held.Approve {
+		d.note("- %s", sum)
+	}
+	before := last.DeepCopy()
+	last.Spec.Safeguards.Approve = last.Status.Held.Approve
+	if err := d.Client().Patch(ctx, last, client.MergeFrom(before)); err != nil {
+		return err
+	}
+	cs, err := d.awaitApplied(ctx, before.Status.Artifact.Revision)
+	if err != nil {
+		return err
+	}
+	d.note("%s", ready(cs))
+	d.say("loki is out of the artifact, and kept in the cluster: prune is false")
 	return d.list(ctx, cs)
 }
 
@@ -112,14 +147,14 @@ func (d *demo) release(ctx context.Context, tag string, edit func(file, content 
 	if _, err := d.PushCatalog(ctx, dir, catalogRef+":"+tag, stack.PushOptions{}); err != nil {
 		return nil, err
 	}
-	last, err := d.revision(ctx)
+	last, err := d.selection(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := d.follow(ctx, tag); err != nil {
 		return nil, err
 	}
-	return await(ctx, last)
+	return await(ctx, last.Status.Artifact.Revision)
 }
 
 // gitops returns a copy of examples/gitops that names the local registry.
@@ -130,7 +165,8 @@ func (d *demo) gitops() (string, error) {
 	})
 }
 
-// editedCopy copies a directory into a temporary one, every file through edit.
+// editedCopy copies a directory into a temporary one, every file through edit. What is empty
+// afterwards is left out.
 func editedCopy(from string, edit func(file, content string) string) (string, error) {
 	dir, err := os.MkdirTemp("", "winnow-demo-")
 	if err != nil {
@@ -147,6 +183,10 @@ func editedCopy(from string, edit func(file, content string) string) (string, er
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(file, []byte(edit(file, string(content))), 0o600)
+		edited := edit(file, string(content))
+		if edited == "" {
+			return os.Remove(file)
+		}
+		return os.WriteFile(file, []byte(edited), 0o600)
 	})
 }
