@@ -14,7 +14,8 @@ import (
 )
 
 // adopt returns what live definitions would lose that the selection does not publish yet. Those
-// that Flux leaves alone lose nothing.
+// that Flux leaves alone lose nothing. Those that KKP's own operator reconciles would be fought
+// over, whatever their versions.
 //
 // Before the first publication, a definition that carries the labels of the selection, and that
 // Flux may delete, counts as published: the selection was created anew, and a Kustomization may
@@ -24,10 +25,13 @@ func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.Cat
 	known, enters := keysOf(published), keysOf(next)
 	var entering []*liveMeta
 	var orphans []safeguard.Definition
+	var platform []safeguard.Change
 	for _, object := range around.live {
 		key := keyOf(object)
 		switch {
 		case untouched(object) || around.bypass.marked[object.UID] || known[key]:
+		case enters[key] && object.Labels[platformLabel] != "":
+			platform = append(platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:
 			entering = append(entering, object)
 		case cs.Status.Artifact == nil && appliedBy(cs, object) && object.Annotations[pruneAnnotation] != disabled:
@@ -38,7 +42,7 @@ func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.Cat
 	if err != nil {
 		return nil, fail(v1alpha1.StorageFailedReason, err)
 	}
-	return slices.Concat(safeguard.Compare(orphans, next), safeguard.Adopt(found, next)), nil
+	return slices.Concat(platform, safeguard.Compare(orphans, next), safeguard.Adopt(found, next)), nil
 }
 
 func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {

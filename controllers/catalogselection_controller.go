@@ -82,8 +82,12 @@ func (a publication) sameInputs(b publication) bool {
 func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
+	if apierrors.IsNotFound(err) {
+		r.wakeOthers(ctx, &v1alpha1.CatalogSelection{}, nil) // who was in conflict with it
+		return ctrl.Result{}, nil
+	}
 	if err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, err
 	}
 	defer func() { r.recordMetrics(ctx, cs, start) }()
 

@@ -1,12 +1,12 @@
 package controllers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -110,7 +110,7 @@ func untouched(object client.Object) bool {
 // owns says whether the marks' field manager has set the label or annotation.
 func owns(object client.Object, key string) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == marksOwner && f.FieldsV1 != nil && bytes.Contains(f.FieldsV1.Raw, []byte(`"f:`+key+`"`))
+		return f.Manager == marksOwner && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
 	})
 }
 

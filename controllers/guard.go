@@ -98,11 +98,13 @@ func (r *CatalogSelectionReconciler) byCatalog(ctx context.Context, cs *v1alpha1
 	return safeguard.ByCatalog(changes, safeguard.Compare(last.Definitions, alone.Definitions))
 }
 
-// sourcesOf returns the loaded sources that the older spec names, in its order, and the names of
-// those that the newer one does not name any more: what they had went by an edit of the spec.
-func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) ([]selection.Source, map[string]bool) {
-	var sources []selection.Source
-	dropped := map[string]bool{}
+// sourcesOf returns the sources that the older spec is to meet, and the names of those that an edit
+// of the spec has dropped without any in their place: what they had went with them.
+//
+// A source that the older spec does not name may be an older one under a new name, so that what is
+// missing in it is missing in the catalog. The older spec then meets all sources of the newer.
+func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) (sources []selection.Source, dropped map[string]bool) {
+	dropped = map[string]bool{}
 	for _, ref := range old.Spec.Sources {
 		kind, key := sourceKey(old, ref)
 		i := slices.IndexFunc(loaded, func(l loadedSource) bool {
@@ -113,6 +115,9 @@ func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) ([]selecti
 			continue
 		}
 		sources = append(sources, loaded[i].source())
+	}
+	if len(sources) < len(loaded) {
+		return selectionSources(loaded), nil
 	}
 	for _, l := range loaded {
 		delete(dropped, l.name.Name)
@@ -240,6 +245,9 @@ func describe(c safeguard.Change, decided selection.Result) string {
 	case v1alpha1.RemovalReason:
 		return "would be removed, because " + whyGone(c.Key, decided)
 	case v1alpha1.AdoptionReason:
+		if len(c.Versions) == 0 {
+			return "lives in the cluster, where the platform itself reconciles it"
+		}
 		return "lives in the cluster with versions that would be removed: " + versions
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)

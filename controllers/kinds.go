@@ -164,7 +164,7 @@ func (k *Kinds) open(ctx context.Context, w *kindWatch) bool {
 		return false
 	}
 	watchCtx, cancel := context.WithCancel(k.ctx)
-	opened, err := k.start(watchCtx, w)
+	opened, err := k.start(watchCtx, w) //nolint:contextcheck // the cache outlives the reconciliation that asks for it
 	if err != nil {
 		cancel()
 		w.err = fmt.Errorf("watching %s: %w", w.gvk, err)
@@ -284,6 +284,6 @@ func (k *Kinds) lose(ctx context.Context, w *kindWatch, why error) {
 	w.mu.Unlock()
 	if lost {
 		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.gvk.String(), "reason", why.Error())
-		k.wake(k.ctx, askers...)
+		k.wake(k.ctx, askers...) //nolint:contextcheck // the context of the watch has just ended
 	}
 }

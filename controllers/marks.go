@@ -132,18 +132,16 @@ func (r *CatalogSelectionReconciler) markOrphan(ctx context.Context, cs *v1alpha
 		return nil
 	}
 	// Without the version of what was read: setting the label has just raised it.
-	_, err := r.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
-	return err
+	return r.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
 }
 
 // unmarkAdmitted removes the mark that the admission policy has set, which is no field manager's.
 // While the label is there, the policy would set it again.
 func (r *CatalogSelectionReconciler) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
-	_, err := r.patch(ctx, cs, object, map[string]any{
+	return r.patch(ctx, cs, object, map[string]any{
 		"uid": object.UID, "resourceVersion": object.ResourceVersion,
 		"annotations": map[string]any{reconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
 	})
-	return err
 }
 
 // marks are all that the field manager of the marks sets on one definition.
@@ -174,19 +172,20 @@ func (r *CatalogSelectionReconciler) apply(ctx context.Context, cs *v1alpha1.Cat
 	return r.marking(ctx, cs, object, err)
 }
 
-func (r *CatalogSelectionReconciler) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) (bool, error) {
+func (r *CatalogSelectionReconciler) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) error {
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
-		return false, err
+		return err
 	}
 	account, err := r.accountOf(cs)
 	if err != nil {
-		return false, err
+		return err
 	}
 	target := &liveMeta{TypeMeta: object.TypeMeta}
 	target.Name, target.Namespace = object.Name, object.Namespace
 	err = account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(marksOwner))
-	return r.marking(ctx, cs, object, err)
+	_, err = r.marking(ctx, cs, object, err)
+	return err
 }
 
 // marking judges the error of a write, and says whether it was done. A definition that is gone needs no mark; one that was

@@ -89,12 +89,13 @@ const (
 // came from.
 const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
 
-// BypassLabel on a live definition, with any value, keeps Flux from updating and deleting it.
-const BypassLabel = "apps.k8c.io/application-bypass"
-
-// UnmanagedLabel, with the value "true", marks a live definition that no selection holds.
-const UnmanagedLabel = "catalog.winnow.dev/unmanaged"
-
-// BypassMarkAnnotation says that the annotation that stops Flux was set for the bypass by the
-// optional admission policy, so that it may be removed together with this one.
-const BypassMarkAnnotation = "catalog.winnow.dev/bypass-mark"
+// Labels and annotations of live definitions.
+const (
+	// BypassLabel, with any value, keeps Flux from updating and deleting a definition.
+	BypassLabel = "apps.k8c.io/application-bypass" //nolint:gosec // a label, no credential
+	// UnmanagedLabel, with the value "true", marks a definition that no selection holds.
+	UnmanagedLabel = "catalog.winnow.dev/unmanaged"
+	// BypassMarkAnnotation says that the annotation that stops Flux was set for the bypass by the
+	// optional admission policy, so that it may be removed together with this one.
+	BypassMarkAnnotation = "catalog.winnow.dev/bypass-mark"
+)

@@ -125,14 +125,14 @@ func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 	})
 	s.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "tenant", Namespace: "tenant"}})
 	s.awaitApplied("tenant-a", "tenant-b", "tenant-c")
-	s.label("tenant-a", v1alpha1.BypassLabel, "true")
-	s.await("said so", func(context.Context) error {
-		if s.eventCounts()[v1alpha1.MarksForbiddenReason] != 1 {
-			return fmt.Errorf("events are %v", s.eventCounts())
+	s.label(s.t.Context(), "tenant-a", v1alpha1.BypassLabel, "true")
+	s.await("said so", func(ctx context.Context) error {
+		if s.eventCounts(ctx)[v1alpha1.MarksForbiddenReason] != 1 {
+			return fmt.Errorf("events are %v", s.eventCounts(ctx))
 		}
 		return nil
 	})
-	if got := s.get(definitionOf("tenant-a")).GetAnnotations()[reconcileAnnotation]; got != "" {
+	if got := s.get(s.t.Context(), definitionOf("tenant-a")).GetAnnotations()[reconcileAnnotation]; got != "" {
 		t.Fatalf("marked %q without the right", got)
 	}
 
@@ -156,10 +156,10 @@ func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 func (s *scenario) awaitMarkAfterNudges(name string) {
 	s.t.Helper()
 	nudge := 0
-	s.await("marked with the right", func(context.Context) error {
+	s.await("marked with the right", func(ctx context.Context) error {
 		nudge++
-		s.label(name, "nudge", fmt.Sprint(nudge))
-		if got := s.get(definitionOf(name)).GetAnnotations()[reconcileAnnotation]; got != "disabled" {
+		s.label(ctx, name, "nudge", fmt.Sprint(nudge))
+		if got := s.get(ctx, definitionOf(name)).GetAnnotations()[reconcileAnnotation]; got != "disabled" {
 			return fmt.Errorf("the mark is %q", got)
 		}
 		return nil
@@ -178,10 +178,10 @@ func TestTheAdmissionPolicyClosesTheWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without the controller, only the policy can have set it. It takes effect after a moment.
-	s.await("marked at admission", func(context.Context) error {
-		s.label("window-a", v1alpha1.BypassLabel, nil)
-		s.label("window-a", v1alpha1.BypassLabel, "true")
-		if got := s.get(definitionOf("window-a")).GetAnnotations()[reconcileAnnotation]; got != "disabled" {
+	s.await("marked at admission", func(ctx context.Context) error {
+		s.label(ctx, "window-a", v1alpha1.BypassLabel, nil)
+		s.label(ctx, "window-a", v1alpha1.BypassLabel, "true")
+		if got := s.get(ctx, definitionOf("window-a")).GetAnnotations()[reconcileAnnotation]; got != "disabled" {
 			return fmt.Errorf("the mark is %q", got)
 		}
 		return nil
@@ -190,7 +190,7 @@ func TestTheAdmissionPolicyClosesTheWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.unbypass("window-a")
-	if left := s.get(definitionOf("window-a")).GetAnnotations()[v1alpha1.BypassMarkAnnotation]; left != "" {
+	if left := s.get(s.t.Context(), definitionOf("window-a")).GetAnnotations()[v1alpha1.BypassMarkAnnotation]; left != "" {
 		t.Errorf("left behind: %q", left)
 	}
 }

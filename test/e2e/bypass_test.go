@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,19 +85,19 @@ func TestABypassedDefinitionSurvives(t *testing.T) {
 			a := definitionOf(name + "-a")
 			t.Cleanup(func() { s.remove(a) })
 			s.bypass(a.GetName())
-			before := s.get(a)
+			before := s.get(s.t.Context(), a)
 			test.do(s)
-			if after := s.get(a); after.GetUID() != before.GetUID() || after.GetGeneration() != before.GetGeneration() {
+			if after := s.get(s.t.Context(), a); after.GetUID() != before.GetUID() || after.GetGeneration() != before.GetGeneration() {
 				t.Errorf("the bypassed definition was changed:\n%v\nbefore\n%v", after, before)
 			}
 		})
 	}
 }
 
-func (s *scenario) get(d *unstructured.Unstructured) *unstructured.Unstructured {
+func (s *scenario) get(ctx context.Context, d *unstructured.Unstructured) *unstructured.Unstructured {
 	s.t.Helper()
 	live := d.DeepCopy()
-	if err := system.Client().Get(s.t.Context(), keyOf(d), live); err != nil {
+	if err := system.Client().Get(ctx, keyOf(d), live); err != nil {
 		s.t.Fatalf("getting %s: %v", d.GetName(), err)
 	}
 	return live
@@ -111,7 +112,7 @@ func TestABypassedDefinitionSurvivesAKustomizationThatDoesNotPrune(t *testing.T)
 	s.awaitApplied("bpkeep-a", "bpkeep-b", "bpkeep-c")
 	t.Cleanup(func() { s.remove(definitionOf("bpkeep-a"), definitionOf("bpkeep-b"), definitionOf("bpkeep-c")) })
 	s.bypass("bpkeep-a")
-	before := s.get(definitionOf("bpkeep-a"))
+	before := s.get(s.t.Context(), definitionOf("bpkeep-a"))
 	s.upgrade("v2", valued(catalogOf("bpkeep")[1:], "second"))
 	s.awaitNote("bpkeep-b", "second")
 	s.awaitSettled()
@@ -120,7 +121,7 @@ func TestABypassedDefinitionSurvivesAKustomizationThatDoesNotPrune(t *testing.T)
 		t.Fatal(err)
 	}
 	s.remove(ks)
-	if after := s.get(definitionOf("bpkeep-a")); after.GetUID() != before.GetUID() || after.GetGeneration() != before.GetGeneration() {
+	if after := s.get(s.t.Context(), definitionOf("bpkeep-a")); after.GetUID() != before.GetUID() || after.GetGeneration() != before.GetGeneration() {
 		t.Errorf("the bypassed definition was changed: %v", after)
 	}
 }
@@ -129,7 +130,7 @@ func TestAfterTheBypassTheCatalogIsBack(t *testing.T) {
 	s := newScenario(t, "bpback", catalogOf("bpback"), nil)
 	s.awaitApplied("bpback-a", "bpback-b", "bpback-c")
 	s.bypass("bpback-a")
-	s.patchDefinition("bpback-a", `{"spec":{"defaultValuesBlock":"note: an admin was here\n"}}`)
+	s.patchDefinition(s.t.Context(), "bpback-a", `{"spec":{"defaultValuesBlock":"note: an admin was here\n"}}`)
 	cs := s.awaitSelection("counts the bypassed", func(cs *v1alpha1.CatalogSelection) error {
 		if cs.Status.Summary.Bypassed != 1 || !slices.Equal(cs.Status.Bypassed, []string{"bpback-a"}) {
 			return fmt.Errorf("summary %+v, names %v", cs.Status.Summary, cs.Status.Bypassed)
@@ -168,15 +169,15 @@ func TestAUsersOwnMarkIsNeverTouched(t *testing.T) {
 	s := newScenario(t, "bpown", catalogOf("bpown"), publishAll)
 	s.awaitApplied("bpown-a", "bpown-b", "bpown-c")
 	t.Cleanup(func() { s.remove(definitionOf("bpown-a")) })
-	s.annotate("bpown-a", reconcileAnnotation, "disabled")
-	s.label("bpown-a", v1alpha1.BypassLabel, "")
+	s.annotate(s.t.Context(), "bpown-a", reconcileAnnotation, "disabled")
+	s.label(s.t.Context(), "bpown-a", v1alpha1.BypassLabel, "")
 	s.awaitSelection("counts the bypassed", func(cs *v1alpha1.CatalogSelection) error {
 		if cs.Status.Summary.Bypassed != 1 {
 			return fmt.Errorf("summary %+v", cs.Status.Summary)
 		}
 		return nil
 	})
-	s.label("bpown-a", v1alpha1.BypassLabel, nil)
+	s.label(s.t.Context(), "bpown-a", v1alpha1.BypassLabel, nil)
 	s.awaitSelection("counts none", func(cs *v1alpha1.CatalogSelection) error {
 		if cs.Status.Summary.Bypassed != 0 {
 			return fmt.Errorf("summary %+v", cs.Status.Summary)
@@ -186,7 +187,7 @@ func TestAUsersOwnMarkIsNeverTouched(t *testing.T) {
 	s.upgrade("v2", valued(catalogOf("bpown"), "second"))
 	s.awaitNote("bpown-b", "second")
 	s.awaitSettled()
-	if a := s.get(definitionOf("bpown-a")); a.GetAnnotations()[reconcileAnnotation] != "disabled" || strings.Contains(s.note("bpown-a"), "second") {
+	if a := s.get(s.t.Context(), definitionOf("bpown-a")); a.GetAnnotations()[reconcileAnnotation] != "disabled" || strings.Contains(s.note(s.t.Context(), "bpown-a"), "second") {
 		t.Errorf("the user's mark was touched: %v", a)
 	}
 }

@@ -29,27 +29,27 @@ func definitionOf(name string) *unstructured.Unstructured {
 // bypass labels a live definition as an admin would, and waits for the mark.
 func (s *scenario) bypass(name string) {
 	s.t.Helper()
-	s.label(name, v1alpha1.BypassLabel, "true")
+	s.label(s.t.Context(), name, v1alpha1.BypassLabel, "true")
 	s.awaitMark(name, "disabled")
 }
 
 // unbypass takes the label away, and waits until the mark is gone.
 func (s *scenario) unbypass(name string) {
 	s.t.Helper()
-	s.label(name, v1alpha1.BypassLabel, nil)
+	s.label(s.t.Context(), name, v1alpha1.BypassLabel, nil)
 	s.awaitMark(name, "")
 }
 
 // label sets a label of a live definition, or removes it.
-func (s *scenario) label(name, key string, value any) {
+func (s *scenario) label(ctx context.Context, name, key string, value any) {
 	s.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, key, jsonOf(value))
-	s.patchDefinition(name, patch)
+	s.patchDefinition(ctx, name, patch)
 }
 
-func (s *scenario) annotate(name, key string, value any) {
+func (s *scenario) annotate(ctx context.Context, name, key string, value any) {
 	s.t.Helper()
-	s.patchDefinition(name, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, jsonOf(value)))
+	s.patchDefinition(ctx, name, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, jsonOf(value)))
 }
 
 func jsonOf(value any) string {
@@ -59,9 +59,8 @@ func jsonOf(value any) string {
 	return fmt.Sprintf("%q", value)
 }
 
-func (s *scenario) patchDefinition(name, patch string) {
+func (s *scenario) patchDefinition(ctx context.Context, name, patch string) {
 	s.t.Helper()
-	ctx := context.WithoutCancel(s.t.Context())
 	err := system.Client().Patch(ctx, definitionOf(name), client.RawPatch("application/merge-patch+json", []byte(patch)), client.FieldOwner("kubectl-label"))
 	if err != nil {
 		s.t.Fatalf("patching %s: %v", name, err)
@@ -83,10 +82,10 @@ func (s *scenario) awaitMark(name, want string) {
 }
 
 // note returns the values of a live definition, empty when it is gone.
-func (s *scenario) note(name string) string {
+func (s *scenario) note(ctx context.Context, name string) string {
 	s.t.Helper()
 	d := definitionOf(name)
-	err := system.Client().Get(s.t.Context(), client.ObjectKeyFromObject(d), d)
+	err := system.Client().Get(ctx, client.ObjectKeyFromObject(d), d)
 	if client.IgnoreNotFound(err) != nil {
 		s.t.Fatal(err)
 	}
@@ -116,8 +115,8 @@ func (s *scenario) awaitSettled() {
 // awaitNote waits for the values of a live definition.
 func (s *scenario) awaitNote(name, want string) {
 	s.t.Helper()
-	s.await(name+" has "+want, func(context.Context) error {
-		if got := s.note(name); !strings.Contains(got, want) {
+	s.await(name+" has "+want, func(ctx context.Context) error {
+		if got := s.note(ctx, name); !strings.Contains(got, want) {
 			return fmt.Errorf("it has %q", got)
 		}
 		return nil

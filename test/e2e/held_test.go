@@ -163,10 +163,10 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 }
 
 // The events of a selection by reason, with the number of times each was seen.
-func (s *scenario) eventCounts() map[string]int {
+func (s *scenario) eventCounts(ctx context.Context) map[string]int {
 	s.t.Helper()
 	var events corev1.EventList
-	if err := system.Client().List(s.t.Context(), &events, client.InNamespace(s.name)); err != nil {
+	if err := system.Client().List(ctx, &events, client.InNamespace(s.name)); err != nil {
 		s.t.Fatal(err)
 	}
 	counts := map[string]int{}
@@ -209,7 +209,7 @@ func TestARestartChangesNothingOfAHold(t *testing.T) {
 	if err != nil || fmt.Sprint(resourceVersions(after)) != fmt.Sprint(resourceVersions(before)) {
 		t.Errorf("definitions changed (%v)", err)
 	}
-	if n := s.eventCounts()[v1alpha1.RemovalReason]; n != 1 {
+	if n := s.eventCounts(s.t.Context())[v1alpha1.RemovalReason]; n != 1 {
 		t.Errorf("%d events tell of the held revision, want 1", n)
 	}
 	s.approve(digest)
@@ -238,7 +238,7 @@ func TestFirstPublicationDoesNotTakeVersionsFromLiveDefinitions(t *testing.T) {
 	if cs.Status.Artifact != nil || !conditions.IsFalse(cs, meta.ReadyCondition) || !conditions.IsStalled(cs) {
 		t.Errorf("published, or not stalled: %+v", cs.Status)
 	}
-	if now := s.get(live); now.GetResourceVersion() != live.GetResourceVersion() {
+	if now := s.get(s.t.Context(), live); now.GetResourceVersion() != live.GetResourceVersion() {
 		t.Errorf("the live definition was changed: %v", now)
 	}
 	s.approve(cs.Status.Held.Approve[0])
