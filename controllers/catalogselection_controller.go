@@ -360,5 +360,12 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordReadiness(ctx, cs)
 	r.RecordReconciling(ctx, cs)
 	r.RecordStalled(ctx, cs)
+	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.AppliedCondition} {
+		if r.IsDelete(cs) {
+			r.DeleteCondition(ctx, cs, condition)
+			continue
+		}
+		r.RecordCondition(ctx, cs, condition)
+	}
 	r.RecordDuration(ctx, cs, start)
 }

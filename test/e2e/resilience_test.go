@@ -284,6 +284,8 @@ func TestMetricsAndHealthAreServed(t *testing.T) {
 		}
 		for _, want := range []string{
 			`gotk_reconcile_condition{kind="CatalogSelection",name="metrics",namespace="metrics",status="True",type="Ready"} 1`,
+			`gotk_reconcile_condition{kind="CatalogSelection",name="metrics",namespace="metrics",status="True",type="Applied"} 1`,
+			`gotk_reconcile_condition{kind="CatalogSelection",name="metrics",namespace="metrics",status="True",type="Held"} 0`,
 			`gotk_reconcile_duration_seconds_count{kind="CatalogSelection",name="metrics",namespace="metrics"}`,
 			`gotk_suspend_status{kind="CatalogSelection",name="metrics",namespace="metrics"} 0`,
 		} {
