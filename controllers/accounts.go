@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -77,10 +76,6 @@ func (r *CatalogSelectionReconciler) sayForbidden(ctx context.Context, cs *v1alp
 	if _, said := r.said.LoadOrStore(saying{cs.UID, consequence}, true); said {
 		return
 	}
-	hint := ""
-	if errors.Is(err, errKindForbidden) {
-		hint = "; kubectl apply -k config/marks allows it"
-	}
-	r.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, truncate(message+hint, maxEventMessage))
+	r.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, truncate(message, maxEventMessage))
 	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
 }

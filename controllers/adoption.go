@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,7 +35,7 @@ func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.Cat
 			platform = append(platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:
 			entering = append(entering, object)
-		case cs.Status.Artifact == nil && appliedBy(cs, object) && object.Annotations[pruneAnnotation] != disabled:
+		case cs.Status.Artifact == nil && appliedBy(cs, object) && !strings.EqualFold(object.Annotations[pruneAnnotation], disabled):
 			orphans = append(orphans, liveDefinition(object, nil))
 		}
 	}

@@ -117,7 +117,7 @@ func concernedByKustomization(_ context.Context, older, newer client.Object) []t
 func (r *CatalogSelectionReconciler) consumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (consumers, error) {
 	reader, err := r.Kinds.look(ctx, kustomizations(), client.ObjectKeyFromObject(cs))
 	if errors.Is(err, errKindForbidden) {
-		r.sayForbidden(ctx, cs, err, "status.consumers and Applied stay empty, and no definition is marked")
+		r.sayForbidden(ctx, cs, err, "who applies the artifact is not known, so that Applied and conflicts with other selections are not told; config/rbac allows it")
 	}
 	if settled(err) {
 		return consumers{}, nil

@@ -83,7 +83,23 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
+	if len(concerned) == 0 && owns(object, reconcileAnnotation) {
+		concerned = r.anyOfKind(others, kind)
+	}
 	return concerned
+}
+
+// anyOfKind returns one selection that has published definitions of a kind, to look after what
+// nobody holds.
+func (r *CatalogSelectionReconciler) anyOfKind(selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+	for _, cs := range selections {
+		for key := range r.holdings.of(cs) {
+			if key.Group == kind.Group && key.Kind == kind.Kind {
+				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
+			}
+		}
+	}
+	return nil
 }
 
 func keyOf(object *liveMeta) safeguard.Key {
@@ -102,9 +118,9 @@ func bypassed(object client.Object) bool {
 	return labelled
 }
 
-// untouched says whether Flux leaves the object alone.
+// untouched says whether Flux leaves the object alone. Flux does not mind the case.
 func untouched(object client.Object) bool {
-	return object.GetAnnotations()[reconcileAnnotation] == disabled
+	return strings.EqualFold(object.GetAnnotations()[reconcileAnnotation], disabled)
 }
 
 // owns says whether the marks' field manager has set the label or annotation.
@@ -136,7 +152,7 @@ func (r *CatalogSelectionReconciler) liveDefinitions(ctx context.Context, cs *v1
 	for _, gvk := range kinds {
 		reader, err := r.Kinds.look(ctx, r.definitionKind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, errKindForbidden) {
-			r.sayForbidden(ctx, cs, err, "live definitions are neither guarded nor marked")
+			r.sayForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
 		}
 		if settled(err) {
 			continue

@@ -34,6 +34,9 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 		return nil
 	}
 	published, err := definitionsOf(cs)
+	if err != nil && approved(cs, loaded) {
+		return nil
+	}
 	if err != nil {
 		return r.hold(cs, loaded, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
 			Reason:  v1alpha1.BaselineLostReason,

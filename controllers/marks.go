@@ -45,8 +45,9 @@ func (r *CatalogSelectionReconciler) markBypassed(ctx context.Context, cs *v1alp
 	var errs []error
 	honor := cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
 	for _, object := range live {
-		if !keys[keyOf(object)] && !appliedBy(cs, object) {
-			continue
+		mine := keys[keyOf(object)] || appliedBy(cs, object)
+		if !mine && (bypassed(object) || !owns(object, reconcileAnnotation)) {
+			continue // what is bypassed no more, anybody may clean up
 		}
 		wanted := honor && bypassed(object)
 		if wanted {
@@ -75,10 +76,11 @@ func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1al
 		return 0, err
 	}
 	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
+	unseen := map[types.NamespacedName]bool{}
 	count := 0
 	var errs []error
 	for _, object := range live {
-		held := keys[keyOf(object)] || r.heldBy(others, object)
+		held := keys[keyOf(object)] || r.heldBy(others, object) || labels && r.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !bypassed(object) && object.Labels[platformLabel] == ""
 		switch {
 		case orphan && labels && consumed.appliedHere():
@@ -100,6 +102,24 @@ func (r *CatalogSelectionReconciler) heldBy(others []*v1alpha1.CatalogSelection,
 		}
 	}
 	return false
+}
+
+// heldByUnseen says whether the definition carries the labels of a selection that lives, but that
+// this controller does not watch: that of another shard or namespace. known remembers the answers.
+func (r *CatalogSelectionReconciler) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	object *liveMeta, known map[types.NamespacedName]bool) bool {
+	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
+	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {
+		return false
+	}
+	if lives, asked := known[key]; asked {
+		return lives
+	}
+	other := &v1alpha1.CatalogSelection{}
+	err := r.APIReader.Get(ctx, key, other)
+	// When in doubt it lives: taking its labels would be the worse mistake.
+	known[key] = err == nil && other.DeletionTimestamp.IsZero() || client.IgnoreNotFound(err) != nil
+	return known[key]
 }
 
 func labelledByOthers(others []*v1alpha1.CatalogSelection) bool {

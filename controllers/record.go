@@ -44,8 +44,8 @@ func newRecord(cs *v1alpha1.CatalogSelection, sources []observedSource, result *
 	return r
 }
 
-// renderedSpec is the spec without the members that change nothing of the artifact's objects. An
-// edit of one of those, such as an approval, is none that could excuse a removal.
+// renderedSpec is the spec without the members that change nothing of the artifact's objects, such
+// as approvals. While the rest is the same, every change is the catalog's.
 func renderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
 	spec := *cs.Spec.DeepCopy()
 	spec.Interval = metav1.Duration{}

@@ -31,7 +31,7 @@ const (
 	InvalidCatalogReason = "InvalidCatalog"
 	// InvalidSpecReason: the spec asks for something that cannot be done.
 	InvalidSpecReason = "InvalidSpec"
-	// EmptyResultReason: the selection is empty, which is never published.
+	// EmptyResultReason: the selection is empty.
 	EmptyResultReason = "EmptyResult"
 	// RemovalReason: an application would vanish that is published.
 	RemovalReason = "Removal"

@@ -59,7 +59,7 @@ type Cluster struct {
 	Bypass string `json:"bypass,omitempty"`
 
 	// Unmanaged: Label marks definitions of the same kinds that no selection holds with the label
-	// catalog.winnow.dev/unmanaged, and takes the labels of this selection off those that left it.
+	// catalog.winnow.dev/unmanaged, and takes off the labels of selections that they left.
 	// +kubebuilder:validation:Enum=Ignore;Label
 	// +kubebuilder:default=Ignore
 	// +optional
