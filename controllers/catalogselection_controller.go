@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -59,6 +58,8 @@ type CatalogSelectionReconciler struct {
 	holdings holdings
 	// acted has, by UID, whether a selection acted on this cluster when it was last looked at.
 	acted sync.Map
+	// gone has, by types.NamespacedName, the UIDs of selections that go, which the cache may not know.
+	gone sync.Map
 	// said has what was said once.
 	said sync.Map
 }
@@ -83,7 +84,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.wakeOthers(ctx, &v1alpha1.CatalogSelection{}, nil) // who was in conflict with it
+		r.gone.Delete(req.NamespacedName) // the cache knows it now
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
@@ -238,14 +239,13 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	}
 	cs.DeepCopyInto(before)
 	r.published.Store(client.ObjectKeyFromObject(cs), next)
-	keys := keysOf(result.Definitions)
-	r.holdings.set(cs.UID, keys)
+	now := keysOf(result.Definitions)
+	r.holdings.set(cs.UID, now)
 	if err := r.announce(ctx, cs, &artifact); err != nil {
 		return err
 	}
-	if !maps.Equal(held, keys) {
-		maps.Copy(keys, held)
-		r.wakeOthers(ctx, cs, keys)
+	if changed := differing(held, now); len(changed) > 0 {
+		r.wakeOthers(ctx, cs, changed)
 	}
 	return nil
 }

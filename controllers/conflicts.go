@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,52 +15,86 @@ import (
 )
 
 // holdings remembers, by the UID of a selection, the definitions in its artifact, so that the
-// records of all selections need not be unpacked each time. The zero value is empty.
+// records of all selections need not be unpacked each time, and those that it wants to publish.
+// The zero value is empty.
 type holdings struct {
-	mu   sync.Mutex
-	held map[types.UID]map[safeguard.Key]bool
+	mu     sync.Mutex
+	held   map[types.UID]keys
+	wanted map[types.UID]keys
 }
 
+// keys of definitions. Nobody may modify them once they are shared.
+type keys map[safeguard.Key]bool
+
 // of returns the keys of the definitions that a selection has published; none where that is not
-// known. Nobody may modify them.
-func (h *holdings) of(cs *v1alpha1.CatalogSelection) map[safeguard.Key]bool {
+// known.
+func (h *holdings) of(cs *v1alpha1.CatalogSelection) keys {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if keys, known := h.held[cs.UID]; known {
-		return keys
+	if held, known := h.held[cs.UID]; known {
+		return held
 	}
 	definitions, _ := definitionsOf(cs)
-	keys := keysOf(definitions)
-	h.put(cs.UID, keys)
-	return keys
+	h.put(&h.held, cs.UID, keysOf(definitions))
+	return h.held[cs.UID]
 }
 
 // set replaces what a selection has published. The cache of the controller comes to know it later.
-func (h *holdings) set(uid types.UID, keys map[safeguard.Key]bool) {
+func (h *holdings) set(uid types.UID, held keys) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.put(uid, keys)
+	h.put(&h.held, uid, held)
 }
 
-func (h *holdings) put(uid types.UID, keys map[safeguard.Key]bool) {
-	if h.held == nil {
-		h.held = map[types.UID]map[safeguard.Key]bool{}
+// want replaces what a selection wants to publish.
+func (h *holdings) want(uid types.UID, wanted keys) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.put(&h.wanted, uid, wanted)
+}
+
+func (h *holdings) wantedBy(uid types.UID) keys {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wanted[uid]
+}
+
+func (h *holdings) put(in *map[types.UID]keys, uid types.UID, value keys) {
+	if *in == nil {
+		*in = map[types.UID]keys{}
 	}
-	h.held[uid] = keys
+	(*in)[uid] = value
 }
 
 func (h *holdings) forget(uid types.UID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.held, uid)
+	delete(h.wanted, uid)
 }
 
-func keysOf(definitions []safeguard.Definition) map[safeguard.Key]bool {
-	keys := make(map[safeguard.Key]bool, len(definitions))
+func keysOf(definitions []safeguard.Definition) keys {
+	out := make(keys, len(definitions))
 	for _, d := range definitions {
-		keys[d.Key()] = true
+		out[d.Key()] = true
 	}
-	return keys
+	return out
+}
+
+// differing returns the keys that only one of the two has.
+func differing(a, b keys) keys {
+	out := keys{}
+	for key := range a {
+		if !b[key] {
+			out[key] = true
+		}
+	}
+	for key := range b {
+		if !a[key] {
+			out[key] = true
+		}
+	}
+	return out
 }
 
 // others returns the selections besides cs that live. Nobody may modify them: they are the
@@ -75,7 +107,8 @@ func (r *CatalogSelectionReconciler) others(ctx context.Context, cs *v1alpha1.Ca
 	var others []*v1alpha1.CatalogSelection
 	for i := range list.Items {
 		other := &list.Items[i]
-		if other.UID != cs.UID && other.DeletionTimestamp.IsZero() {
+		gone, _ := r.gone.Load(client.ObjectKeyFromObject(other))
+		if other.UID != cs.UID && other.DeletionTimestamp.IsZero() && gone != other.UID {
 			others = append(others, other)
 		}
 	}
@@ -85,16 +118,18 @@ func (r *CatalogSelectionReconciler) others(ctx context.Context, cs *v1alpha1.Ca
 // contested refuses what an older selection holds: of two that act on this cluster and hold the
 // same object, both would have Flux apply theirs, in turns and for ever.
 func (r *CatalogSelectionReconciler) contested(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	keys map[safeguard.Key]bool, consumed consumers) error {
+	next keys, consumed consumers) error {
 	if !consumed.actHere() {
 		return nil
 	}
+	// Before looking what others hold: whoever changes that afterwards finds this one to wake.
+	r.holdings.want(cs.UID, next)
 	others, err := r.others(ctx, cs)
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
 	for _, other := range others {
-		shared, count := overlap(keys, r.holdings.of(other))
+		shared, count := overlap(next, r.holdings.of(other))
 		if count == 0 || !older(other, cs) {
 			continue
 		}
@@ -127,7 +162,7 @@ func older(a, b *v1alpha1.CatalogSelection) bool {
 }
 
 // overlap returns the first, by name, of the keys that both have, and the number of all.
-func overlap(a, b map[safeguard.Key]bool) (first safeguard.Key, count int) {
+func overlap(a, b keys) (first safeguard.Key, count int) {
 	for key := range a {
 		if b[key] {
 			count++
@@ -139,9 +174,9 @@ func overlap(a, b map[safeguard.Key]bool) (first safeguard.Key, count int) {
 	return first, count
 }
 
-// wakeOthers makes the selections look again that a change of what cs holds may concern: those
-// that hold the same, and those that are in conflict, with whomever.
-func (r *CatalogSelectionReconciler) wakeOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, keys map[safeguard.Key]bool) {
+// wakeOthers makes the selections look again that hold, or want to hold, one of the definitions that
+// cs has published, or has ceased to publish.
+func (r *CatalogSelectionReconciler) wakeOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed keys) {
 	others, err := r.others(ctx, cs)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "waking other selections")
@@ -149,8 +184,9 @@ func (r *CatalogSelectionReconciler) wakeOthers(ctx context.Context, cs *v1alpha
 	}
 	var concerned []types.NamespacedName
 	for _, other := range others {
-		_, count := overlap(keys, r.holdings.of(other))
-		if count > 0 || conditions.GetReason(other, meta.ReadyCondition) == v1alpha1.ConflictReason {
+		_, held := overlap(changed, r.holdings.of(other))
+		_, wanted := overlap(changed, r.holdings.wantedBy(other.UID))
+		if held+wanted > 0 {
 			concerned = append(concerned, client.ObjectKeyFromObject(other))
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // bypass is what the bypassed definitions of a selection came to.
@@ -28,7 +27,7 @@ type bypass struct {
 const maxBypassed = 100
 
 // markBypassed sets the mark that keeps Flux away on every bypassed definition that the selection
-// holds (keys) or has applied, and takes it off those that are bypassed no more:
+// holds or has applied, and takes it off those that are bypassed no more:
 //
 //	label   mark                               what is done
 //	yes     none                               ours is set, by server-side apply
@@ -40,12 +39,12 @@ const maxBypassed = 100
 // Nothing is set while all consumers act on other clusters. An error is worth another try; what is
 // forbidden is said once, and is none.
 func (r *CatalogSelectionReconciler) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	live []*liveMeta, keys map[safeguard.Key]bool, consumed consumers) (bypass, error) {
+	live []*liveMeta, held keys, consumed consumers) (bypass, error) {
 	found := bypass{marked: map[types.UID]bool{}}
 	var errs []error
 	honor := cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
 	for _, object := range live {
-		mine := keys[keyOf(object)] || appliedBy(cs, object)
+		mine := held[keyOf(object)] || appliedBy(cs, object)
 		if !mine && (bypassed(object) || !owns(object, reconcileAnnotation)) {
 			continue // what is bypassed no more, anybody may clean up
 		}
@@ -70,7 +69,7 @@ func (r *CatalogSelectionReconciler) markBypassed(ctx context.Context, cs *v1alp
 // markUnmanaged labels the definitions that no selection holds, and takes the label back from
 // those that it must not be on. It returns the number of those that have it.
 func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	live []*liveMeta, keys map[safeguard.Key]bool, consumed consumers) (int, error) {
+	live []*liveMeta, held keys, consumed consumers) (int, error) {
 	others, err := r.others(ctx, cs)
 	if err != nil {
 		return 0, err
@@ -80,8 +79,8 @@ func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1al
 	count := 0
 	var errs []error
 	for _, object := range live {
-		held := keys[keyOf(object)] || r.heldBy(others, object) || labels && r.heldByUnseen(ctx, cs, object, unseen)
-		orphan := !held && !bypassed(object) && object.Labels[platformLabel] == ""
+		holder := held[keyOf(object)] || r.heldBy(others, object) || labels && r.heldByUnseen(ctx, cs, object, unseen)
+		orphan := !holder && !bypassed(object) && object.Labels[platformLabel] == ""
 		switch {
 		case orphan && labels && consumed.appliedHere():
 			count++

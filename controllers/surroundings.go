@@ -3,7 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"maps"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,8 +24,7 @@ type surroundings struct {
 func (r *CatalogSelectionReconciler) surround(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	consumed consumers, next []safeguard.Definition) (surroundings, error) {
 	around := surroundings{consumed: consumed}
-	keys := keysOf(next)
-	if err := r.contested(ctx, cs, keys, consumed); err != nil {
+	if err := r.contested(ctx, cs, keysOf(next), consumed); err != nil {
 		return around, err
 	}
 	published, _ := definitionsOf(cs)
@@ -33,8 +32,8 @@ func (r *CatalogSelectionReconciler) surround(ctx context.Context, cs *v1alpha1.
 	if around.live, err = r.liveDefinitions(ctx, cs, kindsOf(published, next)); err != nil {
 		return around, fail(v1alpha1.StorageFailedReason, err)
 	}
-	maps.Copy(keys, keysOf(published))
-	if around.bypass, err = r.markBypassed(ctx, cs, around.live, keys, consumed); err != nil {
+	either := keysOf(slices.Concat(published, next))
+	if around.bypass, err = r.markBypassed(ctx, cs, around.live, either, consumed); err != nil {
 		return around, fail(v1alpha1.StorageFailedReason, err)
 	}
 	return around, nil
@@ -49,19 +48,19 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 	}
 	cs.Status.Consumers = consumed.statuses()
 	published, _ := definitionsOf(cs)
-	keys := keysOf(published)
+	held := keysOf(published)
 	if acted, known := r.acted.Swap(cs.UID, consumed.actHere()); acted != consumed.actHere() && (known || consumed.actHere()) {
-		r.wakeOthers(ctx, cs, keys)
+		r.wakeOthers(ctx, cs, held)
 	}
 	live, err := r.liveDefinitions(ctx, cs, kindsOf(published))
 	if err != nil {
 		return consumed, err
 	}
-	found, err := r.markBypassed(ctx, cs, live, keys, consumed)
+	found, err := r.markBypassed(ctx, cs, live, held, consumed)
 	if err != nil {
 		return consumed, err
 	}
-	unmanaged, err := r.markUnmanaged(ctx, cs, live, keys, consumed)
+	unmanaged, err := r.markUnmanaged(ctx, cs, live, held, consumed)
 	if err != nil {
 		return consumed, err
 	}
@@ -75,7 +74,8 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 
 // forget drops all that is remembered of a selection that goes.
 func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
-	keys := r.holdings.of(cs)
+	held := r.holdings.of(cs)
+	r.gone.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	r.holdings.forget(cs.UID)
 	r.acted.Delete(cs.UID)
 	r.said.Range(func(key, _ any) bool {
@@ -86,5 +86,5 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 	})
 	r.published.Delete(client.ObjectKeyFromObject(cs))
 	r.Kinds.forget(client.ObjectKeyFromObject(cs))
-	r.wakeOthers(ctx, cs, keys)
+	r.wakeOthers(ctx, cs, held)
 }

@@ -49,7 +49,7 @@ func TestSourceDeletedAndRecreated(t *testing.T) {
 }
 
 func TestSuspendAndResume(t *testing.T) {
-	s := newScenario(t, "pause", catalogOf("pause"), nil)
+	s := newScenario(t, "pause", catalogOf("pause"), publishAll)
 	s.awaitApplied("pause-a", "pause-b", "pause-c")
 	before, ea, _, err := s.live(t.Context())
 	if err != nil {

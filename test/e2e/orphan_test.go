@@ -1,0 +1,95 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// marksOf are the labels by which people and Winnow tell who holds a definition.
+func (s *scenario) marksOf(ctx context.Context, name string) string {
+	s.t.Helper()
+	labels := s.get(ctx, definitionOf(name)).GetLabels()
+	return fmt.Sprintf("unmanaged=%s managed-by=%s of=%s/%s", labels[v1alpha1.UnmanagedLabel],
+		labels[v1alpha1.ManagedByLabel], labels[v1alpha1.NamespaceLabel], labels[v1alpha1.NameLabel])
+}
+
+func (s *scenario) awaitMarks(name, want string) {
+	s.t.Helper()
+	s.await(name+" is "+want, func(ctx context.Context) error {
+		if got := s.marksOf(ctx, name); got != want {
+			return fmt.Errorf("it is %s", got)
+		}
+		return nil
+	})
+}
+
+func TestOrphansAreLabelledAndTakenBack(t *testing.T) {
+	custom := definitionOf("orphan-custom")
+	custom.Object["spec"] = map[string]any{"method": "helm", "description": "made by hand", "versions": []any{liveVersion("1.0.0")}}
+	if err := system.Client().Create(t.Context(), custom); err != nil {
+		t.Fatal(err)
+	}
+	s := newScenario(t, "orphan", catalogOf("orphan"), func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
+		cs.Spec.Prune = false
+		cs.Spec.Cluster.Unmanaged = v1alpha1.UnmanagedLabelled
+	})
+	t.Cleanup(func() { s.remove(custom, definitionOf("orphan-a"), definitionOf("orphan-b"), definitionOf("orphan-c")) })
+	const orphan, own, made = "unmanaged=true managed-by= of=/", "unmanaged= managed-by=winnow of=orphan/orphan", "unmanaged= managed-by= of=/"
+	s.awaitMarks("orphan-custom", orphan)
+	s.awaitMarks("orphan-a", own)
+
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"orphan-a"} })
+	s.awaitMarks("orphan-a", orphan)
+	s.awaitSelection("counts two", func(cs *v1alpha1.CatalogSelection) error {
+		if cs.Status.Summary.Unmanaged != 2 {
+			return fmt.Errorf("summary %+v", cs.Status.Summary)
+		}
+		return nil
+	})
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = nil })
+	s.awaitMarks("orphan-a", own)
+
+	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Cluster.Unmanaged = v1alpha1.UnmanagedIgnore })
+	s.awaitMarks("orphan-custom", made)
+}
+
+func TestTheOlderOfTwoSelectionsKeepsAnObject(t *testing.T) {
+	older := newScenario(t, "elder", catalogOf("both"), nil)
+	older.await("published", func(ctx context.Context) error {
+		cs, _, ks, err := older.live(ctx)
+		if err != nil || !conditions.IsReady(cs) || !conditions.IsReady(ks) {
+			return fmt.Errorf("not yet: %w", err)
+		}
+		return nil
+	})
+	held := older.get(t.Context(), definitionOf("both-a"))
+
+	younger := newScenario(t, "younger", catalogOf("both"), nil)
+	cs := younger.awaitStalled(v1alpha1.ConflictReason)
+	if message := conditions.GetMessage(cs, "Ready"); message != "the CatalogSelection elder/elder is older and holds "+
+		"both-a and 2 more as well; exclude them in one of the two" {
+		t.Errorf("the message is %q", message)
+	}
+	if cs.Status.Artifact == nil { // its Kustomization was there first
+		if now := older.get(t.Context(), definitionOf("both-a")); now.GetResourceVersion() != held.GetResourceVersion() {
+			t.Errorf("the younger has changed it: %v", now)
+		}
+	}
+	younger.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"both-a", "both-b", "both-c"} })
+	older.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"both-a"} })
+	younger.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"both-b", "both-c"} })
+	younger.awaitSelection("takes what became free", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsReady(cs) || cs.Status.Summary.Selected != 1 {
+			return fmt.Errorf("not yet: %+v", cs.Status.Summary)
+		}
+		return nil
+	})
+}
