@@ -10,10 +10,12 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/artifact/storage"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -114,7 +116,11 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	result, err := r.finish(ctx, found, before, cs, consumed, err)
+	applied := consumed.applied(revisionOf(cs))
+	if attended != nil {
+		applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
+	}
+	result, err := r.finish(ctx, found, before, cs, applied, err)
 	return result, errors.Join(err, attended)
 }
 
@@ -301,10 +307,10 @@ func selectionSources(loaded []loadedSource) []selection.Source {
 // finish writes the status, sends events, collects garbage and says when to come back. Events
 // tell what changed since cs was found; before has the status that was written in between.
 func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
-	consumed consumers, err error) (ctrl.Result, error) {
+	applied *metav1.Condition, err error) (ctrl.Result, error) {
 	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
-	o.applied = consumed.applied(revisionOf(cs))
+	o.applied = applied
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
 		cs.Status.SetLastHandledReconcileRequest(requested)
