@@ -130,6 +130,14 @@ e2e: ## Run the end-to-end tests on the local real system.
 	@$(SERVERS)
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
+# It prints the seed with which WINNOW_SOAK_SEED repeats the run.
+SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),200)
+
+.PHONY: soak
+soak: ## Compare 200 random catalog revisions, as applied, with a model.
+	@$(SERVERS)
+	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO) test $(RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 40m -v ./test/e2e
+
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH.
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

@@ -62,8 +62,7 @@ func trimDefinition(o client.Object) {
 // were held because of it, or that label what nobody holds. A change of its status is no concern.
 func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
 	before, after client.Object) []types.NamespacedName {
-	if before != nil && after != nil && before.GetGeneration() == after.GetGeneration() &&
-		maps.Equal(before.GetLabels(), after.GetLabels()) && maps.Equal(before.GetAnnotations(), after.GetAnnotations()) {
+	if !differ(before, after) {
 		return nil
 	}
 	object := after
@@ -72,7 +71,9 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 	}
 	others, err := r.others(ctx, &v1alpha1.CatalogSelection{})
 	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
+		if ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
+		}
 		return nil
 	}
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
@@ -87,6 +88,12 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 		concerned = r.anyOfKind(others, kind)
 	}
 	return concerned
+}
+
+// differ says whether more than the status changed.
+func differ(before, after client.Object) bool {
+	return before == nil || after == nil || before.GetGeneration() != after.GetGeneration() ||
+		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
 // anyOfKind returns one selection that has published definitions of a kind, to look after what

@@ -29,10 +29,11 @@ func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogS
 
 // told says whether the conditions that report trouble said the same before. The message of what
 // is retried may name ports and temporary files, and differ every time. Of what is held, only the
-// revision and the reasons count.
+// revision and the reasons count, and that nothing is served any more.
 func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
-	if o.held != nil && o.ready {
-		return equality.Semantic.DeepEqual(before.Status.Held, after.Status.Held)
+	if o.held != nil {
+		return equality.Semantic.DeepEqual(before.Status.Held, after.Status.Held) &&
+			(o.ready || !conditions.IsTrue(before, meta.ReadyCondition))
 	}
 	for _, t := range []string{meta.ReadyCondition, v1alpha1.HeldCondition} {
 		if conditions.GetReason(before, t) != conditions.GetReason(after, t) {

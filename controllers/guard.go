@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -45,7 +43,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 	}
 	changes := safeguard.Compare(published, result.Definitions)
 	if len(changes) > 0 {
-		changes = r.byCatalog(ctx, cs, changes, loaded)
+		changes = r.byCatalog(ctx, cs, changes, loaded, result.Selection)
 	}
 	if around.consumed.mayActHere() {
 		adopted, err := r.adopt(ctx, cs, published, result.Definitions, around)
@@ -75,59 +73,6 @@ func holds(s v1alpha1.Safeguards, reason string) bool {
 	return true
 }
 
-// byCatalog returns the changes that follow from the catalog. Those that follow from an edit of the
-// spec since the last publication were reviewed: they are not there when the spec of the last
-// publication meets the new catalog. Where that cannot be found out, every change counts as the
-// catalog's.
-func (r *CatalogSelectionReconciler) byCatalog(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	changes []safeguard.Change, loaded []loadedSource) []safeguard.Change {
-	last, err := unpack(cs.Status.Published)
-	if err != nil || equality.Semantic.DeepEqual(last.Spec, renderedSpec(cs)) {
-		return changes
-	}
-	old := cs.DeepCopy()
-	old.Spec = last.Spec
-	opts, err := render.FromSpec(old)
-	if err != nil {
-		return changes
-	}
-	sources, dropped := sourcesOf(old, loaded)
-	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return dropped[c.Source] })
-	opts.AllowEmpty = true
-	alone, err := render.Render(ctx, sources, opts)
-	if err != nil {
-		return changes
-	}
-	return safeguard.ByCatalog(changes, safeguard.Compare(last.Definitions, alone.Definitions))
-}
-
-// sourcesOf returns the sources that the older spec is to meet, and the names of those that an edit
-// of the spec has dropped without any in their place: what they had went with them.
-//
-// A source that the older spec does not name may be an older one under a new name, so that what is
-// missing in it is missing in the catalog. The older spec then meets all sources of the newer.
-func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) (sources []selection.Source, dropped map[string]bool) {
-	dropped = map[string]bool{}
-	for _, ref := range old.Spec.Sources {
-		kind, key := sourceKey(old, ref)
-		i := slices.IndexFunc(loaded, func(l loadedSource) bool {
-			return l.kind == kind && l.name == key && l.path == ref.Path
-		})
-		if i < 0 {
-			dropped[ref.Name] = true
-			continue
-		}
-		sources = append(sources, loaded[i].source())
-	}
-	if len(sources) < len(loaded) {
-		return selectionSources(loaded), nil
-	}
-	for _, l := range loaded {
-		delete(dropped, l.name.Name)
-	}
-	return sources, dropped
-}
-
 func (l loadedSource) source() selection.Source {
 	return selection.Source{Name: l.name.Name, Digest: checksum(l.artifact.Revision), Catalog: l.catalog}
 }
@@ -140,7 +85,8 @@ func toApprove(cs *v1alpha1.CatalogSelection, loaded []loadedSource) []string {
 		sum := checksum(l.artifact.Revision)
 		all = append(all, sum)
 		same := slices.ContainsFunc(cs.Status.Sources, func(s v1alpha1.SourceStatus) bool {
-			return s.Kind == l.kind && s.Namespace == l.name.Namespace && s.Name == l.name.Name && checksum(s.Revision) == sum
+			return s.Kind == l.kind && s.Namespace == l.name.Namespace && s.Name == l.name.Name &&
+				checksum(s.Revision) == sum && s.Digest == l.artifact.Digest
 		})
 		if !same {
 			changed = append(changed, sum)
@@ -167,13 +113,17 @@ type holdError struct {
 
 // Error returns the message of the condition Held.
 func (h *holdError) Error() string {
-	const listed = 10
+	// So short that an event has room for how to release it.
+	const listed, room = 10, 600
 	var parts []string
-	for _, reason := range h.status.Reasons[:min(len(h.status.Reasons), listed)] {
+	for used := 0; len(parts) < min(len(h.status.Reasons), listed) && used < room; {
+		reason := h.status.Reasons[len(parts)]
 		part := reason.Message
 		if reason.Application != "" {
 			part = reason.Application + ": " + part
 		}
+		part = truncate(part, max(room-used, room/10))
+		used += len(part)
 		parts = append(parts, part)
 	}
 	message := strings.Join(parts, "; ")
@@ -186,11 +136,30 @@ func (h *holdError) Error() string {
 	return message
 }
 
-// Bounds of status.held.
+// Bounds of status.held: its reasons, the versions of one and the bytes of one of those, and the
+// bytes of all reasons.
 const (
-	maxHeldReasons  = 100
-	maxHeldVersions = 20
+	maxHeldReasons      = 100
+	maxHeldVersions     = 20
+	maxHeldVersionBytes = 64
+	maxHeldBytes        = 64 << 10
 )
+
+// boundReasons returns as many reasons as the status has room for.
+func boundReasons(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
+	budget := maxHeldBytes
+	for i, reason := range reasons[:min(len(reasons), maxHeldReasons)] {
+		budget -= len(reason.Application) + len(reason.Message)
+		for j, version := range reason.Versions {
+			reason.Versions[j] = truncate(version, maxHeldVersionBytes)
+			budget -= len(reason.Versions[j])
+		}
+		if budget < 0 {
+			return reasons[:i]
+		}
+	}
+	return reasons[:min(len(reasons), maxHeldReasons)]
+}
 
 func (r *CatalogSelectionReconciler) hold(cs *v1alpha1.CatalogSelection, loaded []loadedSource, reason string, reasons []v1alpha1.HeldReason) error {
 	observed := make([]observedSource, len(loaded))
@@ -200,7 +169,7 @@ func (r *CatalogSelectionReconciler) hold(cs *v1alpha1.CatalogSelection, loaded 
 	status := v1alpha1.HeldStatus{
 		Revision: originMetadata(observed)[originRevision],
 		Total:    count(len(reasons)),
-		Reasons:  reasons[:min(len(reasons), maxHeldReasons)],
+		Reasons:  boundReasons(reasons),
 	}
 	if reason != v1alpha1.EmptyResultReason {
 		status.Approve = toApprove(cs, loaded)
@@ -234,7 +203,7 @@ func heldReasons(changes []safeguard.Change, decided selection.Result) []v1alpha
 	for _, c := range changes {
 		reasons = append(reasons, v1alpha1.HeldReason{
 			Reason: c.Reason, Application: c.Key.Name,
-			Versions: c.Versions[:min(len(c.Versions), maxHeldVersions)],
+			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxHeldVersions)]),
 			Message:  truncate(describe(c, decided), maxEventMessage),
 		})
 	}

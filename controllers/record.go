@@ -86,7 +86,8 @@ func unpack(published []byte) (*publishedRecord, error) {
 		return nil, errNoRecord
 	}
 	var r publishedRecord
-	if err := json.Unmarshal(content, &r); err != nil {
+	if err := json.Unmarshal(content, &r); err != nil || r.Definitions == nil {
+		// An artifact without objects has an empty list.
 		return nil, errNoRecord
 	}
 	return &r, nil

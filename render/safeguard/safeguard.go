@@ -120,24 +120,60 @@ func Adopt(live, newer []Definition) []Change {
 
 // ByCatalog returns, of the changes that the new spec and the new catalog make together, those
 // that the catalog makes: they are also there when the old spec meets the new catalog. Lost
-// versions of one definition are told apart one by one.
+// versions of one definition are told apart one by one, also when the catalog alone would take
+// the whole definition.
 //
 // Everything else follows from the edit of the spec, which was reviewed.
 func ByCatalog(both, catalogAlone []Change) []Change {
 	var changes []Change
 	for _, change := range both {
-		i := slices.IndexFunc(catalogAlone, change.same)
-		if i < 0 {
-			continue
-		}
-		if change.Reason == v1alpha1.VersionRemovalReason {
-			change.Versions = common(change.Versions, catalogAlone[i].Versions)
-		}
-		if change.Reason != v1alpha1.VersionRemovalReason || len(change.Versions) > 0 {
+		alone := slices.IndexFunc(catalogAlone, change.same)
+		switch {
+		case change.Reason == v1alpha1.VersionRemovalReason:
+			change.Versions = common(change.Versions, lostOf(change.Key, catalogAlone))
+			if len(change.Versions) > 0 {
+				changes = append(changes, change)
+			}
+		case alone >= 0:
+			if change.Reason == v1alpha1.RemovalReason {
+				change.Versions = common(change.Versions, catalogAlone[alone].Versions)
+			}
 			changes = append(changes, change)
 		}
 	}
 	return changes
+}
+
+// Apart is ByCatalog for when it is also known what the new spec does to the old catalog. A change
+// is the spec's only if the spec alone makes it, as the review saw it, and the catalog alone does
+// not; everything else is the catalog's, also what neither does without the other.
+func Apart(both, catalogAlone, specAlone []Change) []Change {
+	var changes []Change
+	for _, change := range both {
+		taken, reviewed := lostOf(change.Key, catalogAlone), lostOf(change.Key, specAlone)
+		change.Versions = filter(change.Versions, func(v string) bool {
+			return slices.Contains(taken, v) || !slices.Contains(reviewed, v)
+		})
+		reviewable := slices.ContainsFunc(specAlone, change.same) && !slices.ContainsFunc(catalogAlone, change.same)
+		if change.Reason == v1alpha1.VersionRemovalReason {
+			reviewable = len(change.Versions) == 0
+		}
+		if !reviewable {
+			changes = append(changes, change)
+		}
+	}
+	return changes
+}
+
+// lostOf returns the versions that a definition loses, be it with all of it.
+func lostOf(key Key, changes []Change) []string {
+	var lost []string
+	for _, c := range changes {
+		if c.Key == key {
+			lost = append(lost, c.Versions...)
+		}
+	}
+	return lost
 }
 
 func sortChanges(changes []Change) {

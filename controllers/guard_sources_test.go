@@ -1,0 +1,178 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// from makes a selection have OCIRepositories of these names as its sources; name:path for one
+// with a directory.
+func from(names ...string) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources = nil
+		for _, word := range names {
+			name, path, _ := strings.Cut(word, ":")
+			cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Name: name, Path: path})
+		}
+	}
+}
+
+// catalogs gives each source a catalog: names and words in turn.
+func (e *environment) catalogs(pairs ...string) map[string]*meta.Artifact {
+	e.Helper()
+	artifacts := map[string]*meta.Artifact{}
+	for pair := range slices.Chunk(pairs, 2) {
+		artifacts[pair[0]] = e.sourceOf("OCIRepository", e.key(pair[0]), applications(e.T, pair[1]))
+	}
+	return artifacts
+}
+
+func publishSources(t *testing.T, edit specEdit, pairs ...string) (*environment, lastGood) {
+	t.Helper()
+	e := newEnvironment(t)
+	e.catalogs(pairs...)
+	e.selection("kkp", guarded, edit)
+	return e, e.good()
+}
+
+func TestEachSourceThatChangedHasToBeApproved(t *testing.T) {
+	e, good := publishSources(t, from("a", "b", "c"), "a", "argocd argo", "b", "nginx angie", "c", "falco")
+	changed := e.catalogs("a", "argocd", "b", "nginx")
+	unchanged := good.cs.Status.Sources[2].Digest
+	want := []string{changed["a"].Digest, changed["b"].Digest}
+	slices.Sort(want)
+
+	cs := e.hold(good, "Removal")
+	e.equal("lost", lost(cs), []string{"Removal angie 1.0.0", "Removal argo 1.0.0"})
+	e.equal("approve", cs.Status.Held.Approve, want)
+	e.equal("revision", cs.Status.Held.Revision, fmt.Sprintf("OCIRepository/%[1]s/a=%[2]s,OCIRepository/%[1]s/b=%[3]s,OCIRepository/%[1]s/c=%[4]s",
+		e.namespace, changed["a"].Revision, changed["b"].Revision, good.cs.Status.Sources[2].Revision))
+	e.events.take()
+	for _, sum := range []string{unchanged, want[0]} {
+		e.approve(sum)
+		e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, want)
+	}
+	e.equal("events", e.events.take(), []string(nil))
+	e.approve(want[1])
+	e.good()
+}
+
+// The revision stays and the content changes, as with another layerSelector or ignore.
+func TestAChangeAtTheSameRevisionHasToBeApproved(t *testing.T) {
+	e, good := publishSources(t, from("a", "b"), "a", "argocd argo", "b", "nginx angie")
+	other := e.catalogs("a", "argocd", "b", "nginx")
+	other["b"].Revision = good.cs.Status.Sources[1].Revision
+	e.setArtifact("OCIRepository", e.key("b"), other["b"])
+	want := []string{other["a"].Digest, good.cs.Status.Sources[1].Digest}
+	slices.Sort(want)
+	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, want)
+	e.approve(other["a"].Digest)
+	e.hold(good, "Removal")
+	e.approve(good.cs.Status.Sources[1].Digest)
+	e.good()
+}
+
+func TestEditsOfSources(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		before, after []string
+		// words of a and b, before and after.
+		catalogs, changed []string
+		want              []string
+	}{
+		{"a source is dropped", []string{"a", "b"}, []string{"a"}, []string{"a", "argocd", "b", "nginx"}, nil, nil},
+		{"a source is replaced by another", []string{"a"}, []string{"b"}, []string{"a", "argocd argo", "b", "argocd"}, nil, []string{"Removal argo 1.0.0"}},
+		{"a source gets another name, with fewer versions", []string{"a"}, []string{"b"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
+		{"sources are reordered", []string{"a", "b"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, nil},
+		{"a source that is added hides versions of another", []string{"a"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
+		{"a source is dropped and the other loses an application", []string{"a", "b"}, []string{"a"},
+			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
+		{"a source is dropped and the other takes over a part of what the catalog took", []string{"a", "b"}, []string{"b"},
+			[]string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0 nginx nginx2"}, []string{"b", "argocd::2.0.0 nginx2"}, []string{"Removal nginx 1.0.0"}},
+		{"a source is added and the first loses an application", []string{"a"}, []string{"a", "b"},
+			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
+		{"a source is added that has a part of what the first loses", []string{"a"}, []string{"a", "b"},
+			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::2.0.0"}, []string{"a", "argo"}, []string{"VersionRemoval argocd 1.0.0"}},
+		{"a source is added that has all that the first loses", []string{"a"}, []string{"a", "b"},
+			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::1.0.0,2.0.0"}, []string{"a", "argo"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishSources(t, from(test.before...), test.catalogs...)
+			e.edit(from(test.after...))
+			e.catalogs(test.changed...)
+			if test.want == nil {
+				e.good()
+				return
+			}
+			reason, _, _ := strings.Cut(test.want[0], " ")
+			cs := e.hold(good, reason)
+			e.equal("lost", lost(cs), test.want)
+			e.approve(cs.Status.Held.Approve...)
+			e.good()
+		})
+	}
+}
+
+func TestEditsOfTheDirectoryOfASource(t *testing.T) {
+	at := func(t *testing.T, words ...string) []byte {
+		var files []string
+		for _, word := range words {
+			dir, name, _ := strings.Cut(word, "/")
+			files = append(files, dir+"/applications/"+name+"/application.yaml", definition(name, "1.0.0"))
+		}
+		return catalogArchive(t, files...)
+	}
+	before := []string{"x/argocd", "x/nginx", "y/argocd", "y/falco"}
+	for _, test := range []struct {
+		name    string
+		edit    specEdit
+		sources []string
+		after   []string
+		want    []string
+	}{
+		{"another directory, which has less", from("catalog:y"), []string{"catalog:x"}, before, []string{"Removal nginx 1.0.0"}},
+		{"another directory, which has the same", from("catalog:z"), []string{"catalog:y"}, append(before, "z/argocd", "z/falco", "z/nginx"), nil},
+		{"another order of directories", from("catalog:y", "catalog:x"), []string{"catalog:x", "catalog:y"}, before, nil},
+		{"one more directory", from("catalog:x", "catalog:y"), []string{"catalog:x"}, before, nil},
+		{"nothing, while the catalog loses something", guarded, []string{"catalog:x", "catalog:y"}, before[:3], []string{"Removal falco 1.0.0"}},
+		{"a directory less, while the catalog loses something", from("catalog:x"), []string{"catalog:x", "catalog:y"},
+			[]string{"x/argocd", "y/falco"}, []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
+		{"a directory less, which the catalog does not have any more", from("catalog:x"), []string{"catalog:x", "catalog:y"},
+			[]string{"x/argocd"}, []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(at(t, before...))
+			e.selection("kkp", guarded, from(test.sources...))
+			good := e.good()
+			e.edit(test.edit)
+			e.source(at(t, test.after...))
+			if test.want == nil {
+				e.good()
+				return
+			}
+			e.equal("lost", lost(e.hold(good, "Removal")), test.want)
+		})
+	}
+}
+
+func TestSourcesOfOneNameAreToldApart(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd"))
+	git := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx angie"))
+	both := []v1alpha1.SourceReference{{Name: "catalog"}, {Kind: "GitRepository", Name: "catalog"}}
+	e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = both })
+	good := e.good()
+	changed := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx"))
+	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, []string{changed.Digest})
+	e.approve(git.Digest, good.cs.Status.Sources[0].Digest)
+	e.hold(good, "Removal")
+	e.approve(changed.Digest)
+	e.good()
+}

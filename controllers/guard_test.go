@@ -1,0 +1,248 @@
+package controllers
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// guarded sets the safeguards back to what the API server defaults.
+func guarded(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards = v1alpha1.Safeguards{} }
+
+// lastGood is what a hold must leave alone.
+type lastGood struct {
+	cs        *v1alpha1.CatalogSelection
+	announced *sourcev1.ExternalArtifact
+	served    []byte
+}
+
+// publishGuarded publishes the selection "kkp" of a catalog of these words, with default safeguards.
+func publishGuarded(t *testing.T, words string, edit ...func(*v1alpha1.CatalogSelection)) (*environment, lastGood) {
+	t.Helper()
+	e := newEnvironment(t)
+	e.source(applications(t, words))
+	e.selection("kkp", append([]func(*v1alpha1.CatalogSelection){guarded}, edit...)...)
+	return e, e.good()
+}
+
+// good publishes, and returns what was published.
+func (e *environment) good() lastGood {
+	e.Helper()
+	cs, announced := e.publish("kkp")
+	e.events.take()
+	return lastGood{cs: cs, announced: announced, served: e.download(announced)}
+}
+
+// untouched demands that the last good artifact is as it was, and as it is told.
+func (e *environment) untouched(good lastGood) {
+	e.Helper()
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+	if !bytes.Equal(e.download(good.announced), good.served) {
+		e.Error("the last good artifact is not served any more")
+	}
+	cs := e.get("kkp")
+	e.equal("artifact", cs.Status.Artifact, e.announced("kkp").Status.Artifact)
+	e.equal("sources", cs.Status.Sources, good.cs.Status.Sources)
+	e.equal("applications", cs.Status.Applications, good.cs.Status.Applications)
+	e.equal("record", cs.Status.Published, good.cs.Status.Published)
+}
+
+// hold reconciles, and demands a hold for this reason that leaves everything alone.
+func (e *environment) hold(good lastGood, reason string) *v1alpha1.CatalogSelection {
+	e.Helper()
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), []string{"Held=True " + reason, "Ready=True Succeeded"})
+	e.untouched(good)
+	return cs
+}
+
+// lost lists what is held as "<reason> <application> <versions>".
+func lost(cs *v1alpha1.CatalogSelection) []string {
+	var lines []string
+	if cs.Status.Held == nil {
+		return nil
+	}
+	for _, r := range cs.Status.Held.Reasons {
+		lines = append(lines, strings.Join(append([]string{r.Reason, r.Application}, r.Versions...), " "))
+	}
+	return lines
+}
+
+func (e *environment) approve(sums ...string) {
+	e.Helper()
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, sums...)
+	})
+}
+
+func warned(reason string) []string {
+	return []string{"Warning " + reason + " CatalogSelection", "Warning " + reason + " ExternalArtifact"}
+}
+
+func holdMajors(cs *v1alpha1.CatalogSelection) {
+	cs.Spec.Safeguards.OnMajorUpgrade = v1alpha1.SafeguardHold
+}
+
+func TestWhatTheCatalogTakesAwayIsHeld(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		edit          func(*v1alpha1.CatalogSelection)
+		before, after string
+		reasons       []v1alpha1.HeldReason
+	}{
+		{"an application", guarded, "argocd nginx::1.0.0,2.0.0", "argocd", []v1alpha1.HeldReason{{
+			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0", "2.0.0"},
+			Message: "would be removed, because no source has it",
+		}}},
+		{"an application while another comes", guarded, "argocd nginx", "argocd nginx2 velero", []v1alpha1.HeldReason{{
+			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it",
+		}}},
+		{"a version", guarded, "argocd::1.0.0,1.1.0", "argocd::1.1.0,1.2.0", []v1alpha1.HeldReason{{
+			Reason: "VersionRemoval", Application: "argocd", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0",
+		}}},
+		{"a tier", onlyGold, "argocd:gold nginx:gold", "argocd:gold nginx:silver", []v1alpha1.HeldReason{{
+			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
+			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs wants "gold"`,
+		}}},
+		{"all versions that a rule lets through", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Versions = []v1alpha1.VersionRule{{Constraint: "<2"}}
+		}, "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", []v1alpha1.HeldReason{{
+			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
+			Message: `would be removed, because none of its versions satisfies the constraint "<2": 2.0.0`,
+		}}},
+		{"the latest that a rule lets through", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Versions = []v1alpha1.VersionRule{{Latest: 1}}
+		}, "argocd::1.0.0", "argocd::1.0.0,1.1.0", []v1alpha1.HeldReason{{
+			Reason: "VersionRemoval", Application: "argocd", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0",
+		}}},
+		{"a major, where the spec says so", holdMajors, "argocd::1.0.0", "argocd::1.0.0,2.0.0", []v1alpha1.HeldReason{{
+			Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to 2.0.0",
+		}}},
+		{"all at once", holdMajors, "argocd nginx falco::1.0.0,1.1.0", "argocd::1.0.0,v3.0.0 falco::1.1.0", []v1alpha1.HeldReason{
+			{Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to v3.0.0"},
+			{Reason: "VersionRemoval", Application: "falco", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0"},
+			{Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it"},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishGuarded(t, test.before, test.edit)
+			source := e.source(applications(t, test.after))
+			reason := test.reasons[len(test.reasons)-1].Reason
+			cs := e.hold(good, reason)
+			e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
+				Revision: source.Revision, Approve: []string{source.Digest},
+				Reasons: test.reasons, Total: int32(len(test.reasons)),
+			})
+			e.equal("message", conditions.GetMessage(cs, v1alpha1.HeldCondition), messageOf(test.reasons, source.Digest))
+			e.equal("message of Ready", conditions.GetMessage(cs, meta.ReadyCondition),
+				conditions.GetMessage(good.cs, meta.ReadyCondition)+"; a change is held")
+			e.equal("events", e.events.take(), warned(reason))
+			e.staysHeld(good, reason)
+			e.approve(source.Digest)
+			e.good()
+		})
+	}
+}
+
+func messageOf(reasons []v1alpha1.HeldReason, sum string) string {
+	var parts []string
+	for _, r := range reasons {
+		parts = append(parts, r.Application+": "+r.Message)
+	}
+	return strings.Join(parts, "; ") + "; to publish it all the same, add to spec.safeguards.approve: " + sum
+}
+
+// staysHeld demands that what changes nothing changes nothing, silently.
+func (e *environment) staysHeld(good lastGood, reason string) {
+	e.Helper()
+	first := e.get("kkp")
+	for _, step := range []func(){
+		func() {},
+		e.restart,
+		func() { e.emptyStorage(); e.restart(); e.reconcile("kkp") },
+		func() {
+			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval = metav1.Duration{Duration: time.Hour} })
+		},
+		func() { e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"not-there"} }) },
+		func() { e.approve(digestOf([]byte("another revision"))) },
+		func() {
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				cs.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}
+			})
+		},
+	} {
+		step()
+		cs := e.hold(good, reason)
+		e.equal("held", cs.Status.Held, first.Status.Held)
+		e.equal("since", conditions.Get(cs, v1alpha1.HeldCondition).LastTransitionTime,
+			conditions.Get(first, v1alpha1.HeldCondition).LastTransitionTime)
+	}
+	e.equal("events", e.events.take(), []string(nil))
+	e.equal("revisions", e.traffic.revisions, []string{good.cs.Status.Artifact.Revision})
+}
+
+func TestWhatIsNoLossIsPublished(t *testing.T) {
+	publish := func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.OnRemoval, cs.Spec.Safeguards.OnVersionRemoval = "Publish", "Publish"
+	}
+	for _, test := range []struct {
+		name          string
+		edit          func(*v1alpha1.CatalogSelection)
+		before, after string
+	}{
+		{"a new application", guarded, "argocd", "argocd nginx"},
+		{"a new version", guarded, "argocd::1.0.0", "argocd::1.1.0,1.0.0"},
+		{"a major, by default", guarded, "argocd::1.0.0", "argocd::1.0.0,2.0.0"},
+		{"a major downwards", holdMajors, "argocd::2.0.0,1.0.0", "argocd::1.0.0,2.0.0,1.1.0"},
+		{"a removal of what was never selected", onlyGold, "argocd:gold nginx:silver", "argocd:gold:1.0.0,1.1.0"},
+		{"a removal, where the spec says so", publish, "argocd nginx", "argocd"},
+		{"a version, where the spec says so", publish, "argocd::1.0.0,2.0.0", "argocd::2.0.0"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishGuarded(t, test.before, test.edit)
+			source := e.source(applications(t, test.after))
+			cs := e.good().cs
+			e.equal("source", cs.Status.Sources[0].Revision, source.Revision)
+			if cs.Status.Held != nil || cs.Status.Artifact.Revision == good.cs.Status.Artifact.Revision {
+				t.Errorf("held is %v, the artifact %v", cs.Status.Held, cs.Status.Artifact)
+			}
+		})
+	}
+}
+
+func TestEachSafeguardHoldsItsOwn(t *testing.T) {
+	const before, after = "argocd nginx falco::1.0.0,1.1.0", "argocd::1.0.0,3.0.0 falco::1.1.0"
+	for _, test := range []struct {
+		name                                       string
+		onRemoval, onVersionRemoval, onMajorUpgrad string
+		want                                       []string
+	}{
+		{"removals only", "Hold", "Publish", "Publish", []string{"Removal nginx 1.0.0"}},
+		{"versions only", "Publish", "Hold", "Publish", []string{"VersionRemoval falco 1.0.0"}},
+		{"majors only", "Publish", "Publish", "Hold", []string{"MajorUpgrade argocd"}},
+		{"nothing", "Publish", "Publish", "Publish", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishGuarded(t, before, func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Safeguards = v1alpha1.Safeguards{
+					OnRemoval: test.onRemoval, OnVersionRemoval: test.onVersionRemoval, OnMajorUpgrade: test.onMajorUpgrad,
+				}
+			})
+			e.source(applications(t, after))
+			if test.want == nil {
+				e.good()
+				return
+			}
+			reason, _, _ := strings.Cut(test.want[0], " ")
+			e.equal("lost", lost(e.hold(good, reason)), test.want)
+		})
+	}
+}

@@ -1,0 +1,272 @@
+package controllers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+func TestARecordIsReadAsItWasWritten(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd:gold:2.0.0,1.0.0 nginx:gold", onlyGold, constrain(">=1"),
+		func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.OmitFields = []string{}
+			cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"nginx"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`{"b":1,"a":"<&>"}`)}}}
+			cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
+		})
+	cs := e.get("kkp")
+	got, err := unpack(cs.Status.Published)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := e.source(applications(t, "argocd:gold:2.0.0,1.0.0 nginx:gold"))
+	spec := cs.Spec
+	spec.Interval, spec.Cluster = metav1.Duration{}, v1alpha1.Cluster{}
+	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: v1alpha1.SafeguardPublish}
+	want := &publishedRecord{Spec: spec, URLs: []string{source.URL}, Definitions: []safeguard.Definition{
+		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}},
+		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: []string{"1.0.0"}},
+	}}
+	e.equal("record", got, want)
+	if got.Spec.OmitFields == nil {
+		t.Error("omitting nothing became the default")
+	}
+	again, err := got.pack()
+	if err != nil || !bytes.Equal(again, cs.Status.Published) {
+		t.Errorf("packed once more it is another one: %v", err)
+	}
+}
+
+// An edit that cannot be the reason for a removal must not count as one.
+func TestWhatOfTheSpecIsRecorded(t *testing.T) {
+	base := func() *v1alpha1.CatalogSelection {
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
+		return cs
+	}
+	for _, test := range []struct {
+		name   string
+		edit   specEdit
+		counts bool
+	}{
+		{"the interval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval.Duration = time.Hour }, false},
+		{"suspend", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true }, false},
+		{"an approval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"sha256:00"} }, false},
+		{"the safeguards", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnVersionRemoval: "Publish", OnMajorUpgrade: "Hold"}
+		}, false},
+		{"the cluster", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Cluster = v1alpha1.Cluster{Bypass: "Ignore", Unmanaged: "Label"}
+		}, false},
+		{"the account", func(cs *v1alpha1.CatalogSelection) { cs.Spec.ServiceAccountName = "tenant" }, false},
+		{"the metadata", func(cs *v1alpha1.CatalogSelection) { cs.Generation, cs.Labels = 7, map[string]string{"a": "b"} }, false},
+		{"the sources", from("other"), true},
+		{"the limit", onlyGold, true},
+		{"exclude", exclude("a"), true},
+		{"the versions", constrain(">1"), true},
+		{"the patches", patchOf("a", "x"), true},
+		{"an empty result", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = "Publish" }, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cs := base()
+			test.edit(cs)
+			before := cs.DeepCopy()
+			if counts := !reflect.DeepEqual(renderedSpec(cs), renderedSpec(base())); counts != test.counts {
+				t.Errorf("counts as an edit: %v", counts)
+			}
+			if !reflect.DeepEqual(before, cs) {
+				t.Error("the selection was changed")
+			}
+		})
+	}
+}
+
+func compressed(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	compressor := gzip.NewWriter(&packed)
+	if _, err := compressor.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressor.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// hostileRecords are what an artifact's record must not be taken for.
+func hostileRecords(t *testing.T, good []byte) map[string][]byte {
+	t.Helper()
+	half := make([]byte, len(good)/2)
+	copy(half, good)
+	spaces := bytes.Repeat([]byte{' '}, maxUnpackedRecord)
+	return map[string][]byte{
+		"none":                     nil,
+		"garbage":                  []byte("garbage"),
+		"a half of it":             half,
+		"all but the last byte":    good[:len(good)-1],
+		"with garbage after it":    append(bytes.Clone(good), "garbage"...),
+		"twice":                    append(bytes.Clone(good), good...),
+		"more than may be":         compressed(t, append(spaces, "{}"...)),
+		"gzip of nothing":          compressed(t, nil),
+		"gzip of garbage":          compressed(t, []byte("garbage")),
+		"gzip of a list":           compressed(t, []byte("[]")),
+		"gzip of null":             compressed(t, []byte("null")),
+		"gzip of an empty mapping": compressed(t, []byte("{}")),
+		"definitions of null":      compressed(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
+		"definitions of a string":  compressed(t, []byte(`{"definitions":"argocd"}`)),
+		"a definition of a number": compressed(t, []byte(`{"definitions":[1]}`)),
+		"a spec of a string":       compressed(t, []byte(`{"spec":"x","definitions":[]}`)),
+	}
+}
+
+func TestRecordsThatAreNone(t *testing.T) {
+	good, err := publishedRecord{Definitions: []safeguard.Definition{{Name: "argocd"}}}.pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, packed := range hostileRecords(t, good) {
+		t.Run(name, func(t *testing.T) {
+			if r, err := unpack(packed); !errors.Is(err, errNoRecord) {
+				t.Errorf("unpack() = %v, %v", r, err)
+			}
+		})
+	}
+	if r, err := unpack(compressed(t, []byte(`{"spec":{"sources":[]},"definitions":[]}`))); err != nil || len(r.Definitions) > 0 {
+		t.Errorf("the record of an empty artifact: %v, %v", r, err)
+	}
+}
+
+// forge replaces the record in the status.
+func (e *environment) forge(record []byte) {
+	e.Helper()
+	cs := e.get("kkp")
+	cs.Status.Published = record
+	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func TestWithoutARecordEveryChangeIsHeld(t *testing.T) {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+		for what, words := range map[string]string{"a removal": "argocd", "an addition": "argocd nginx falco"} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				e, good := publishGuarded(t, "argocd nginx")
+				e.forge(record)
+				good.cs.Status.Published = record
+				source := e.source(applications(t, words))
+				cs := e.hold(good, "BaselineLost")
+				e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
+					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
+						Reason: "BaselineLost",
+						Message: "what was published last is not known, so that nobody can say what this revision takes away: " +
+							"status.published is missing or cannot be read",
+					}},
+				})
+				e.equal("events", e.events.take(), warned("BaselineLost"))
+				e.restart()
+				e.edit(exclude("nginx"))
+				e.hold(good, "BaselineLost")
+				e.equal("events of a repetition", e.events.take(), []string(nil))
+				e.approve(source.Digest)
+				if cs := e.good().cs; cs.Status.Published == nil {
+					t.Error("there is no record again")
+				}
+			})
+		}
+	}
+}
+
+// While the catalog gives the very artifact that is published, its record is known.
+func TestALostRecordIsWrittenOnceMore(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	e.forge([]byte("garbage"))
+	e.restart()
+	e.good()
+	e.source(applications(t, "argocd"))
+	e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
+}
+
+// realistic returns a catalog of n applications with names and versions as people give them, no
+// two alike.
+func realistic(t *testing.T, n, versions int) []byte {
+	t.Helper()
+	words := strings.Fields("argo cert kube prometheus external ingress secrets velero istio harbor keycloak vault metrics gateway nginx " +
+		"redis postgres kafka loki tempo falco trivy kyverno linkerd cilium calico longhorn rook minio dex")
+	var b strings.Builder
+	for i := range n {
+		sum := sha256.Sum256(fmt.Append(nil, i))
+		fmt.Fprintf(&b, "%s-%s-%d:gold:", words[int(sum[0])%len(words)], words[int(sum[1])%len(words)], i)
+		for v := range versions {
+			fmt.Fprintf(&b, "%d.%d.%d,", v+1, sum[2+v]%40, sum[9+v]%30)
+		}
+		b.WriteString("99.0.0 ")
+	}
+	return applications(t, b.String())
+}
+
+func TestTheStatusOfFiveThousandApplicationsStaysSmall(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(realistic(t, 5000, 4))
+	e.selection("kkp", guarded)
+	good := e.good()
+	e.fits(good.cs)
+	if r, err := unpack(good.cs.Status.Published); err != nil || len(r.Definitions) != 5000 {
+		t.Fatalf("the record is not there: %v", err)
+	}
+	e.source(realistic(t, 2500, 4))
+	cs := e.hold(good, "Removal")
+	e.fits(cs)
+	e.equal("total", cs.Status.Held.Total, 2500)
+	e.equal("reasons", len(cs.Status.Held.Reasons), maxHeldReasons)
+}
+
+func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
+	noise := func(n int) string {
+		var b strings.Builder
+		for i := range n / 64 {
+			fmt.Fprintf(&b, "%x", sha256.Sum256(fmt.Append(nil, i)))
+		}
+		return b.String()
+	}
+	huge, err := json.Marshal(map[string]string{"a": noise(500 << 10)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name  string
+		words []byte
+		edit  specEdit
+	}{
+		{"huge values", applications(t, "argocd"), func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"argocd"}, Overrides: &apiextensionsv1.JSON{Raw: huge}}}
+		}},
+		{"long versions", applications(t, "argocd::1.0.0-a"+noise(500<<10)), guarded},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(test.words)
+			e.selection("kkp", guarded, test.edit)
+			good := e.good()
+			e.equal("record", good.cs.Status.Published, []byte(nil))
+			e.fits(good.cs)
+			e.good()
+			source := e.source(applications(t, "argocd nginx"))
+			e.fits(e.hold(good, "BaselineLost"))
+			e.approve(source.Digest)
+			e.good()
+		})
+	}
+}
