@@ -30,7 +30,7 @@ func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.Cat
 	for _, object := range around.live {
 		key := keyOf(object)
 		switch {
-		case untouched(object) || around.bypass.marked[object.UID] || known[key]:
+		case known[key] || around.bypass.marked[object.UID] || staysUntouched(cs, object):
 		case enters[key] && object.Labels[platformLabel] != "":
 			platform = append(platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:
@@ -44,6 +44,14 @@ func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.Cat
 		return nil, fail(v1alpha1.StorageFailedReason, err)
 	}
 	return slices.Concat(platform, safeguard.Compare(orphans, next), safeguard.Adopt(found, next)), nil
+}
+
+// staysUntouched says whether Flux leaves the object alone, and goes on to do so. Our mark on what is
+// bypassed no more has just been removed, even though the cache may still show it.
+func staysUntouched(cs *v1alpha1.CatalogSelection, object *liveMeta) bool {
+	ours := owns(object, reconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
+	honored := bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
+	return untouched(object) && (honored || !ours)
 }
 
 func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {

@@ -65,7 +65,11 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 		Registry: true, SourceController: true, KustomizeController: true,
 		CRDs: []string{"test/stack/crds"},
 		// By default it waits for minutes for an artifact that a test has made unreachable.
-		Args: map[string][]string{stack.KustomizeController: append([]string{"--http-retry=1"}, kustomizeController...)},
+		Args: map[string][]string{
+			stack.KustomizeController: append([]string{"--http-retry=1"}, kustomizeController...),
+			// Whether Flux still has an older artifact must not depend on how fast the tests run.
+			stack.SourceController: {"--artifact-retention-ttl=1h", "--artifact-retention-records=1000"},
+		},
 	})
 	if err != nil {
 		return nil, err

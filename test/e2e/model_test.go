@@ -19,6 +19,7 @@ type model struct {
 	source    catalogRevision
 	published map[string]app // in the artifact, by name
 	reviewed  modelSpec      // the spec of what is published
+	catalog   []app          // the catalog of what is published
 	held      []string       // why the source's revision is not published
 	live      map[string]*liveApp
 	tally     map[string]int // of what happened, so that a run shows what it has met
@@ -76,7 +77,7 @@ func (m *model) reconsider() {
 		return
 	}
 	before := m.published
-	m.published, m.reviewed = next, m.spec.clone()
+	m.published, m.reviewed, m.catalog = next, m.spec.clone(), m.source.apps
 	if !maps.EqualFunc(before, next, sameContent) {
 		m.prune(before)
 		m.apply()
@@ -101,20 +102,22 @@ func (m *model) objections(next map[string]app) []string {
 }
 
 // takenByCatalog returns what the catalog takes away from what is published: what would also be
-// gone if nobody had edited the spec since.
+// gone if nobody had edited the spec since, and what would not be gone by the edit alone.
 func (m *model) takenByCatalog(next map[string]app) (reasons []string) {
-	unedited := m.reviewed.selects(m.source.apps)
+	unedited, alone := m.reviewed.selects(m.source.apps), m.spec.selects(m.catalog)
 	for name, a := range m.published {
 		now, stays := next[name]
 		_, stayed := unedited[name]
+		_, reviewed := alone[name]
 		if !stays {
-			if !stayed {
+			if !stayed || reviewed {
 				reasons = append(reasons, "Removal "+name)
 			}
 			continue
 		}
 		for _, v := range a.versions {
-			if !slices.Contains(now.versions, v) && !slices.Contains(unedited[name].versions, v) {
+			gone := !slices.Contains(unedited[name].versions, v) || slices.Contains(alone[name].versions, v)
+			if !slices.Contains(now.versions, v) && gone {
 				reasons = append(reasons, "VersionRemoval "+name+" "+v)
 			}
 		}

@@ -193,7 +193,9 @@ func (s *scenario) await(what string, check func(context.Context) error) {
 	s.t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(s.t.Context(), pulse, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
+		if err := check(ctx); err == nil || ctx.Err() == nil {
+			last = err
+		}
 		return last == nil, nil
 	})
 	if err != nil {
