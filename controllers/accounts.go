@@ -47,7 +47,9 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 		return known, nil
 	}
 	config := rest.CopyConfig(a.config)
-	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	if user != "" {
+		config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	}
 	made, err := client.New(config, a.options)
 	if err != nil {
 		return nil, fmt.Errorf("making a client that acts as %s: %w", user, err)

@@ -121,7 +121,10 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}
 	result, err := r.finish(ctx, found, before, cs, applied, err)
-	return result, errors.Join(err, attended)
+	if attended != nil {
+		return ctrl.Result{}, errors.Join(err, attended)
+	}
+	return result, err
 }
 
 // conflictDelay is the time after which an object that somebody else changed in the meantime

@@ -143,7 +143,7 @@ func (r *CatalogSelectionReconciler) consumersOf(ctx context.Context, cs *v1alph
 // consumerOf judges a Kustomization by the revision that it should have applied.
 //
 // While it applies the same revision once more, as it does at every interval, Ready is Unknown:
-// that is no news. A failure counts when it was with this revision, or came before any.
+// that is no news. A failure counts when it was with this revision, came before any, or is final.
 func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
@@ -158,7 +158,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
 		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
-	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == ""):
+	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
 		c.reason, c.Message = v1alpha1.ApplyFailedReason, message
 	default:
 		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"

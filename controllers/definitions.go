@@ -78,14 +78,16 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 	}
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
 	var concerned []types.NamespacedName
+	cared := false
 	for _, cs := range others {
-		if r.holdings.of(cs)[key] || appliedBy(cs, object) || cs.Status.Held != nil ||
-			cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+		mine := r.holdings.of(cs)[key] || appliedBy(cs, object)
+		cared = cared || mine
+		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
-	if len(concerned) == 0 && owns(object, reconcileAnnotation) {
-		concerned = r.anyOfKind(others, kind)
+	if !cared && owns(object, reconcileAnnotation) {
+		concerned = append(concerned, r.anyOfKind(others, kind)...)
 	}
 	return concerned
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,15 +108,35 @@ func settled(err error) bool {
 	return errors.Is(err, errKindAbsent) || errors.Is(err, errKindForbidden)
 }
 
+// asked returns the kinds that an asker has looked at, sorted.
+func (k *Kinds) asked(asker types.NamespacedName) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, w := range k.all() {
+		w.mu.Lock()
+		if _, ok := w.askers[asker]; ok {
+			kinds = append(kinds, w.gvk)
+		}
+		w.mu.Unlock()
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}
+
 // forget drops an asker.
 func (k *Kinds) forget(asker types.NamespacedName) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, w := range k.watches {
+	for _, w := range k.all() {
 		w.mu.Lock()
 		delete(w.askers, asker)
 		w.mu.Unlock()
 	}
+}
+
+// all returns the kinds that were asked for. The lock of one may be held for as long as it takes to
+// open it.
+func (k *Kinds) all() []*kindWatch {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.watches))
 }
 
 // Start tries again what could not be watched, until the context ends. It implements
@@ -132,13 +155,7 @@ func (k *Kinds) Start(ctx context.Context) error {
 }
 
 func (k *Kinds) retry(ctx context.Context) {
-	k.mu.Lock()
-	watches := make([]*kindWatch, 0, len(k.watches))
-	for _, w := range k.watches {
-		watches = append(watches, w)
-	}
-	k.mu.Unlock()
-	for _, w := range watches {
+	for _, w := range k.all() {
 		w.mu.Lock()
 		opened := w.reader == nil && k.open(ctx, w)
 		askers := w.names()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,13 +64,15 @@ func (r *CatalogSelectionReconciler) markBypassed(ctx context.Context, cs *v1alp
 		}
 		errs = append(errs, err)
 	}
+	slices.Sort(found.names)
 	return found, errors.Join(errs...)
 }
 
 // markUnmanaged labels the definitions that no selection holds, and takes the label back from
-// those that it must not be on. It returns the number of those that have it.
+// those that it must not be on. It returns the number of those that have it. marked are those
+// that have just got the mark of the bypass, which live does not know yet.
 func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	live []*liveMeta, held keys, consumed consumers) (int, error) {
+	live []*liveMeta, held keys, consumed consumers, marked map[types.UID]bool) (int, error) {
 	others, err := r.others(ctx, cs)
 	if err != nil {
 		return 0, err
@@ -80,17 +83,26 @@ func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1al
 	var errs []error
 	for _, object := range live {
 		holder := held[keyOf(object)] || r.heldBy(others, object) || labels && r.heldByUnseen(ctx, cs, object, unseen)
-		orphan := !holder && !bypassed(object) && object.Labels[platformLabel] == ""
+		orphan := !holder && !spared(object)
+		var err error
 		switch {
-		case orphan && labels && consumed.appliedHere():
-			count++
-			errs = append(errs, r.markOrphan(ctx, cs, object))
-		case owns(object, v1alpha1.UnmanagedLabel) && (!orphan || !labelledByOthers(others) && !labels):
-			_, err := r.apply(ctx, cs, object, marks{bypass: owns(object, reconcileAnnotation)})
-			errs = append(errs, err)
+		case orphan && labels:
+			var labelled bool
+			if labelled, err = r.markOrphan(ctx, cs, object, consumed.appliedHere()); labelled {
+				count++
+			}
+		case owns(object, v1alpha1.UnmanagedLabel) && (!orphan || !r.labelledBy(others, object)):
+			m := marks{bypass: marked[object.UID] || owns(object, reconcileAnnotation)}
+			_, err = r.apply(ctx, cs, object, m)
 		}
+		errs = append(errs, err)
 	}
 	return count, errors.Join(errs...)
+}
+
+// spared says whether a definition is nobody's orphan, because of its own labels.
+func spared(object *liveMeta) bool {
+	return bypassed(object) || object.Labels[platformLabel] != ""
 }
 
 // heldBy says whether another living selection holds the definition, or has applied it.
@@ -121,9 +133,12 @@ func (r *CatalogSelectionReconciler) heldByUnseen(ctx context.Context, cs *v1alp
 	return known[key]
 }
 
-func labelledByOthers(others []*v1alpha1.CatalogSelection) bool {
+// labelledBy says whether one of the selections labels orphans of the definition's kind.
+func (r *CatalogSelectionReconciler) labelledBy(others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
-		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
+			len(r.anyOfKind([]*v1alpha1.CatalogSelection{other}, kind)) > 0 {
 			return true
 		}
 	}
@@ -131,11 +146,16 @@ func labelledByOthers(others []*v1alpha1.CatalogSelection) bool {
 }
 
 // markOrphan labels a definition as unmanaged and takes off the labels of the selection that it
-// left, which Flux has set and does not look at any more.
-func (r *CatalogSelectionReconciler) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
-	if object.Labels[v1alpha1.UnmanagedLabel] != "true" {
+// left, which Flux has set and does not look at any more once the artifact is applied. It returns
+// whether the definition has the label.
+func (r *CatalogSelectionReconciler) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, applied bool) (bool, error) {
+	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
+	if !applied {
+		return labelled, nil
+	}
+	if !labelled {
 		if done, err := r.apply(ctx, cs, object, marks{unmanaged: true}); err != nil || !done {
-			return err
+			return false, err
 		}
 	}
 	gone := map[string]any{}
@@ -148,10 +168,10 @@ func (r *CatalogSelectionReconciler) markOrphan(ctx context.Context, cs *v1alpha
 		gone[v1alpha1.ManagedByLabel] = nil
 	}
 	if len(gone) == 0 {
-		return nil
+		return true, nil
 	}
 	// Without the version of what was read: setting the label has just raised it.
-	return r.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
+	return true, r.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
 }
 
 // unmarkAdmitted removes the mark that the admission policy has set, which is no field manager's.
@@ -217,9 +237,18 @@ func (r *CatalogSelectionReconciler) marking(ctx context.Context, cs *v1alpha1.C
 		r.sayForbidden(ctx, cs, err, "definitions are not marked")
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
 		r.sayForbidden(ctx, cs, err, "the definition "+object.Name+" is not marked")
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err), madeAnew(err):
 	default:
 		return false, fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)
 	}
 	return false, nil
+}
+
+// madeAnew says whether a write was refused because the definition has another UID by now.
+func madeAnew(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return false
+	}
+	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == "metadata.uid" })
 }

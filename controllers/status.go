@@ -25,7 +25,11 @@ func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
 	}
 	cs.Status.Artifact = artifact
 	cs.Status.Sources = sources
-	cs.Status.Summary = summarize(result)
+	summary := summarize(result)
+	if last := cs.Status.Summary; last != nil {
+		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until the cluster is looked at
+	}
+	cs.Status.Summary = summary
 	cs.Status.Applications, cs.Status.ApplicationsTruncated = list(result.Selection)
 }
 

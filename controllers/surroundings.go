@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -52,7 +53,7 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 	if acted, known := r.acted.Swap(cs.UID, consumed.actHere()); acted != consumed.actHere() && (known || consumed.actHere()) {
 		r.wakeOthers(ctx, cs, held)
 	}
-	live, err := r.liveDefinitions(ctx, cs, kindsOf(published))
+	live, err := r.liveDefinitions(ctx, cs, r.kindsToAttend(cs, published))
 	if err != nil {
 		return consumed, err
 	}
@@ -60,7 +61,7 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 	if err != nil {
 		return consumed, err
 	}
-	unmanaged, err := r.markUnmanaged(ctx, cs, live, held, consumed)
+	unmanaged, err := r.markUnmanaged(ctx, cs, live, held, consumed, found.marked)
 	if err != nil {
 		return consumed, err
 	}
@@ -70,6 +71,18 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 		cs.Status.Summary.Unmanaged = count(unmanaged)
 	}
 	return consumed, nil
+}
+
+// kindsToAttend returns the kinds of what is published, and those of what was before: the last
+// definition of a kind may have left the artifact with a mark.
+func (r *CatalogSelectionReconciler) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
+	kinds := kindsOf(published)
+	for _, gvk := range r.Kinds.asked(client.ObjectKeyFromObject(cs)) {
+		if gvk != kustomizations().gvk && !slices.Contains(kinds, gvk) {
+			kinds = append(kinds, gvk)
+		}
+	}
+	return kinds
 }
 
 // forget drops all that is remembered of a selection that goes.

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// namedTests are "`file_test.go`: `TestOne`, `TestTwo`".
+var namedTests = regexp.MustCompile("`([\\w/]+_test\\.go)`: ((?:`Test\\w+`(?:, )?)+)")
+
+// A test that the documentation names as a proof is there.
+func TestDocumentedTestsExist(t *testing.T) {
+	named := 0
+	for _, page := range pages(t) {
+		for _, match := range namedTests.FindAllStringSubmatch(readFileString(t, page), -1) {
+			file := readFileString(t, filepath.Join("../..", match[1]))
+			for name := range strings.SplitSeq(match[2], ", ") {
+				named++
+				if !strings.Contains(file, "func "+strings.Trim(name, "`")+"(t *testing.T)") {
+					t.Errorf("%s: %s has no %s", page, match[1], name)
+				}
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("the documentation names no tests")
+	}
+}

@@ -1,0 +1,288 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// platformGroup is the API group of the definitions of these tests: those of other tests are none
+// of theirs.
+const platformGroup = "platform.winnow.example"
+
+// cluster is an environment with live definitions and Kustomizations. What it makes goes with the
+// test.
+type cluster struct {
+	*environment
+	group string
+	wire  *wire
+}
+
+func newCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{environment: newEnvironment(t), group: platformGroup, wire: &wire{}}
+	c.install(c.group)
+	c.actAs(restConfig, "")
+	t.Cleanup(c.clear)
+	return c
+}
+
+// actAs lets the marks be made with the configuration, through the wire.
+func (c *cluster) actAs(config *rest.Config, defaultServiceAccount string) {
+	config = rest.CopyConfig(config)
+	config.Wrap(c.wire.wrap)
+	options := client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
+	c.reconciler.Accounts = NewAccounts(config, options, defaultServiceAccount)
+}
+
+// restart replaces the reconciler by one that remembers nothing.
+func (c *cluster) restart() {
+	c.Helper()
+	c.environment.restart()
+	c.actAs(restConfig, "")
+}
+
+// clear works without the context of the test, which has ended.
+func (c *cluster) clear() {
+	ctx := context.Background()
+	if err := apiServer.DeleteAllOf(ctx, newDefinition(c.group, "")); client.IgnoreNotFound(err) != nil {
+		c.Error(err)
+	}
+	for _, namespace := range []string{c.namespace, c.namespace + "-neighbor"} {
+		err := apiServer.DeleteAllOf(ctx, &kustomizev1.Kustomization{}, client.InNamespace(namespace))
+		if client.IgnoreNotFound(err) != nil {
+			c.Error(err)
+		}
+	}
+	var selections v1alpha1.CatalogSelectionList
+	if err := apiServer.List(ctx, &selections); err != nil {
+		c.Error(err)
+	}
+	for i := range selections.Items {
+		cs := &selections.Items[i]
+		if !strings.HasPrefix(cs.Namespace, c.namespace) {
+			continue
+		}
+		cs.Finalizers = nil
+		if err := apiServer.Update(ctx, cs); err != nil {
+			c.Error(err)
+		}
+		if err := apiServer.Delete(ctx, cs); client.IgnoreNotFound(err) != nil {
+			c.Error(err)
+		}
+	}
+}
+
+// neighbor is the same with another namespace, which has a reconciler of its own no more than a
+// second selection has.
+func (c *cluster) neighbor() *cluster {
+	c.Helper()
+	namespace := &corev1.Namespace{}
+	namespace.Name = c.namespace + "-neighbor"
+	if err := apiServer.Create(c.Context(), namespace); err != nil {
+		c.Fatal(err)
+	}
+	e := *c.environment
+	e.namespace = namespace.Name
+	return &cluster{environment: &e, group: c.group, wire: c.wire}
+}
+
+// install makes the API server serve the definitions of a group.
+func (c *cluster) install(group string) {
+	c.Helper()
+	crd := definitionsOfGroup(group)
+	if err := apiServer.Create(c.Context(), crd); err != nil && !apierrors.IsAlreadyExists(err) {
+		c.Fatal(err)
+	}
+	c.await("definitions of "+group+" to be served", func() bool {
+		err := apiServer.List(c.Context(), definitionList(group))
+		return err == nil
+	})
+}
+
+// uninstall removes them, with all definitions.
+func (c *cluster) uninstall(group string) {
+	c.Helper()
+	c.remove(definitionsOfGroup(group))
+	c.await("definitions of "+group+" to be gone", func() bool {
+		return !c.exists(definitionsOfGroup(group))
+	})
+}
+
+func definitionsOfGroup(group string) *apiextensionsv1.CustomResourceDefinition {
+	preserve := true
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	crd.Name = "applicationdefinitions." + group
+	crd.Spec.Group, crd.Spec.Scope = group, apiextensionsv1.ClusterScoped
+	crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
+		Kind: "ApplicationDefinition", ListKind: "ApplicationDefinitionList",
+		Plural: "applicationdefinitions", Singular: "applicationdefinition",
+	}
+	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{{
+		Name: "v1", Served: true, Storage: true,
+		Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+			Type: "object", XPreserveUnknownFields: &preserve,
+		}},
+		Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+	}}
+	return crd
+}
+
+func gvkOf(group string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: group, Version: "v1", Kind: "ApplicationDefinition"}
+}
+
+func definitionList(group string) *metav1.PartialObjectMetadataList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(gvkOf(group).GroupVersion().WithKind("ApplicationDefinitionList"))
+	return list
+}
+
+// await polls, because the caches of the watched kinds follow the API server.
+func (c *cluster) await(what string, done func() bool) {
+	c.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !done() {
+		if time.Now().After(deadline) {
+			c.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// awaitCaches waits until every kind that is watched is known as the API server has it.
+func (c *cluster) awaitCaches() {
+	c.Helper()
+	for gvk, w := range c.reconciler.Kinds.watches {
+		w.mu.Lock()
+		reader := w.reader
+		w.mu.Unlock()
+		if reader == nil {
+			continue
+		}
+		c.await("the cache of "+gvk.String(), func() bool {
+			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
+		})
+	}
+}
+
+// versions lists "<namespace>/<name> <resourceVersion>" of the objects of a kind.
+func (c *cluster) versions(gvk schema.GroupVersionKind, reader client.Reader) []string {
+	c.Helper()
+	var lines []string
+	add := func(o client.Object) {
+		lines = append(lines, fmt.Sprintf("%s %s", client.ObjectKeyFromObject(o), o.GetResourceVersion()))
+	}
+	var err error
+	if gvk.Kind == kustomizev1.KustomizationKind {
+		var list kustomizev1.KustomizationList
+		err = reader.List(c.Context(), &list)
+		for i := range list.Items {
+			add(&list.Items[i])
+		}
+	} else {
+		list := definitionList(gvk.Group)
+		err = reader.List(c.Context(), list)
+		for i := range list.Items {
+			add(&list.Items[i])
+		}
+	}
+	if err != nil {
+		c.Fatalf("listing %s: %v", gvk, err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// look reconciles the selection "kkp" with caches that are up to date, before and afterwards.
+func (c *cluster) look() *v1alpha1.CatalogSelection {
+	c.Helper()
+	c.awaitCaches()
+	cs := c.reconcile("kkp")
+	c.awaitCaches()
+	return cs
+}
+
+// consumer creates a Kustomization of the selection's artifact. It acts here and has applied
+// nothing.
+func (c *cluster) consumer(name, selection string, edit ...func(*kustomizev1.Kustomization)) {
+	c.Helper()
+	ks := &kustomizev1.Kustomization{}
+	ks.Name, ks.Namespace = name, c.namespace
+	ks.Spec.Interval = metav1.Duration{Duration: time.Minute}
+	ks.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: selection}
+	for _, f := range edit {
+		f(ks)
+	}
+	if err := apiServer.Create(c.Context(), ks); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func remotely(ks *kustomizev1.Kustomization) {
+	ks.Spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &meta.SecretKeyReference{Name: "kubeconfig"}}
+}
+
+func (c *cluster) kustomization(name string) *kustomizev1.Kustomization {
+	c.Helper()
+	ks := &kustomizev1.Kustomization{}
+	if err := apiServer.Get(c.Context(), c.key(name), ks); err != nil {
+		c.Fatal(err)
+	}
+	return ks
+}
+
+// applies makes a Kustomization report that it has applied what the selection "kkp" publishes.
+func (c *cluster) applies(name string) {
+	c.Helper()
+	c.reports(name, revisionOf(c.get("kkp")))
+}
+
+// reports makes a Kustomization report that it has applied a revision.
+func (c *cluster) reports(name, revision string) {
+	c.Helper()
+	c.report(name, func(ks *kustomizev1.Kustomization) {
+		ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
+		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionTrue, meta.ReconciliationSucceededReason, "applied")}
+	})
+}
+
+// fails makes a Kustomization report that it fails with what it tried last.
+func (c *cluster) fails(name string) {
+	c.Helper()
+	c.report(name, func(ks *kustomizev1.Kustomization) {
+		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, meta.ReconciliationFailedReason, "no such thing")}
+	})
+}
+
+func (c *cluster) report(name string, edit func(*kustomizev1.Kustomization)) {
+	c.Helper()
+	ks := c.kustomization(name)
+	edit(ks)
+	if err := apiServer.Status().Update(c.Context(), ks); err != nil {
+		c.Fatal(err)
+	}
+}
+
+func readyCondition(status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{
+		Type: meta.ReadyCondition, Status: status, Reason: reason, Message: message,
+		LastTransitionTime: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+	}
+}

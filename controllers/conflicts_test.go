@@ -1,0 +1,299 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// rivals returns a cluster with two selections of argocd and nginx that act here: "alpha", which
+// has published, and "beta", which has not been looked at. Within a second, beta is younger by its
+// name.
+func rivals(t *testing.T) *cluster {
+	t.Helper()
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("alpha")
+	c.selection("beta")
+	c.consumer("alpha", "alpha")
+	c.consumer("beta", "beta")
+	c.publish("alpha")
+	c.woken()
+	return c
+}
+
+// woken returns the selections of this test that were put into the queue since the last call, sorted.
+func (c *cluster) woken() []string {
+	var names []string
+	for {
+		select {
+		case e := <-c.reconciler.woken:
+			if strings.HasPrefix(e.Object.GetNamespace(), c.namespace) {
+				names = append(names, e.Object.GetName())
+			}
+		default:
+			slices.Sort(names)
+			return slices.Compact(names)
+		}
+	}
+}
+
+func (c *cluster) change(name string, f func(*v1alpha1.CatalogSelection)) {
+	c.Helper()
+	cs := c.get(name)
+	f(cs)
+	c.update(cs)
+}
+
+func (c *cluster) settle(names ...string) {
+	c.Helper()
+	for _, name := range names {
+		c.awaitCaches()
+		c.reconciled(name)
+	}
+}
+
+func TestTheYoungerOfTwoIsInConflict(t *testing.T) {
+	c := rivals(t)
+	c.settle("beta")
+	cs := c.get("beta")
+	c.equal("conditions", conditionsOf(cs), stalled("Conflict"))
+	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), "the CatalogSelection "+c.namespace+
+		"/alpha is older and holds argocd and 1 more as well; exclude them in one of the two")
+	if c.announced("beta") != nil || cs.Status.Artifact != nil {
+		t.Error("the younger one has published")
+	}
+	c.settle("alpha")
+	c.publish("alpha")
+}
+
+func TestWhoIsInConflict(t *testing.T) {
+	type step = func(c *cluster)
+	exclude := func(name string, apps ...string) step {
+		return func(c *cluster) { c.change(name, without(apps...)) }
+	}
+	suspend := func(c *cluster) {
+		c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+	}
+	move := func(name string) step {
+		return func(c *cluster) {
+			c.remove(c.kustomization(name))
+			c.consumer(name+"-remote", name, remotely)
+		}
+	}
+	settle := func(names ...string) step { return func(c *cluster) { c.settle(names...) } }
+	ready, conflict := []string{"Ready=True Succeeded"}, stalled("Conflict")
+	for _, test := range []struct {
+		name  string
+		steps []step
+		want  []string
+	}{
+		{"both hold the same", nil, conflict},
+		{"they share a single definition", []step{exclude("beta", "nginx")}, conflict},
+		{"they share nothing", []step{exclude("alpha", "nginx"), settle("alpha"), exclude("beta", "argocd")}, ready},
+		{"the older one is suspended", []step{suspend, settle("alpha")}, conflict},
+		{"the older one is suspended, after a restart", []step{suspend, (*cluster).restart}, conflict},
+		{"after a restart", []step{(*cluster).restart}, conflict},
+		{"the older one acts elsewhere", []step{move("alpha")}, ready},
+		{"the younger one acts elsewhere", []step{move("beta")}, ready},
+		{"the older one has no consumer", []step{func(c *cluster) { c.remove(c.kustomization("alpha")) }}, ready},
+		{"the younger one has no consumer", []step{func(c *cluster) { c.remove(c.kustomization("beta")) }}, ready},
+		{"the older one has a local consumer beside a remote one", []step{func(c *cluster) { c.consumer("far", "alpha", remotely) }}, conflict},
+		{"the older one is being deleted", []step{func(c *cluster) { c.remove(c.get("alpha")) }}, ready},
+		{"the older one was narrowed, and has not published yet", []step{exclude("alpha", "argocd"), exclude("beta", "nginx")}, conflict},
+		{"the older one was narrowed", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx")}, ready},
+		{"the older one grew again", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx"), settle("beta"),
+			exclude("alpha"), settle("alpha")}, conflict},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := rivals(t)
+			for _, step := range test.steps {
+				step(c)
+			}
+			c.settle("beta")
+			c.equal("conditions of the younger one", conditionsOf(c.get("beta")), test.want)
+			c.settle("beta")
+			c.equal("conditions after a repetition", conditionsOf(c.get("beta")), test.want)
+		})
+	}
+}
+
+func TestTheYoungerRecovers(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		cause func(c *cluster)
+		// looks is the selection that notices it; the watch of a kind if empty.
+		looks string
+	}{
+		{"when the older one is deleted", func(c *cluster) { c.remove(c.get("alpha")) }, "alpha"},
+		{"when the older one is narrowed", func(c *cluster) {
+			c.change("alpha", without("argocd"))
+			c.change("beta", without("nginx"))
+		}, "alpha"},
+		{"when the older one loses its consumer", func(c *cluster) { c.remove(c.kustomization("alpha")) }, "alpha"},
+		{"when the consumer of the older one moves away", func(c *cluster) {
+			ks := c.kustomization("alpha")
+			remotely(ks)
+			if err := apiServer.Update(c.Context(), ks); err != nil {
+				c.Fatal(err)
+			}
+		}, "alpha"},
+		{"when its own consumer is removed", func(c *cluster) { c.remove(c.kustomization("beta")) }, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := rivals(t)
+			c.settle("alpha", "beta")
+			c.equal("conditions before", conditionsOf(c.get("beta")), stalled("Conflict"))
+			c.woken()
+			test.cause(c)
+			if test.looks != "" {
+				c.settle(test.looks)
+			}
+			c.awaitWoken("beta")
+			c.settle("beta")
+			c.publish("beta")
+		})
+	}
+}
+
+// awaitWoken waits for a selection to be put into the queue.
+func (c *cluster) awaitWoken(name string) {
+	c.Helper()
+	c.await(name+" to be woken", func() bool { return slices.Contains(c.woken(), name) })
+}
+
+func TestAConflictKeepsTheLastArtifact(t *testing.T) {
+	c := rivals(t)
+	c.change("beta", without("argocd", "nginx"))
+	c.catalog("argocd", "nginx", "falco")
+	c.change("alpha", without("falco"))
+	c.settle("alpha")
+	c.settle("beta")
+	good, announced := c.publish("beta")
+	c.change("beta", without("nginx"))
+	c.events.take()
+	c.settle("beta")
+	cs := c.get("beta")
+	c.equal("conditions", conditionsOf(cs), stalled("Conflict"))
+	c.equal("the ExternalArtifact", c.announced("beta"), announced)
+	c.equal("artifact", cs.Status.Artifact, good.Status.Artifact)
+	c.equal("events", c.events.take(), []string{"Warning Conflict CatalogSelection", "Warning Conflict ExternalArtifact"})
+	if len(c.download(announced)) == 0 {
+		t.Error("the last artifact is not served")
+	}
+	c.settle("beta")
+	c.equal("events of a repetition", c.events.take(), []string(nil))
+}
+
+// TestTwoThatPublishedAtTheSameTime: the younger one did not know of the older one's artifact.
+func TestTwoThatPublishedAtTheSameTime(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		cause func(c *cluster)
+	}{
+		{"the older one publishes", func(c *cluster) { c.settle("alpha") }},
+		{"the older one gets a consumer", func(c *cluster) {
+			c.remove(c.kustomization("alpha"))
+			c.settle("alpha")
+			c.woken()
+			c.consumer("late", "alpha")
+			c.awaitWoken("alpha")
+			c.settle("alpha")
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd")
+			c.selection("alpha")
+			c.selection("beta")
+			c.consumer("alpha", "alpha")
+			c.consumer("beta", "beta")
+			c.settle("beta")
+			_, announced := c.publish("beta")
+			test.cause(c)
+			c.awaitWoken("beta")
+			c.settle("beta")
+			c.equal("conditions of the younger one", conditionsOf(c.get("beta")), stalled("Conflict"))
+			c.equal("the ExternalArtifact of the younger one", c.announced("beta"), announced)
+			c.publish("alpha")
+		})
+	}
+}
+
+func TestSelectionsOfTwoNamespacesAreInConflict(t *testing.T) {
+	c := newCluster(t)
+	n := c.neighbor() // which is the older one also within a second, as "-" comes before "/"
+	c.catalog("argocd")
+	n.catalog("argocd")
+	n.selection("alpha")
+	c.selection("beta")
+	n.consumer("alpha", "alpha")
+	c.consumer("beta", "beta")
+	c.settle("beta")
+	_, announced := c.publish("beta")
+	n.settle("alpha")
+	n.publish("alpha")
+	c.awaitWoken("beta")
+	c.settle("beta")
+	cs := c.get("beta")
+	c.equal("conditions of the younger one", conditionsOf(cs), stalled("Conflict"))
+	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), "the CatalogSelection "+n.namespace+
+		"/alpha is older and holds argocd as well; exclude them in one of the two")
+	c.equal("the ExternalArtifact of the younger one", c.announced("beta"), announced)
+}
+
+func TestAge(t *testing.T) {
+	selection := func(second int64, namespace, name string) *v1alpha1.CatalogSelection {
+		cs := &v1alpha1.CatalogSelection{}
+		cs.CreationTimestamp = metav1.NewTime(time.Unix(second, 0))
+		cs.Namespace, cs.Name = namespace, name
+		return cs
+	}
+	inOrder := []*v1alpha1.CatalogSelection{
+		selection(1, "z", "z"), selection(2, "a", "b"), selection(2, "a", "c"), selection(2, "b", "a"), selection(3, "a", "a"),
+	}
+	for i, a := range inOrder {
+		for j, b := range inOrder {
+			if got := older(a, b); got != (i < j) {
+				t.Errorf("older(%s/%s, %s/%s) = %t", a.Namespace, a.Name, b.Namespace, b.Name, got)
+			}
+		}
+	}
+}
+
+// TestWhatASelectionHoldsIsWhatItPublishedLast: what it held before concerns others once more, and
+// is forgotten.
+func TestWhatASelectionHoldsIsWhatItPublishedLast(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("kkp")
+	held := func() []string {
+		var names []string
+		for key := range c.reconciler.holdings.of(c.get("kkp")) {
+			names = append(names, key.Name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	c.equal("held before a publication", held(), []string(nil))
+	c.publish("kkp")
+	c.equal("held", held(), []string{"argocd", "nginx"})
+	c.edit(without("nginx"))
+	c.publish("kkp")
+	c.equal("held after it was narrowed", held(), []string{"argocd"})
+	c.restart()
+	c.equal("held after a restart", held(), []string{"argocd"})
+	uid := c.get("kkp").UID
+	c.remove(c.get("kkp"))
+	c.reconciled("kkp")
+	if _, known := c.reconciler.holdings.held[uid]; known {
+		t.Error("a deleted selection is remembered")
+	}
+}

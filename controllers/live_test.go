@@ -1,0 +1,183 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func newDefinition(group, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvkOf(group))
+	u.SetName(name)
+	return u
+}
+
+// catalog makes the source of the selections have applications of these names.
+func (c *cluster) catalog(names ...string) {
+	c.Helper()
+	var files []string
+	for _, name := range names {
+		content := strings.Replace(definition(name, ""), "apps.kubermatic.k8c.io", c.group, 1)
+		files = append(files, "applications/"+name+"/application.yaml", content)
+	}
+	c.source(catalogArchive(c.T, files...))
+}
+
+// apply writes definitions as Flux does that applies the artifact of a selection.
+func (c *cluster) apply(selection string, names ...string) {
+	c.Helper()
+	for _, name := range names {
+		u := newDefinition(c.group, name)
+		u.SetLabels(map[string]string{
+			v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue, v1alpha1.NameLabel: selection, v1alpha1.NamespaceLabel: c.namespace,
+		})
+		err := apiServer.Apply(c.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("flux"), client.ForceOwnership)
+		if err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// create writes definitions that are nobody's.
+func (c *cluster) create(names ...string) {
+	c.Helper()
+	for _, name := range names {
+		u := newDefinition(c.group, name)
+		u.Object["spec"] = map[string]any{"description": "somebody's"}
+		if err := apiServer.Create(c.Context(), u, client.FieldOwner("user")); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// patch changes metadata of a definition as a user does, by a merge patch.
+func (c *cluster) patch(name, metadata string) {
+	c.Helper()
+	body := fmt.Appendf(nil, `{"metadata": {%s}}`, metadata)
+	err := apiServer.Patch(c.Context(), newDefinition(c.group, name), client.RawPatch(types.MergePatchType, body), client.FieldOwner("user"))
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *cluster) label(name, key, value string) {
+	c.Helper()
+	c.patch(name, fmt.Sprintf(`"labels": {%q: %q}`, key, value))
+}
+
+func (c *cluster) unlabel(name, key string) {
+	c.Helper()
+	c.patch(name, fmt.Sprintf(`"labels": {%q: null}`, key))
+}
+
+func (c *cluster) annotate(name, key, value string) {
+	c.Helper()
+	c.patch(name, fmt.Sprintf(`"annotations": {%q: %q}`, key, value))
+}
+
+func (c *cluster) bypass(names ...string) {
+	c.Helper()
+	for _, name := range names {
+		c.label(name, v1alpha1.BypassLabel, "true")
+	}
+}
+
+// live returns a definition, nil where there is none.
+func (c *cluster) live(name string) *unstructured.Unstructured {
+	c.Helper()
+	u := newDefinition(c.group, name)
+	if !c.exists(u) {
+		return nil
+	}
+	return u
+}
+
+// marks lists what Winnow may change of a definition, with the managers of each mark:
+// "disabled by winnow-marks".
+func (c *cluster) marks(name string) []string {
+	c.Helper()
+	u := c.live(name)
+	if u == nil {
+		return []string{"gone"}
+	}
+	var lines []string
+	annotations, labels := u.GetAnnotations(), u.GetLabels()
+	if value, ok := annotations[reconcileAnnotation]; ok {
+		lines = append(lines, value+ownersOf(u, reconcileAnnotation))
+	}
+	if value, ok := annotations[v1alpha1.BypassMarkAnnotation]; ok {
+		lines = append(lines, "set by "+value)
+	}
+	if value, ok := labels[v1alpha1.UnmanagedLabel]; ok {
+		lines = append(lines, "unmanaged "+value+ownersOf(u, v1alpha1.UnmanagedLabel))
+	}
+	for _, key := range []string{v1alpha1.ManagedByLabel, v1alpha1.NamespaceLabel, v1alpha1.NameLabel} {
+		if value, ok := labels[key]; ok {
+			lines = append(lines, "label "+strings.ReplaceAll(value, c.namespace, "NAMESPACE"))
+		}
+	}
+	return lines
+}
+
+func ownersOf(u *unstructured.Unstructured, key string) string {
+	var owners []string
+	for _, f := range u.GetManagedFields() {
+		if f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`) {
+			owners = append(owners, f.Manager)
+		}
+	}
+	slices.Sort(owners)
+	return " by " + strings.Join(slices.Compact(owners), " and ")
+}
+
+// applied are the labels of what Flux has applied for the selection "kkp".
+func appliedAnd(marks ...string) []string {
+	return append(marks, "label winnow", "label NAMESPACE", "label kkp")
+}
+
+// unchanged demands that a repetition writes neither the selection nor a definition.
+func (c *cluster) unchanged() {
+	c.Helper()
+	versions := func() any {
+		list := definitionList(c.group)
+		if err := apiServer.List(c.Context(), list); err != nil {
+			c.Fatal(err)
+		}
+		lines := []string{c.get("kkp").ResourceVersion}
+		for i := range list.Items {
+			lines = append(lines, list.Items[i].Name+" "+list.Items[i].ResourceVersion)
+		}
+		return lines
+	}
+	before := versions()
+	c.traffic.taken()
+	_, _ = c.tryReconcile("kkp")
+	c.equal("versions after a repetition", versions(), before)
+	c.equal("writes of a repetition", c.traffic.taken(), []string(nil))
+}
+
+// appliedCondition returns "<status> <reason>: <message>" of Applied.
+func appliedCondition(condition *metav1.Condition) string {
+	if condition == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message)
+}
+
+// relabel sets the label of the unmanaged as Winnow does.
+func (c *cluster) relabel(name string) {
+	c.Helper()
+	u := newDefinition(c.group, name)
+	u.SetLabels(map[string]string{v1alpha1.UnmanagedLabel: "true"})
+	if err := apiServer.Apply(c.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(marksOwner)); err != nil {
+		c.Fatal(err)
+	}
+}

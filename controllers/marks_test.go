@@ -1,0 +1,204 @@
+package controllers
+
+import (
+	"slices"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// publishing returns a cluster where the selection "kkp" publishes argocd and nginx, and a
+// Kustomization has applied them here.
+func publishing(t *testing.T) *cluster {
+	t.Helper()
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("kkp")
+	c.consumer("apps", "kkp")
+	c.publish("kkp")
+	c.apply("kkp", "argocd", "nginx")
+	c.applies("apps")
+	c.look()
+	c.events.take()
+	return c
+}
+
+type bypassCase struct {
+	name string
+	// steps are what people do before the selection is looked at for the last time.
+	steps func(c *cluster)
+	// of the definition, argocd if empty.
+	of     string
+	want   []string
+	events []string
+}
+
+func TestABypassIsMarked(t *testing.T) {
+	for _, test := range slices.Concat(bypassCases(), ignoredCases(), strangerCases()) {
+		t.Run(test.name, func(t *testing.T) { runBypassCase(t, test) })
+	}
+}
+
+func bypassCases() []bypassCase {
+	return []bypassCase{
+		{
+			name:  "a bypassed definition is marked",
+			steps: func(c *cluster) { c.bypass("argocd") },
+			want:  appliedAnd("disabled by winnow-marks"),
+		},
+		{
+			name:  "whatever the value of the label is",
+			steps: func(c *cluster) { c.label("argocd", v1alpha1.BypassLabel, "") },
+			want:  appliedAnd("disabled by winnow-marks"),
+		},
+		{
+			name:  "the others are not",
+			steps: func(c *cluster) { c.bypass("argocd") },
+			of:    "nginx", want: appliedAnd(),
+		},
+		{
+			name: "the mark goes with the label",
+			steps: func(c *cluster) {
+				c.bypass("argocd")
+				c.look()
+				c.unlabel("argocd", v1alpha1.BypassLabel)
+			},
+			want: appliedAnd(),
+		},
+		{
+			name: "the mark goes with the label, also after a restart",
+			steps: func(c *cluster) {
+				c.bypass("argocd")
+				c.look()
+				c.restart()
+				c.unlabel("argocd", v1alpha1.BypassLabel)
+			},
+			want: appliedAnd(),
+		},
+		{
+			name: "a mark that somebody took off is set again",
+			steps: func(c *cluster) {
+				c.bypass("argocd")
+				c.look()
+				c.patch("argocd", `"annotations": {"`+reconcileAnnotation+`": null}`)
+			},
+			want: appliedAnd("disabled by winnow-marks"),
+		},
+	}
+}
+
+func ignoredCases() []bypassCase {
+	return []bypassCase{
+		{
+			name:  "bypass: Ignore sets nothing",
+			steps: func(c *cluster) { c.edit(ignoreBypass); c.bypass("argocd") },
+			want:  appliedAnd(),
+		},
+		{
+			name: "bypass: Ignore takes the mark off",
+			steps: func(c *cluster) {
+				c.bypass("argocd")
+				c.look()
+				c.edit(ignoreBypass)
+			},
+			want: appliedAnd(),
+		},
+	}
+}
+
+// strangerCases are about definitions that the selection does not hold, or has not applied.
+func strangerCases() []bypassCase {
+	return []bypassCase{
+		{
+			name:  "a definition that the selection neither holds nor has applied is not marked",
+			steps: func(c *cluster) { c.create("falco"); c.bypass("falco") },
+			of:    "falco",
+		},
+		{
+			name:  "one that another selection of the same name has applied is not marked",
+			steps: func(c *cluster) { c.neighbor().apply("kkp", "falco"); c.bypass("falco") },
+			of:    "falco", want: []string{"label winnow", "label NAMESPACE-neighbor", "label kkp"},
+		},
+		{
+			name: "one that the selection holds is marked, whoever has applied it",
+			steps: func(c *cluster) {
+				c.remove(c.live("argocd"))
+				c.create("argocd")
+				c.bypass("argocd")
+			},
+			want: []string{"disabled by winnow-marks"},
+		},
+	}
+}
+
+func ignoreBypass(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Bypass = v1alpha1.BypassIgnore }
+
+func runBypassCase(t *testing.T, test bypassCase) {
+	c := publishing(t)
+	test.steps(c)
+	c.awaitCaches()
+	_, _ = c.tryReconcile("kkp")
+	c.awaitCaches()
+	name := test.of
+	if name == "" {
+		name = "argocd"
+	}
+	c.equal("marks of "+name, c.marks(name), test.want)
+	c.unchanged()
+	c.equal("marks of "+name+" after a repetition", c.marks(name), test.want)
+	c.equal("events", c.events.take(), test.events)
+}
+
+func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
+	own := func(value string) func(c *cluster) {
+		return func(c *cluster) { c.annotate("argocd", reconcileAnnotation, value) }
+	}
+	bypass := func(c *cluster) { c.bypass("argocd") }
+	unlabel := func(c *cluster) { c.unlabel("argocd", v1alpha1.BypassLabel) }
+	look := func(c *cluster) { c.look() }
+	admitted := func(c *cluster) {
+		c.bypass("argocd")
+		c.annotate("argocd", reconcileAnnotation, disabled)
+		c.annotate("argocd", v1alpha1.BypassMarkAnnotation, "admission")
+	}
+	forbidden := []string{"Warning MarksForbidden CatalogSelection"}
+	for _, test := range []struct {
+		name   string
+		steps  []func(c *cluster)
+		want   []string
+		events []string
+	}{
+		{"disabled without a bypass stays", []func(*cluster){own("disabled")}, []string{"disabled by user"}, nil},
+		{"disabled before the bypass stays as it is", []func(*cluster){own("disabled"), bypass}, []string{"disabled by user"}, nil},
+		{"and stays when the label goes", []func(*cluster){own("disabled"), bypass, look, unlabel}, []string{"disabled by user"}, nil},
+		{"so it does in Flux's other spellings", []func(*cluster){own("Disabled"), bypass}, []string{"Disabled by user"}, nil},
+		{"disabled after the bypass is shared", []func(*cluster){bypass, look, shareMark}, []string{"disabled by user and winnow-marks"}, nil},
+		{"and stays when the label goes, no longer ours", []func(*cluster){bypass, look, shareMark, unlabel}, []string{"disabled by user"}, nil},
+		{"a mark that somebody took over stays", []func(*cluster){bypass, look, own("no"), own("disabled"), unlabel}, []string{"disabled by user"}, nil},
+		{"enabled is not forced", []func(*cluster){own("enabled"), bypass}, []string{"enabled by user"}, forbidden},
+		{"and said once", []func(*cluster){own("enabled"), bypass, look, unlabel, look, bypass}, []string{"enabled by user"}, forbidden},
+		{"the mark of the admission policy stays with the label", []func(*cluster){admitted}, []string{"disabled by user", "set by admission"}, nil},
+		{"and goes with it", []func(*cluster){admitted, look, unlabel}, nil, nil},
+		{"also at once", []func(*cluster){admitted, unlabel}, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			steps := func(c *cluster) {
+				for _, step := range test.steps {
+					step(c)
+				}
+			}
+			runBypassCase(t, bypassCase{steps: steps, want: appliedAnd(test.want...), events: test.events})
+		})
+	}
+}
+
+// shareMark applies what the mark is, as somebody else who asks for the same.
+func shareMark(c *cluster) {
+	u := newDefinition(c.group, "argocd")
+	u.SetAnnotations(map[string]string{reconcileAnnotation: disabled})
+	if err := apiServer.Apply(c.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("user")); err != nil {
+		c.Fatal(err)
+	}
+}

@@ -1,0 +1,240 @@
+package controllers
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
+	bypass := func(c *cluster) { c.bypass("argocd") }
+	unlabel := func(c *cluster) { c.look(); c.unlabel("argocd", v1alpha1.BypassLabel) }
+	exclude := func(c *cluster) {
+		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
+	}
+	suspend := func(c *cluster) {
+		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+	}
+	broken := func(c *cluster) {
+		artifact := c.source(applications(c.T, "falco"))
+		c.sources.handle("/"+artifact.Path, http.NotFound)
+	}
+	missing := func(c *cluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("catalog"), nil) }
+	invalid := func(c *cluster) {
+		c.source(catalogArchive(c.T, "applications/a/application.yaml", "kind: ConfigMap\n"))
+	}
+	empty := func(c *cluster) {
+		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd", "nginx"} })
+	}
+	for _, test := range []struct {
+		name  string
+		steps []func(*cluster)
+		want  []string
+	}{
+		{"one that leaves the artifact bypassed is marked", []func(*cluster){bypass, exclude}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact is marked once it is bypassed", []func(*cluster){exclude, (*cluster).again, bypass}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact marked stays marked", []func(*cluster){bypass, (*cluster).again, exclude, (*cluster).again}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact is unmarked with the label", []func(*cluster){bypass, exclude, unlabel}, nil},
+		{"a suspended selection marks", []func(*cluster){suspend, bypass}, []string{"disabled by winnow-marks"}},
+		{"a suspended selection unmarks", []func(*cluster){bypass, (*cluster).again, suspend, unlabel}, nil},
+		{"a selection that is held marks", []func(*cluster){empty, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source has no artifact marks", []func(*cluster){missing, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source has no artifact unmarks", []func(*cluster){bypass, (*cluster).again, missing, unlabel}, nil},
+		{"a selection whose catalog is invalid marks", []func(*cluster){invalid, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source cannot be had marks", []func(*cluster){broken, bypass}, []string{"disabled by winnow-marks"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := publishing(t)
+			for _, step := range test.steps {
+				step(c)
+			}
+			c.again()
+			c.equal("marks", c.marks("argocd"), appliedAnd(test.want...))
+			c.unchanged()
+		})
+	}
+}
+
+// again looks at the selection, whatever comes of it.
+func (c *cluster) again() {
+	c.Helper()
+	c.awaitCaches()
+	_, _ = c.tryReconcile("kkp")
+	c.awaitCaches()
+}
+
+func TestMarksAreSetWhereAConsumerMayActHere(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		consumers func(c *cluster)
+		want      []string
+	}{
+		{"no consumer at all", func(*cluster) {}, []string{"disabled by winnow-marks"}},
+		{"a local consumer", func(c *cluster) { c.consumer("here", "kkp") }, []string{"disabled by winnow-marks"}},
+		{"a remote consumer", func(c *cluster) { c.consumer("there", "kkp", remotely) }, nil},
+		{"a remote one and a local one", func(c *cluster) {
+			c.consumer("there", "kkp", remotely)
+			c.consumer("here", "kkp")
+		}, []string{"disabled by winnow-marks"}},
+		{"a remote one, and a local one of something else", func(c *cluster) {
+			c.consumer("there", "kkp", remotely)
+			c.consumer("here", "other")
+			c.consumer("git", "kkp", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Kind = sourcev1.GitRepositoryKind })
+		}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd")
+			c.selection("kkp")
+			test.consumers(c)
+			c.publish("kkp")
+			c.apply("kkp", "argocd")
+			c.bypass("argocd")
+			cs := c.look()
+			c.equal("marks", c.marks("argocd"), appliedAnd(test.want...))
+			c.equal("bypassed", cs.Status.Bypassed, []string{"argocd"})
+		})
+	}
+}
+
+func TestAConsumerThatGoesAwayDoesNotUnmark(t *testing.T) {
+	c := publishing(t)
+	c.bypass("argocd")
+	c.look()
+	c.remove(c.kustomization("apps"))
+	c.look()
+	c.equal("marks without a consumer", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+	c.consumer("there", "kkp", remotely)
+	c.look()
+	c.equal("marks with a remote consumer", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+	c.unlabel("argocd", v1alpha1.BypassLabel)
+	c.look()
+	c.equal("marks after the bypass", c.marks("argocd"), appliedAnd())
+}
+
+func TestADefinitionThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		meanwhile func(c *cluster)
+		want      []string
+	}{
+		{"deleted", func(*cluster) {}, []string{"gone"}},
+		{"made anew", func(c *cluster) { c.create("argocd") }, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := publishing(t)
+			c.bypass("argocd")
+			c.awaitCaches()
+			c.wire.before = func(*http.Request) {
+				c.wire.before = nil
+				c.remove(c.live("argocd"))
+				test.meanwhile(c)
+			}
+			c.reconcile("kkp")
+			c.equal("marks", c.marks("argocd"), test.want)
+			c.equal("events", c.events.take(), []string(nil))
+			c.look()
+			c.equal("marks", c.marks("argocd"), test.want)
+		})
+	}
+}
+
+// TestTheMarkComesBeforeTheArtifact: Flux must not see a revision before the definition that it
+// would overwrite is marked.
+func TestTheMarkComesBeforeTheArtifact(t *testing.T) {
+	c := newCluster(t)
+	c.create("argocd")
+	c.bypass("argocd")
+	c.catalog("argocd")
+	c.selection("kkp")
+	c.consumer("apps", "kkp")
+	var seen []string
+	c.traffic.before = func(write string, _ client.Object) error {
+		if write == "create ExternalArtifact" || write == "patch CatalogSelection/status" && seen == nil {
+			seen = c.marks("argocd")
+		}
+		return nil
+	}
+	c.publish("kkp")
+	c.equal("marks when the artifact is announced", seen, []string{"disabled by winnow-marks"})
+}
+
+func TestTheStatusTellsWhatIsBypassed(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("kkp")
+	c.publish("kkp")
+	c.apply("kkp", "argocd", "nginx", "falco")
+	c.look()
+	c.bypass("nginx", "argocd")
+	cs := c.look()
+	c.equal("bypassed", cs.Status.Bypassed, []string{"argocd", "nginx"})
+	c.equal("summary.bypassed", cs.Status.Summary.Bypassed, 2)
+	c.unlabel("nginx", v1alpha1.BypassLabel)
+	c.remove(c.live("argocd"))
+	cs = c.look()
+	c.equal("bypassed", cs.Status.Bypassed, []string(nil))
+	c.equal("summary.bypassed", cs.Status.Summary.Bypassed, 0)
+}
+
+func TestTheListOfTheBypassedIsBounded(t *testing.T) {
+	c := newCluster(t)
+	var names []string
+	for i := range maxBypassed + 1 {
+		names = append(names, fmt.Sprintf("app-%03d", i))
+	}
+	c.catalog(names...)
+	c.selection("kkp")
+	c.publish("kkp")
+	c.apply("kkp", names...)
+	c.bypass(names...)
+	c.look()
+	cs := c.look()
+	c.equal("bypassed", cs.Status.Bypassed, names[:maxBypassed])
+	c.equal("summary.bypassed", cs.Status.Summary.Bypassed, maxBypassed+1)
+	c.unchanged()
+}
+
+// TestAnybodyCleansUpWhatNobodyHolds: the selection that has set a mark may be gone by the time that
+// the bypass ends.
+func TestAnybodyCleansUpWhatNobodyHolds(t *testing.T) {
+	t.Run("while nobody else is there", func(t *testing.T) { anybodyCleansUp(t, func(*cluster) {}) })
+	t.Run("while a selection of another kind is held", func(t *testing.T) { anybodyCleansUp(t, heldElsewhere) })
+}
+
+// heldElsewhere makes a selection of another kind that a safeguard holds, and that looks at every
+// change therefore.
+func heldElsewhere(c *cluster) {
+	other := &cluster{environment: c.environment, group: "else." + platformGroup, wire: c.wire}
+	other.catalog("tempo")
+	other.selection("held", without("tempo"))
+	c.reconciled("held")
+}
+
+func anybodyCleansUp(t *testing.T, beside func(c *cluster)) {
+	t.Helper()
+	c := publishing(t)
+	beside(c)
+	c.bypass("argocd", "nginx")
+	c.look()
+	c.selection("heir", without("argocd", "nginx"))
+	c.catalog("argocd", "nginx", "falco")
+	c.settle("heir")
+	c.remove(c.get("kkp"))
+	c.reconciled("kkp")
+	c.settle("heir")
+	c.equal("marks while it is bypassed", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+	c.woken()
+	c.unlabel("argocd", v1alpha1.BypassLabel)
+	c.wokenUntil("heir")
+	c.settle("heir")
+	c.equal("marks after the bypass", c.marks("argocd"), appliedAnd())
+	c.equal("marks of what is bypassed still", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
+	c.equal("bypassed", c.get("heir").Status.Bypassed, []string(nil))
+}

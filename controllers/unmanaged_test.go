@@ -1,0 +1,211 @@
+package controllers
+
+import (
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func labelling(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Unmanaged = v1alpha1.UnmanagedLabelled }
+
+func unlabelling(cs *v1alpha1.CatalogSelection) {
+	cs.Spec.Cluster.Unmanaged = v1alpha1.UnmanagedIgnore
+}
+
+func without(names ...string) func(*v1alpha1.CatalogSelection) {
+	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = names }
+}
+
+// withOrphan returns a cluster where the selection "kkp", which labels what is unmanaged,
+// publishes argocd, a Kustomization has applied it here, and falco is nobody's.
+func withOrphan(t *testing.T) *cluster {
+	t.Helper()
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("kkp", labelling, without("nginx"))
+	c.consumer("apps", "kkp")
+	c.publish("kkp")
+	c.create("falco")
+	c.apply("kkp", "argocd")
+	c.applies("apps")
+	return c
+}
+
+func TestOrphansAreLabelled(t *testing.T) {
+	const ours = "unmanaged true by winnow-marks"
+	for _, test := range []struct {
+		name  string
+		steps []func(c *cluster)
+		want  []string
+	}{
+		{"a definition that nobody holds", nil, []string{ours}},
+		{"not before the Kustomization has applied the revision", []func(*cluster){func(c *cluster) { c.reports("apps", "latest@sha256:0") }}, nil},
+		{"not while the Kustomization fails", []func(*cluster){func(c *cluster) { c.fails("apps") }}, nil},
+		{"not while one of two has not applied it", []func(*cluster){func(c *cluster) { c.consumer("more", "kkp") }}, nil},
+		{"whatever a remote one has applied", []func(*cluster){func(c *cluster) { c.consumer("more", "kkp", remotely) }}, []string{ours}},
+		{"not without a consumer", []func(*cluster){func(c *cluster) { c.remove(c.kustomization("apps")) }}, nil},
+		{"not with a remote one alone", []func(*cluster){func(c *cluster) {
+			c.remove(c.kustomization("apps"))
+			c.consumer("more", "kkp", remotely)
+			c.applies("more")
+		}}, nil},
+		{"not without the wish", []func(*cluster){func(c *cluster) { c.edit(unlabelling) }}, nil},
+		{"not a bypassed one", []func(*cluster){func(c *cluster) { c.bypass("falco") }}, nil},
+		{"not one of the platform", []func(*cluster){func(c *cluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"one with the user's own label keeps it as it is", []func(*cluster){func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
+			[]string{"unmanaged true by user"}},
+		{"the user's own label stays when the wish goes", []func(*cluster){
+			func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }, (*cluster).again,
+			func(c *cluster) { c.edit(unlabelling) },
+		}, []string{"unmanaged true by user"}},
+		{"the user's own other value is not forced", []func(*cluster){func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "no") }},
+			[]string{"unmanaged no by user"}},
+		{"taken back when it is bypassed", []func(*cluster){(*cluster).again, func(c *cluster) { c.bypass("falco") }}, nil},
+		{"taken back when the platform takes it", []func(*cluster){(*cluster).again, func(c *cluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"taken back when the wish goes", []func(*cluster){(*cluster).again, func(c *cluster) { c.edit(unlabelling) }}, nil},
+		{"taken back when the wish goes, also after a restart", []func(*cluster){(*cluster).again, (*cluster).restart, func(c *cluster) { c.edit(unlabelling) }}, nil},
+		{"taken back when it joins", []func(*cluster){(*cluster).again, func(c *cluster) { c.catalog("argocd", "falco") }}, nil},
+		{"not taken back while the next revision is on its way", []func(*cluster){(*cluster).again, func(c *cluster) { c.edit(without()) }}, []string{ours}},
+		{"not taken back by suspension", []func(*cluster){(*cluster).again, func(c *cluster) {
+			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+		}}, []string{ours}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := withOrphan(t)
+			for _, step := range test.steps {
+				step(c)
+			}
+			c.again()
+			c.equal("marks", c.marks("falco"), test.want)
+			c.unchanged()
+		})
+	}
+}
+
+func TestWhatLeftTheSelectionLosesItsLabels(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		steps []func(c *cluster)
+		want  []string
+	}{
+		{"once the Kustomization has applied the revision", []func(*cluster){(*cluster).again, func(c *cluster) { c.applies("apps") }},
+			[]string{"unmanaged true by winnow-marks"}},
+		{"not before", []func(*cluster){(*cluster).again}, appliedAnd()},
+		{"not while it is bypassed", []func(*cluster){
+			func(c *cluster) { c.bypass("nginx") }, (*cluster).again,
+			func(c *cluster) { c.applies("apps") },
+		}, appliedAnd("disabled by winnow-marks")},
+		{"once the bypass ends", []func(*cluster){
+			func(c *cluster) { c.bypass("nginx") }, (*cluster).again,
+			func(c *cluster) { c.applies("apps") }, (*cluster).again,
+			func(c *cluster) { c.unlabel("nginx", v1alpha1.BypassLabel) },
+		}, []string{"unmanaged true by winnow-marks"}},
+		{"but not a label of somebody else's making", []func(*cluster){
+			func(c *cluster) { c.label("nginx", v1alpha1.ManagedByLabel, "helm") }, (*cluster).again,
+			func(c *cluster) { c.applies("apps") },
+		}, []string{"unmanaged true by winnow-marks", "label helm"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := publishing(t)
+			c.edit(labelling)
+			c.edit(without("nginx"))
+			for _, step := range test.steps {
+				step(c)
+			}
+			c.again()
+			c.again()
+			c.equal("marks", c.marks("nginx"), test.want)
+			c.equal("marks of what stays", c.marks("argocd"), appliedAnd())
+			c.unchanged()
+		})
+	}
+}
+
+func TestTheOrphansOfOthers(t *testing.T) {
+	const ours = "unmanaged true by winnow-marks"
+	for _, test := range []struct {
+		name  string
+		steps []func(c *cluster)
+		want  []string
+	}{
+		{"what another selection holds is none", []func(*cluster){another}, nil},
+		{"what another selection holds no more is one", []func(*cluster){another, func(c *cluster) {
+			cs := c.get("another")
+			cs.Spec.Exclude = []string{"falco"}
+			c.update(cs)
+			c.reconcile("another")
+		}}, []string{ours}},
+		{"what another selection has applied is none", []func(*cluster){another, func(c *cluster) {
+			c.apply("another", "falco")
+			cs := c.get("another")
+			cs.Spec.Exclude = []string{"falco"}
+			c.update(cs)
+			c.reconcile("another")
+		}}, []string{"label winnow", "label NAMESPACE", "label another"}},
+		{"what a deleted selection has applied is one", []func(*cluster){another, func(c *cluster) {
+			c.apply("another", "falco")
+			c.remove(c.get("another"))
+			c.reconciled("another")
+		}}, []string{ours}},
+		{"what a selection that is being deleted has applied is one", []func(*cluster){another, func(c *cluster) {
+			c.apply("another", "falco")
+			c.remove(c.get("another"))
+		}}, []string{ours}},
+		{"taken back when another selection takes it", []func(*cluster){(*cluster).again, another}, nil},
+		{"taken back when another selection takes it, by that one", []func(*cluster){(*cluster).again, another, func(c *cluster) {
+			c.awaitCaches()
+			c.reconcile("another")
+		}}, nil},
+		{"not taken back while another selection wishes it", []func(*cluster){(*cluster).again, wishing(platformGroup), func(c *cluster) { c.edit(unlabelling) }}, []string{ours}},
+		{"taken back while another one wishes it of another kind", []func(*cluster){(*cluster).again, wishing("else." + platformGroup), func(c *cluster) { c.edit(unlabelling) }}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := withOrphan(t)
+			for _, step := range test.steps {
+				step(c)
+			}
+			c.again()
+			c.equal("marks", c.marks("falco"), test.want)
+			c.unchanged()
+		})
+	}
+}
+
+// another publishes falco by a selection of its own.
+func another(c *cluster) {
+	c.catalog("argocd", "nginx", "falco")
+	c.edit(without("nginx", "falco"))
+	c.selection("another", without("argocd"))
+	c.publish("another")
+	c.again()
+	c.applies("apps")
+}
+
+// wishing makes a selection that labels the orphans of a group.
+func wishing(group string) func(c *cluster) {
+	return func(c *cluster) {
+		other := &cluster{environment: c.environment, group: group, wire: c.wire}
+		other.install(group)
+		other.catalog("tempo")
+		other.selection("wishing", labelling)
+		other.publish("wishing")
+		c.catalog("argocd", "nginx")
+		c.again()
+		c.applies("apps")
+	}
+}
+
+func (c *cluster) update(cs *v1alpha1.CatalogSelection) {
+	c.Helper()
+	if err := apiServer.Update(c.Context(), cs); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// reconciled reconciles a selection that may go by it.
+func (c *cluster) reconciled(name string) {
+	c.Helper()
+	if _, err := c.tryReconcile(name); err != nil {
+		c.Fatal(err)
+	}
+}

@@ -1,0 +1,45 @@
+package controllers
+
+import (
+	"net/http"
+	"path"
+	"sync"
+)
+
+// wire sees the requests that mark definitions.
+type wire struct {
+	mu   sync.Mutex
+	sent []string
+	// before runs before a request is sent.
+	before func(*http.Request)
+}
+
+// taken returns the requests since the last call, as "<verb> <name>[ as <account>]".
+func (w *wire) taken() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sent := w.sent
+	w.sent = nil
+	return sent
+}
+
+func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		line := r.Method + " " + path.Base(r.URL.Path)
+		if user := r.Header.Get("Impersonate-User"); user != "" {
+			line += " as " + user
+		}
+		w.mu.Lock()
+		w.sent = append(w.sent, line)
+		w.mu.Unlock()
+		if w.before != nil {
+			w.before(r)
+		}
+		return next.RoundTrip(r)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
