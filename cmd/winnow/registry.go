@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/errdef"
+	ociregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
@@ -48,10 +52,17 @@ func pullCatalog(ctx context.Context, where, name, dir string, plainHTTP bool) (
 }
 
 func newRepository(reference string, plainHTTP bool) (*remote.Repository, error) {
-	repository, err := remote.NewRepository(reference)
+	parsed, err := ociregistry.ParseReference(reference)
 	if err != nil {
 		return nil, err
 	}
+	return connect(parsed, plainHTTP, retry.DefaultClient)
+}
+
+// connect returns the repository, with the credentials of Docker's configuration. Nothing is
+// sent yet.
+func connect(reference ociregistry.Reference, plainHTTP bool, client *http.Client) (*remote.Repository, error) {
+	repository := &remote.Repository{Reference: reference}
 	if repository.Reference.Reference == "" {
 		repository.Reference.Reference = "latest"
 	}
@@ -61,7 +72,7 @@ func newRepository(reference string, plainHTTP bool) (*remote.Repository, error)
 	}
 	repository.PlainHTTP = plainHTTP
 	repository.Client = &auth.Client{
-		Client:     retry.DefaultClient,
+		Client:     client,
 		Cache:      auth.NewCache(),
 		Credential: credentials.Credential(store),
 	}
@@ -72,8 +83,11 @@ func newRepository(reference string, plainHTTP bool) (*remote.Repository, error)
 // oras-go checks all digests.
 func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDigest string, layer []byte, err error) {
 	descriptor, err := repository.Resolve(ctx, repository.Reference.Reference)
+	if errors.Is(err, errdef.ErrNotFound) {
+		return "", nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+	}
 	if err != nil {
-		return "", nil, err
+		return "", nil, advise(repository, err)
 	}
 	if descriptor.MediaType != v1.MediaTypeImageManifest {
 		return "", nil, notCatalog("want an image manifest, found %s", descriptor.MediaType)
@@ -83,7 +97,7 @@ func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDige
 	}
 	raw, err := content.FetchAll(ctx, repository, descriptor)
 	if err != nil {
-		return "", nil, fmt.Errorf("fetching the manifest: %w", err)
+		return "", nil, fmt.Errorf("fetching the manifest: %w", advise(repository, err))
 	}
 	var manifest v1.Manifest
 	if err := json.Unmarshal(raw, &manifest); err != nil {
@@ -98,7 +112,7 @@ func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDige
 	}
 	raw, err = content.FetchAll(ctx, repository, blob)
 	if err != nil {
-		return "", nil, fmt.Errorf("fetching the layer: %w", err)
+		return "", nil, fmt.Errorf("fetching the layer: %w", advise(repository, err))
 	}
 	return descriptor.Digest.String(), raw, nil
 }

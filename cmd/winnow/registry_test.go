@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/opencontainers/go-digest"
@@ -15,9 +18,12 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// registry serves manifests and blobs, read-only. Repositories whose name starts with private
-// want the user user with the password secret.
+// registry serves manifests and blobs, and takes more. Repositories whose name starts with
+// private want the user user with the password secret; those that start with denied take
+// nothing.
 type registry struct {
+	mu        sync.Mutex
+	writes    []string          // path of each blob and manifest that was taken
 	manifests map[string]blob   // by repository/tag and repository@digest
 	blobs     map[string][]byte // by digest
 }
@@ -108,8 +114,14 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if req.Method == http.MethodPost || req.Method == http.MethodPut {
+		r.take(w, req, path)
+		return
+	}
 	if manifest, ok := r.manifests[path]; ok {
-		serve(w, manifest)
+		serve(w, digest.FromBytes(manifest.content).String(), manifest)
 		return
 	}
 	_, d, _ := strings.Cut(path, "/blobs/")
@@ -118,13 +130,45 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	serve(w, blob{"application/octet-stream", content})
+	serve(w, d, blob{"application/octet-stream", content})
 }
 
-func serve(w http.ResponseWriter, b blob) {
+// take answers a push: of a blob in one piece, or of a manifest.
+func (r *registry) take(w http.ResponseWriter, req *http.Request, path string) {
+	name, reference, _ := strings.Cut(path, "/manifests/")
+	content, err := io.ReadAll(req.Body)
+	d := digest.FromBytes(content).String()
+	switch {
+	case err != nil:
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	case strings.HasPrefix(path, "denied"):
+		http.Error(w, `{"errors": [{"code": "DENIED", "message": "requested access to the resource is denied"}]}`, http.StatusForbidden)
+		return
+	case req.Method == http.MethodPost:
+		w.Header().Set("Location", "/v2/"+path+"upload")
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case reference != "":
+		r.manifests[path] = blob{req.Header.Get("Content-Type"), content}
+		r.manifests[name+"/manifests/"+d] = r.manifests[path]
+	case req.URL.Query().Get("digest") != d:
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	default:
+		r.blobs[d] = content
+		path = strings.Replace(path, "uploads/upload", d, 1)
+	}
+	r.writes = append(r.writes, path)
+	w.Header().Set("Docker-Content-Digest", d)
+	w.WriteHeader(http.StatusCreated)
+}
+
+func serve(w http.ResponseWriter, d string, b blob) {
 	w.Header().Set("Content-Type", b.mediaType)
-	w.Header().Set("Docker-Content-Digest", digest.FromBytes(b.content).String())
-	// The server leaves the body out of the answer to HEAD, and sets the length.
+	w.Header().Set("Docker-Content-Digest", d)
+	w.Header().Set("Content-Length", strconv.Itoa(len(b.content)))
+	// The server leaves the body out of the answer to HEAD.
 	_, _ = w.Write(b.content)
 }
 
