@@ -57,8 +57,7 @@ func (o *lintOptions) run(ctx context.Context, where string, stdout, stderr io.W
 	if err := report.write(stdout, o.output.value); err != nil {
 		return err
 	}
-	summary := fmt.Sprintf("%s, %s in %s", count(report.Errors, "error"), count(report.Warnings, "warning"),
-		count(report.Applications, "application"))
+	summary := report.summary()
 	for _, finding := range result.Findings {
 		if finding.Severity.AtLeast(lint.Severity(o.failOn.value)) {
 			return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(summary)}
@@ -88,6 +87,11 @@ func newLintReport(result lint.Result, prefix func(string) string) *lintReport {
 		report.Findings = append(report.Findings, finding)
 	}
 	return report
+}
+
+func (r *lintReport) summary() string {
+	return fmt.Sprintf("%s, %s in %s", count(r.Errors, "error"), count(r.Warnings, "warning"),
+		count(r.Applications, "application"))
 }
 
 func (r *lintReport) write(w io.Writer, format string) error {

@@ -31,12 +31,17 @@ func readCatalog(ctx context.Context, where string, plainHTTP bool) (files *tree
 	case err != nil:
 		return nil, nil, err
 	case info.IsDir():
-		locate = func(path string) string { return filepath.ToSlash(filepath.Join(where, filepath.FromSlash(path))) }
+		locate = locateIn(where)
 		files, err = readDirectory(ctx, where)
 	default:
 		files, err = readArchive(ctx, where)
 	}
 	return files, locate, refused(where, err)
+}
+
+// locateIn returns where the paths of a directory's files are.
+func locateIn(dir string) func(string) string {
+	return func(path string) string { return filepath.ToSlash(filepath.Join(dir, filepath.FromSlash(path))) }
 }
 
 func readDirectory(ctx context.Context, where string) (*tree.Tree, error) {

@@ -73,7 +73,8 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(), newVersionCommand())
+	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
+		newPushCommand(), newVersionCommand())
 	return root
 }
 

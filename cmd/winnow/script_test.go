@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,7 +36,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "tarball": tarball, "half": half, "login": login,
+			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest,
 		},
 		Setup: func(env *testscript.Env) error {
 			// The race detector waits a second at the end of each process.
@@ -106,6 +109,22 @@ func login(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(dir, 0o700))
 	config := fmt.Sprintf(`{"auths": {%q: {"username": %q, "password": %q}}}`, ts.Getenv("REGISTRY"), args[0], args[1])
 	ts.Check(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
+}
+
+// manifest REPOSITORY TAG prints the manifest that the registry has.
+func manifest(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: manifest REPOSITORY TAG")
+	}
+	response, err := http.Get(fmt.Sprintf("http://%s/v2/%s/manifests/%s", ts.Getenv("REGISTRY"), args[0], args[1]))
+	ts.Check(err)
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	var out bytes.Buffer
+	ts.Check(json.Indent(&out, content, "", "  "))
+	_, err = fmt.Fprintln(ts.Stdout(), out.String())
+	ts.Check(err)
 }
 
 func pack(dir string) ([]byte, error) {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+	"oras.land/oras-go/v2/registry/remote/retry"
+)
+
+// progressPulse is the least time between two numbers on the terminal.
+const progressPulse = 100 * time.Millisecond
+
+// progress shows on a terminal what is being done, in one line that is gone afterwards. Without
+// a terminal it shows nothing.
+type progress struct {
+	terminal io.Writer // nil without one
+
+	mu    sync.Mutex // the transport reads on goroutines of its own
+	text  string
+	shown time.Time
+}
+
+func newProgress(stderr io.Writer) *progress {
+	file, ok := stderr.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
+		return &progress{}
+	}
+	return &progress{terminal: file}
+}
+
+// step shows what is being done from now on.
+func (p *progress) step(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+	p.show(text)
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text != "" {
+		p.show("")
+	}
+	p.text = ""
+}
+
+func (p *progress) show(text string) {
+	if p.terminal == nil {
+		return
+	}
+	p.shown = time.Now()
+	fmt.Fprint(p.terminal, "\r\x1b[K"+brief(text, maxLine-1))
+}
+
+// count shows how much of a transfer is done.
+func (p *progress) count(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text == "" || time.Since(p.shown) < progressPulse {
+		return
+	}
+	p.show(fmt.Sprintf("%s: %s of %s", p.text, size(done), size(total)))
+}
+
+// client returns a client that tries again as retry.DefaultClient does, and counts what it
+// transfers. It counts below the retries: a body that was wrapped above could not be rewound.
+func (p *progress) client() *http.Client {
+	return &http.Client{Transport: retry.NewTransport(&meter{progress: p, next: http.DefaultTransport})}
+}
+
+// meter counts the bodies of blobs.
+type meter struct {
+	progress *progress
+	next     http.RoundTripper
+}
+
+// RoundTrip is part of http.RoundTripper.
+func (m *meter) RoundTrip(req *http.Request) (*http.Response, error) {
+	if m.progress.terminal == nil || !strings.Contains(req.URL.Path, "/blobs/") {
+		return m.next.RoundTrip(req)
+	}
+	if req.Body != nil && req.ContentLength > 0 {
+		counted := req.Clone(req.Context())
+		counted.Body = &countedBody{ReadCloser: req.Body, progress: m.progress, total: req.ContentLength}
+		req = counted
+	}
+	response, err := m.next.RoundTrip(req)
+	if err == nil && response.ContentLength > 0 {
+		response.Body = &countedBody{ReadCloser: response.Body, progress: m.progress, total: response.ContentLength}
+	}
+	return response, err
+}
+
+type countedBody struct {
+	io.ReadCloser
+	progress    *progress
+	done, total int64
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.done += int64(n)
+	b.progress.count(b.done, b.total)
+	return n, err
+}
+
+// size returns a number of bytes for people.
+func size(bytes int64) string {
+	const kilo, mega = 1 << 10, 1 << 20
+	switch {
+	case bytes < kilo:
+		return count(int(bytes), "byte")
+	case bytes < mega:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/kilo)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/mega)
+}

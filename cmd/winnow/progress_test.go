@@ -1,0 +1,64 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is transferred is counted in both directions, without changing it.
+func TestProgressCountsBlobs(t *testing.T) {
+	const body = "0123456789"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(w, req.Body)
+	}))
+	defer server.Close()
+	var terminal strings.Builder
+	p := &progress{terminal: &terminal}
+	p.step("pushing " + strings.Repeat("x", 100))
+	p.shown = time.Time{} // as if it were long ago
+	response, err := p.client().Post(server.URL+"/v2/a/blobs/uploads/1", "", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	if err != nil || string(got) != body {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	p.step("pulling")
+	p.shown = time.Time{}
+	p.count(3<<20, 5<<20)
+	p.count(4<<20, 5<<20) // too soon
+	p.clear()
+	p.clear()
+	p.count(1, 2) // of a connection that is being closed
+	lines := strings.Split(terminal.String(), "\r\x1b[K")
+	want := []string{"", "pushing " + strings.Repeat("x", 68) + "...", "pushing " + strings.Repeat("x", 68) + "...",
+		"pulling", "pulling: 3.0 MiB of 5.0 MiB", ""}
+	if strings.Join(lines, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the terminal has %q, want %q", lines, want)
+	}
+}
+
+func TestProgressIsSilentWithoutATerminal(t *testing.T) {
+	var out strings.Builder
+	p := newProgress(&out)
+	p.step("pushing")
+	p.count(1, 2)
+	p.clear()
+	if out.String() != "" {
+		t.Errorf("wrote %q", out.String())
+	}
+}
+
+func TestSize(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "0 bytes", 1: "1 byte", 1023: "1023 bytes", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", 67108864: "64.0 MiB"} {
+		if got := size(bytes); got != want {
+			t.Errorf("size(%d) = %q, want %q", bytes, got, want)
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	ociregistry "oras.land/oras-go/v2/registry"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// pushOptions are the flags of winnow push.
+type pushOptions struct {
+	tags, annotations   []string
+	sourceURL, revision string
+	plainHTTP           bool
+}
+
+func newPushCommand() *cobra.Command {
+	var o pushOptions
+	cmd := &cobra.Command{
+		Use:   "push DIR " + ociScheme + "HOST/REPOSITORY[:TAG]",
+		Short: "Publish a catalog in a registry",
+		Long: "Publish the catalog in a directory, as the artifact that an OCIRepository and\n" +
+			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
+			"ones. A catalog in which winnow lint finds an error is refused.\n\n" +
+			"The same files and annotations give the same digest, which is printed, whoever\n" +
+			"pushes them and when. The annotations are those of --annotation; --source-url\n" +
+			"and --revision are org.opencontainers.image.source and .revision, and .created\n" +
+			"is SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
+			"Credentials are those of Docker's configuration, which docker login writes.\n" +
+			"Exit codes: 0 published, 1 the catalog is at fault, 2 usage or I/O.",
+		Example: "  winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0\n\n" +
+			"  # several tags, and where it comes from\n" +
+			"  winnow push ./catalog oci://ghcr.io/org/catalog --tag v1.2.0 --tag latest \\\n" +
+			"    --source-url https://github.com/org/catalog \\\n" +
+			"    --revision \"v1.2.0@sha1:$(git rev-parse HEAD)\"\n\n" +
+			"  # the digest, for a pull request or a signature\n" +
+			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
+			"  echo \"${reference##*@}\"",
+		Args: cobra.ExactArgs(2),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], args[1], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` to set as well; repeatable")
+	f.StringArrayVar(&o.annotations, "annotation", nil, "`KEY=VALUE` of the manifest; repeatable")
+	f.StringVar(&o.sourceURL, "source-url", "", "`URL` of the sources, an annotation")
+	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	return cmd
+}
+
+func (o *pushOptions) run(ctx context.Context, dir, where string, stdout, stderr io.Writer) error {
+	reference, tags, err := o.target(where)
+	if err != nil {
+		return err
+	}
+	annotations, err := o.manifestAnnotations(os.Getenv(sourceDateEpoch))
+	if err != nil {
+		return err
+	}
+	progress := newProgress(stderr)
+	defer progress.clear()
+	progress.step("reading " + dir)
+	files, err := readCatalogDirectory(ctx, dir)
+	if err != nil {
+		return err
+	}
+	result, err := lint.Run(ctx, files.FS())
+	if err != nil {
+		return fmt.Errorf("linting %s: %w", dir, err)
+	}
+	progress.clear()
+	if err := reportLint(dir, result, stderr); err != nil {
+		return err
+	}
+	packed, err := packArtifact(dir, files, annotations)
+	if err != nil {
+		return fmt.Errorf("packing %s: %w", dir, err)
+	}
+	repository, err := connect(reference, o.plainHTTP, progress.client())
+	if err != nil {
+		return err
+	}
+	p := &publication{repository: repository, progress: progress}
+	if err := p.publish(ctx, packed, tags); err != nil {
+		return fmt.Errorf("pushing %s to %s%s: %w", dir, ociScheme, repositoryName(reference), err)
+	}
+	progress.clear()
+	p.tell(stderr)
+	tellPushed(stderr, result, files, tags)
+	_, err = fmt.Fprintln(stdout, digestReference(reference, packed.manifest.descriptor.Digest.String()))
+	return err
+}
+
+// target returns the repository and the tags to set, in the order given and each once.
+func (o *pushOptions) target(where string) (ociregistry.Reference, []string, error) {
+	reference, err := parseReference(where)
+	if err != nil {
+		return ociregistry.Reference{}, nil, err
+	}
+	if strings.Contains(where, "@") {
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: what is pushed has the digest of its content: leave it out", where)
+	}
+	var tags []string
+	if reference.Reference != "" {
+		tags = append(tags, reference.Reference)
+	}
+	for _, tag := range o.tags {
+		tagged := reference
+		tagged.Reference = tag
+		if tagged.ValidateReferenceAsTag() != nil {
+			return ociregistry.Reference{}, nil, fmt.Errorf("--tag %s: want letters, digits, _, . and -, at most 128", tag)
+		}
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) == 0 {
+		return ociregistry.Reference{}, nil, fmt.Errorf("which tag? %s has none: append :TAG or pass --tag TAG", where)
+	}
+	reference.Reference = ""
+	return reference, tags, nil
+}
+
+// reportLint prints errors and warnings as winnow lint does. Errors are an error.
+func reportLint(dir string, result lint.Result, stderr io.Writer) error {
+	result.Findings = slices.DeleteFunc(slices.Clone(result.Findings), func(f lint.Finding) bool {
+		return !f.Severity.AtLeast(lint.Warning)
+	})
+	report := newLintReport(result, locateIn(dir))
+	report.table(stderr)
+	if report.Errors == 0 {
+		return nil
+	}
+	return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New("not pushed: " + report.summary())}
+}
+
+func tellPushed(stderr io.Writer, result lint.Result, files *tree.Tree, tags []string) {
+	fmt.Fprintf(stderr, "pushed %s in %s, %s, as %s\n", count(result.Applications, "application"),
+		count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
+}

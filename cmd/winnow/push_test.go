@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+const (
+	pushedDir    = "../../examples/catalog"
+	emptyConfig  = "push/blobs/sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+	manifestPath = "push/manifests/"
+)
+
+// pushTo pushes the example to a registry that handler is in front of.
+func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...string) execution {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push"
+	return execute(ctx, "", append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
+}
+
+// writtenTo returns what a registry was given, and a name for the layer.
+func writtenTo(r *registry) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	written := slices.Clone(r.writes)
+	for i, path := range written {
+		if path != emptyConfig && strings.HasPrefix(path, "push/blobs/") {
+			written[i] = "layer"
+		}
+		if strings.HasPrefix(path, manifestPath+"sha256:") {
+			written[i] = "manifest"
+		}
+	}
+	r.writes = nil
+	return written
+}
+
+func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
+	r := newRegistry(t, nil)
+	for _, step := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"everything, the tags at last", []string{"--tag", "b", "--tag", "a"}, []string{emptyConfig, "layer", "manifest", manifestPath + "b", manifestPath + "a"}},
+		{"nothing again", []string{"--tag", "a"}, nil},
+		{"a tag alone", []string{"--tag", "a", "--tag", "c"}, []string{manifestPath + "c"}},
+		{"a manifest alone", []string{"--tag", "c", "--annotation", "k=v"}, []string{"manifest", manifestPath + "c"}},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			if got := pushTo(t.Context(), t, r, step.args...); got.code != exitOK {
+				t.Fatal(got.stderr)
+			}
+			if got := writtenTo(r); !slices.Equal(got, step.want) {
+				t.Errorf("written %q, want %q", got, step.want)
+			}
+		})
+	}
+}
+
+// The body of a request that failed is sent again, whole.
+func TestPushTriesAgain(t *testing.T) {
+	r := newRegistry(t, nil)
+	var failures atomic.Int32
+	got := pushTo(t.Context(), t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPut && failures.Add(1)%2 == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		r.ServeHTTP(w, req)
+	}), "--tag", "v1")
+	if got.code != exitOK {
+		t.Fatal(got.stderr)
+	}
+	want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}
+	if got := writtenTo(r); !slices.Equal(got, want) {
+		t.Errorf("written %q, want %q", got, want)
+	}
+	if failures.Load() != int32(2*len(want)) {
+		t.Errorf("%d tries", failures.Load())
+	}
+}
+
+// Whoever reads a failure knows which tags are set.
+func TestPushFailsAtATag(t *testing.T) {
+	r := newRegistry(t, nil)
+	got := pushTo(t.Context(), t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, "/v2") {
+			w.WriteHeader(http.StatusConflict)
+			return
+		}
+		r.ServeHTTP(w, req)
+	}), "--tag", "v1", "--tag", "v2", "--tag", "v3")
+	if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "/push: setting the tag v2, after v1: PUT ") {
+		t.Errorf("got %+v", got)
+	}
+	if want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}; !slices.Equal(writtenTo(r), want) {
+		t.Errorf("want %q", want)
+	}
+}
+
+// A catalog whose layer does not arrive gets neither manifest nor tag.
+func TestPushInterrupted(t *testing.T) {
+	r := newRegistry(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	got := pushTo(ctx, t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodPut && req.ContentLength > 100 {
+			_, _ = io.Copy(io.Discard, req.Body) // the server notices only then that the client has gone
+			cancel()
+			<-req.Context().Done()
+			return
+		}
+		r.ServeHTTP(w, req)
+	}), "--tag", "v1")
+	if want := (execution{code: exitFailed, stderr: "winnow: interrupted\n"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if want := []string{emptyConfig}; !slices.Equal(writtenTo(r), want) {
+		t.Errorf("want %q", want)
+	}
+}
+
+// Nobody would read a larger layer.
+func TestPackRefusesWhatNobodyReads(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{})
+	files := tree.New()
+	for _, name := range []string{"a", "b"} {
+		content := make([]byte, 33<<20)
+		if _, err := random.Read(content); err != nil {
+			t.Fatal(err)
+		}
+		if err := files.Add("applications/"+name, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := packArtifact("catalog", files, nil); err == nil || !strings.HasPrefix(err.Error(), "source catalog: its layer has 69") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// The order in which the file system has the files, and who owns them, is not in the digest.
+func TestPackIsReproducible(t *testing.T) {
+	names := []string{"applications/b/application.yaml", "applications/a/application.yaml", "catalogs/all/metadata.yaml", "applications/a/metadata.yaml"}
+	want := ""
+	for range len(names) {
+		names = append(names[1:], names[0])
+		dir := t.TempDir()
+		for i, name := range names {
+			file := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			writeFile(t, file, name)
+			if err := os.Chmod(file, 0o600+os.FileMode(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files, err := readCatalogDirectory(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := packArtifact(dir, files, map[string]string{"a": "1", "b": "2"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := packed.manifest.descriptor.Digest.String()
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("digest is %s, then %s", want, got)
+		}
+	}
+}
