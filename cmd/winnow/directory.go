@@ -21,10 +21,60 @@ const temporaryPattern = ".winnow-*"
 // output and refuses a directory that holds anything else. What was there stays until the new
 // files are complete. The directory itself is never replaced: it may be a mount, a link, or
 // where somebody's shell is.
-func writeDirectory(dir string, files *tree.Tree) (err error) {
+func writeDirectory(dir string, files *tree.Tree) error {
 	if err := checkReplaceable(dir); err != nil {
 		return err
 	}
+	return stage(dir, files, func(fresh, old string) error {
+		if err := os.Mkdir(old, 0o755); err != nil {
+			return err
+		}
+		for _, entry := range []string{render.ApplicationsDir, render.KustomizationFile} {
+			if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeEmptyDirectory makes dir hold the files of the tree. It refuses a directory that holds
+// anything. Nothing is there until all files are complete.
+func writeEmptyDirectory(dir string, files *tree.Tree) error {
+	if err := checkEmpty(dir); err != nil {
+		return err
+	}
+	return stage(dir, files, func(fresh, _ string) error {
+		entries, err := os.ReadDir(fresh)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			if err := os.Rename(filepath.Join(fresh, entry.Name()), filepath.Join(dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkEmpty refuses a directory that holds anything, and what is no directory.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the output directory: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty, it holds %s: choose another directory", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// stage writes the files beside the contents of dir and has them moved there from the directory
+// fresh. old may be made, for what goes. Both are gone in the end.
+func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
@@ -37,15 +87,7 @@ func writeDirectory(dir string, files *tree.Tree) (err error) {
 	if err := os.CopyFS(fresh, files.FS()); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
-	if err := os.Mkdir(old, 0o755); err != nil {
-		return err
-	}
-	for _, entry := range []string{render.ApplicationsDir, render.KustomizationFile} {
-		if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return move(fresh, old)
 }
 
 // replace moves what is at path, if anything, to old, and fresh to path.

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// pullOptions are the flags of winnow pull.
+type pullOptions struct {
+	directory string
+	plainHTTP bool
+}
+
+func newPullCommand() *cobra.Command {
+	var o pullOptions
+	cmd := &cobra.Command{
+		Use:   "pull " + ociScheme + "HOST/REPOSITORY[:TAG|@DIGEST] -o DIR",
+		Short: "Fetch a catalog from a registry",
+		Long: "Fetch the files of a catalog, whether it is valid or not, into a directory that\n" +
+			"is empty or does not exist yet. The digest of what was pulled is printed.\n\n" +
+			"Credentials are those of Docker's configuration, which docker login writes.\n" +
+			"Exit codes: 0 done, 1 what the registry has is at fault, 2 usage or I/O.",
+		Example: "  winnow pull oci://ghcr.io/org/catalog:v1.2.0 -o catalog\n\n" +
+			"  # what a cluster has, by the digest in the status of its OCIRepository\n" +
+			"  winnow pull oci://ghcr.io/org/catalog@sha256:0123... -o catalog",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.directory, "output", "o", "", "write the files to `DIR`")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
+	return cmd
+}
+
+func (o *pullOptions) run(ctx context.Context, where string, stdout, stderr io.Writer) error {
+	if o.directory == "" {
+		return errors.New("where to? pass -o DIR")
+	}
+	reference, err := parseReference(where)
+	if err != nil {
+		return err
+	}
+	if err := checkEmpty(o.directory); err != nil { // before, not after, the transfer
+		return err
+	}
+	progress := newProgress(stderr)
+	defer progress.clear()
+	progress.step("pulling the catalog")
+	repository, err := connect(reference, o.plainHTTP, progress.client())
+	if err != nil {
+		return err
+	}
+	digest, layer, err := pullLayer(ctx, repository)
+	if err != nil {
+		return fmt.Errorf("pulling %s: %w", where, err)
+	}
+	files, err := archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
+	if err != nil {
+		return refused(where, err)
+	}
+	if err := writeEmptyDirectory(o.directory, files); err != nil {
+		return err
+	}
+	progress.clear()
+	tellPulled(stderr, files)
+	_, err = fmt.Fprintln(stdout, digestReference(reference, digest))
+	return err
+}
+
+func tellPulled(stderr io.Writer, files *tree.Tree) {
+	fmt.Fprintf(stderr, "pulled %s, %s\n", count(files.Len(), "file"), size(files.Size()))
+}
