@@ -185,3 +185,13 @@ func TestPackIsReproducible(t *testing.T) {
 		}
 	}
 }
+
+// The guide shows what a push of the example prints.
+func TestDocumentedPush(t *testing.T) {
+	got := pushTo(t.Context(), t, newRegistry(t, nil), "--tag", "v1.1.0")
+	_, digest, ok := strings.Cut(got.stdout, "@")
+	guide := readFileString(t, "../../docs/guides/publishing.md")
+	if !ok || !strings.Contains(guide, "\n"+got.stderr) || !strings.Contains(guide, "@"+digest) {
+		t.Errorf("the guide has not what is printed:\n%s%s", got.stderr, got.stdout)
+	}
+}
