@@ -62,7 +62,7 @@ func TestAdviseOnTLS(t *testing.T) {
 		{nil, "; add the authority of " + host + " to those that this machine trusts\n"},
 		{[]string{"--plain-http"}, "; a registry with TLS needs no --plain-http\n"},
 	} {
-		got := execute(t.Context(), "", append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)
+		got := execute(t.Context(), append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)
 		if got.code != exitFailed || !strings.HasSuffix(got.stderr, test.want) {
 			t.Errorf("%q: got %+v, want %q", test.args, got, test.want)
 		}

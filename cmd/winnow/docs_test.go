@@ -111,7 +111,7 @@ func TestDocumentedDigestCommand(t *testing.T) {
 		t.Fatal("the page has no such command")
 	}
 	dir := t.TempDir()
-	rendered := execute(t.Context(), "", "render", "-f", "../../examples/gitops/selection.yaml",
+	rendered := execute(t.Context(), "render", "-f", "../../examples/gitops/selection.yaml",
 		"--source", "../../examples/catalog", "-o", dir)
 	if rendered.code != exitOK {
 		t.Fatal(rendered.stderr)

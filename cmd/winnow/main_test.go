@@ -17,9 +17,9 @@ type execution struct {
 	stdout, stderr string
 }
 
-func execute(ctx context.Context, stdin string, args ...string) execution {
+func execute(ctx context.Context, args ...string) execution {
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, strings.NewReader(stdin), &stdout, &stderr)
+	code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
 	return execution{code, stdout.String(), stderr.String()}
 }
 

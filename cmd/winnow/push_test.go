@@ -28,7 +28,7 @@ func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...str
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push"
-	return execute(ctx, "", append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
+	return execute(ctx, append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
 }
 
 // writtenTo returns what a registry was given, and a name for the layer.

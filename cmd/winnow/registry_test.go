@@ -197,7 +197,7 @@ func TestRenderInterruptedWhilePulling(t *testing.T) {
 				writeFile(t, target, "last good")
 			}
 			source := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog"
-			got := execute(ctx, "", "render", "-f", "../../examples/gitops/selection.yaml", "--plain-http",
+			got := execute(ctx, "render", "-f", "../../examples/gitops/selection.yaml", "--plain-http",
 				"--source", source, output, target)
 			want := execution{code: exitFailed, stderr: "winnow: interrupted\n"}
 			if got != want {
