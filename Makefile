@@ -103,7 +103,7 @@ SERVERS := $(GO) run ./test/stack/cmd/stack -build
 test: ## Run all tests but e2e, then fuzz targets for FUZZTIME.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
-	$(GO) test $(RACE) -shuffle=on -timeout 20m ./...
+	$(GO) test $(RACE) -shuffle=on -timeout 30m ./...
 	@$(MAKE) --no-print-directory fuzz FUZZ_SKIP='^Fuzz(Apply|Marshal|Render|Text)$$$$'
 
 # -run '^$$' leaves the seeds out: `go test` above ran them. Not in `make test`: those that compare
