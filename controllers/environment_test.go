@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,6 +45,7 @@ func newEnvironment(t *testing.T) *environment {
 	if err := apiServer.Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { removeSelections(t, namespace.Name) })
 	dir := t.TempDir()
 	served := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(served.Close)
@@ -61,6 +64,25 @@ func newEnvironment(t *testing.T) *environment {
 	}
 	e.restart()
 	return e
+}
+
+// removeSelections deletes what a test leaves: the client of the tests does not cache, and lists
+// the selections of all tests again and again.
+func removeSelections(t *testing.T, namespace string) {
+	ctx := context.WithoutCancel(t.Context())
+	var list v1alpha1.CatalogSelectionList
+	if err := apiServer.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		t.Error(err)
+	}
+	for i := range list.Items {
+		cs := &list.Items[i]
+		before := cs.DeepCopy()
+		cs.Finalizers = nil
+		err := apiServer.Patch(ctx, cs, client.MergeFrom(before))
+		if err = errors.Join(client.IgnoreNotFound(err), client.IgnoreNotFound(apiServer.Delete(ctx, cs))); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // restart replaces the reconciler by one that remembers nothing.
