@@ -2,125 +2,41 @@ package controllers
 
 import (
 	"context"
-	"slices"
-
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// byCatalog returns the changes that follow from the catalog. The spec's are those that an edit
-// since the last publication makes, as it was reviewed:
-//
-//	old spec, new catalog | new spec, old catalog | the change is
-//	loses it              | whatever              | the catalog's
-//	keeps it              | loses it              | the spec's
-//	keeps it              | keeps it              | the catalog's: only both together make it
-//	keeps it              | is not to be had      | the spec's
-//
-// Where the old spec and the new catalog do not go together, every change counts as the catalog's.
-func (r *CatalogSelectionReconciler) byCatalog(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	changes []safeguard.Change, loaded []loadedSource, decided selection.Result) []safeguard.Change {
+// lastPublished returns what a new render is compared with; nothing before the first publication.
+// The sources of that time come from the cache, or from Flux, if it still serves them.
+func (r *CatalogSelectionReconciler) lastPublished(cs *v1alpha1.CatalogSelection) (guard.Published, error) {
+	if cs.Status.Artifact == nil {
+		return guard.Published{}, nil
+	}
 	last, err := unpack(cs.Status.Published)
-	if err != nil || equality.Semantic.DeepEqual(last.Spec, renderedSpec(cs)) {
-		return changes
-	}
-	old := cs.DeepCopy()
-	old.Spec = last.Spec
-	sources, dropped := sourcesOf(old, loaded)
-	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return dropped[c.Source] })
-	catalogAlone, err := changesOf(ctx, old, sources, last.Definitions)
 	if err != nil {
-		return changes
+		return guard.Published{}, err
 	}
-	specAlone, err := r.specAlone(ctx, cs, last, loaded)
-	if err != nil {
-		return safeguard.ByCatalog(changes, starve(catalogAlone, decided))
+	then := func(ctx context.Context) ([]guard.Source, error) {
+		observed, err := last.sources(cs)
+		if err != nil {
+			return nil, err
+		}
+		bounded, cancel := context.WithTimeout(ctx, rebuildTimeout)
+		defer cancel()
+		loaded, err := r.load(bounded, observed)
+		return guardSources(loaded), err
 	}
-	return safeguard.Apart(changes, catalogAlone, specAlone)
+	return guard.Published{Spec: last.Spec, Definitions: last.Definitions, Sources: then}, nil
 }
 
-// changesOf compares what was published with what a spec renders from sources.
-func changesOf(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selection.Source,
-	published []safeguard.Definition) ([]safeguard.Change, error) {
-	opts, err := render.FromSpec(cs)
-	if err != nil {
-		return nil, err
-	}
-	opts.AllowEmpty = true
-	alone, err := render.Render(ctx, sources, opts)
-	if err != nil {
-		return nil, err
-	}
-	return safeguard.Compare(published, alone.Definitions), nil
-}
-
-// specAlone returns what the new spec changes without the new catalog: it meets the sources of the
-// last publication, if they are in the cache or Flux still serves them. A source that was not there
-// then is as it is now.
-func (r *CatalogSelectionReconciler) specAlone(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	last *publishedRecord, loaded []loadedSource) ([]safeguard.Change, error) {
-	observed, err := last.sources(cs)
-	if err != nil {
-		return nil, err
-	}
-	bounded, cancel := context.WithTimeout(ctx, rebuildTimeout)
-	defer cancel()
-	then, err := r.load(bounded, observed)
-	if err != nil {
-		return nil, err
-	}
-	sources := selectionSources(loaded)
+func guardSources(loaded []loadedSource) []guard.Source {
+	sources := make([]guard.Source, len(loaded))
 	for i, l := range loaded {
-		j := slices.IndexFunc(then, func(t loadedSource) bool { return t.kind == l.kind && t.name == l.name && t.path == l.path })
-		if j >= 0 {
-			sources[i] = then[j].source()
+		sources[i] = guard.Source{
+			Kind: l.kind, Name: l.name, Path: l.path, Checksum: guard.Checksum(l.artifact.Revision),
+			Digest: l.artifact.Digest, Catalog: l.catalog,
 		}
 	}
-	return changesOf(bounded, cs, sources, last.Definitions)
-}
-
-// starve makes removals of the lost versions of applications that the new rules of versions leave
-// without any: had the catalog not taken these, the application might stay.
-func starve(changes []safeguard.Change, decided selection.Result) []safeguard.Change {
-	for i, c := range changes {
-		starved := slices.ContainsFunc(decided.Decisions, func(d selection.Decision) bool {
-			a := d.Application
-			return d.Rule == selection.RuleVersions && c.Key == safeguard.Key{Group: a.Group, Kind: a.Kind, Name: a.Name}
-		})
-		if c.Reason == v1alpha1.VersionRemovalReason && starved {
-			changes[i].Reason = v1alpha1.RemovalReason
-		}
-	}
-	return changes
-}
-
-// sourcesOf returns the sources that the older spec is to meet, and the names of those that an edit
-// of the spec has dropped without any in their place: what they had went with them.
-//
-// A source that the older spec does not name may be an older one under a new name, so that what is
-// missing in it is missing in the catalog. The older spec then meets all sources of the newer.
-func sourcesOf(old *v1alpha1.CatalogSelection, loaded []loadedSource) (sources []selection.Source, dropped map[string]bool) {
-	dropped = map[string]bool{}
-	for _, ref := range old.Spec.Sources {
-		kind, key := sourceKey(old, ref)
-		i := slices.IndexFunc(loaded, func(l loadedSource) bool {
-			return l.kind == kind && l.name == key && l.path == ref.Path
-		})
-		if i < 0 {
-			dropped[ref.Name] = true
-			continue
-		}
-		sources = append(sources, loaded[i].source())
-	}
-	if len(sources) < len(loaded) {
-		return selectionSources(loaded), nil
-	}
-	for _, l := range loaded {
-		delete(dropped, l.name.Name)
-	}
-	return sources, dropped
+	return sources
 }

@@ -25,6 +25,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -300,11 +301,7 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, observed []observ
 }
 
 func selectionSources(loaded []loadedSource) []selection.Source {
-	sources := make([]selection.Source, len(loaded))
-	for i, l := range loaded {
-		sources[i] = l.source()
-	}
-	return sources
+	return guard.Selections(guardSources(loaded))
 }
 
 // finish writes the status, sends events, collects garbage and says when to come back. Events

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -31,7 +31,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 	if result.Revision == revisionOf(cs) {
 		return nil
 	}
-	published, err := definitionsOf(cs)
+	last, err := r.lastPublished(cs)
 	if err != nil && approved(cs, loaded) {
 		return nil
 	}
@@ -41,68 +41,27 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 			Message: "what was published last is not known, so that nobody can say what this revision takes away: " + err.Error(),
 		}})
 	}
-	changes := safeguard.Compare(published, result.Definitions)
-	if len(changes) > 0 {
-		changes = r.byCatalog(ctx, cs, changes, loaded, result.Selection)
-	}
+	next := guard.Next{Selection: cs, Sources: guardSources(loaded), Result: result}
 	if around.consumed.mayActHere() {
-		adopted, err := r.adopt(ctx, cs, published, result.Definitions, around)
-		if err != nil {
+		if next.Adopted, err = r.adopt(ctx, cs, last.Definitions, result.Definitions, around); err != nil {
 			return err
 		}
-		changes = append(changes, adopted...)
 	}
-	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return !holds(cs.Spec.Safeguards, c.Reason) })
-	if len(changes) == 0 || approved(cs, loaded) {
+	held := guard.Decide(ctx, last, next).Held
+	if len(held) == 0 || approved(cs, loaded) {
 		return nil
 	}
-	return r.hold(cs, loaded, mostSerious(changes), heldReasons(changes, result.Selection))
+	return r.hold(cs, loaded, guard.MostSerious(held), heldReasons(held, result.Selection))
 }
 
-// holds says whether a safeguard holds changes with the reason. What the API server defaults may
-// be empty, in a spec that it has not seen.
-func holds(s v1alpha1.Safeguards, reason string) bool {
-	switch reason {
-	case v1alpha1.RemovalReason:
-		return s.OnRemoval != v1alpha1.SafeguardPublish
-	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason:
-		return s.OnVersionRemoval != v1alpha1.SafeguardPublish
-	case v1alpha1.MajorUpgradeReason:
-		return s.OnMajorUpgrade == v1alpha1.SafeguardHold
-	}
-	return true
-}
-
-func (l loadedSource) source() selection.Source {
-	return selection.Source{Name: l.name.Name, Digest: checksum(l.artifact.Revision), Catalog: l.catalog}
-}
-
-// toApprove returns the checksums of the source revisions that have to be approved: of the sources
-// that changed since the last publication, or of all when none did.
-func toApprove(cs *v1alpha1.CatalogSelection, loaded []loadedSource) []string {
-	var changed, all []string
-	for _, l := range loaded {
-		sum := checksum(l.artifact.Revision)
-		all = append(all, sum)
-		same := slices.ContainsFunc(cs.Status.Sources, func(s v1alpha1.SourceStatus) bool {
-			return s.Kind == l.kind && s.Namespace == l.name.Namespace && s.Name == l.name.Name &&
-				checksum(s.Revision) == sum && s.Digest == l.artifact.Digest
-		})
-		if !same {
-			changed = append(changed, sum)
-		}
-	}
-	if len(changed) == 0 {
-		changed = all
-	}
-	slices.Sort(changed)
-	return slices.Compact(changed)
+// toApprove returns the sources whose revisions have to be approved: those that changed since the
+// last publication, or all when none did.
+func toApprove(cs *v1alpha1.CatalogSelection, loaded []loadedSource) []guard.Source {
+	return guard.ToApprove(cs.Status.Sources, guardSources(loaded))
 }
 
 func approved(cs *v1alpha1.CatalogSelection, loaded []loadedSource) bool {
-	return !slices.ContainsFunc(toApprove(cs, loaded), func(sum string) bool {
-		return !slices.Contains(cs.Spec.Safeguards.Approve, sum)
-	})
+	return guard.Approved(cs.Spec.Safeguards, toApprove(cs, loaded))
 }
 
 // holdError says that a safeguard holds a render.
@@ -136,11 +95,9 @@ func (h *holdError) Error() string {
 	return message
 }
 
-// Bounds of status.held: its reasons, the versions of one and the bytes of one of those, and the
-// bytes of all reasons.
+// Bounds of status.held: its reasons, the bytes of a version of one, and the bytes of all reasons.
 const (
 	maxHeldReasons      = 100
-	maxHeldVersions     = 20
 	maxHeldVersionBytes = 64
 	maxHeldBytes        = 64 << 10
 )
@@ -172,7 +129,7 @@ func (r *CatalogSelectionReconciler) hold(cs *v1alpha1.CatalogSelection, loaded 
 		Reasons:  boundReasons(reasons),
 	}
 	if reason != v1alpha1.EmptyResultReason {
-		status.Approve = toApprove(cs, loaded)
+		status.Approve = guard.Checksums(toApprove(cs, loaded))
 	}
 	return &holdError{reason: reason, status: status}
 }
@@ -188,59 +145,11 @@ func (r *CatalogSelectionReconciler) holdEmpty(cs *v1alpha1.CatalogSelection, lo
 	}})
 }
 
-// mostSerious returns the reason of the condition for several changes.
-func mostSerious(changes []safeguard.Change) string {
-	for _, reason := range []string{v1alpha1.RemovalReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason} {
-		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
-			return reason
-		}
-	}
-	return v1alpha1.MajorUpgradeReason
-}
-
+// heldReasons returns the reasons with messages as the status may have them.
 func heldReasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
-	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
-	for _, c := range changes {
-		reasons = append(reasons, v1alpha1.HeldReason{
-			Reason: c.Reason, Application: c.Key.Name,
-			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxHeldVersions)]),
-			Message:  truncate(describe(c, decided), maxEventMessage),
-		})
+	reasons := guard.Reasons(changes, decided)
+	for i := range reasons {
+		reasons[i].Message = truncate(reasons[i].Message, maxEventMessage)
 	}
 	return reasons
-}
-
-// describe says for people what changes, and why an application is gone.
-func describe(c safeguard.Change, decided selection.Result) string {
-	versions := some(c.Versions)
-	switch c.Reason {
-	case v1alpha1.RemovalReason:
-		return "would be removed, because " + whyGone(c.Key, decided)
-	case v1alpha1.AdoptionReason:
-		if len(c.Versions) == 0 {
-			return "lives in the cluster, where the platform itself reconciles it"
-		}
-		return "lives in the cluster with versions that would be removed: " + versions
-	case v1alpha1.MajorUpgradeReason:
-		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
-	}
-	return "versions would be removed: " + versions
-}
-
-func whyGone(key safeguard.Key, decided selection.Result) string {
-	for _, d := range decided.Decisions {
-		a := d.Application
-		if a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
-			return d.Reason
-		}
-	}
-	return "no source has it"
-}
-
-// some lists the first strings, and how many more there are.
-func some(list []string) string {
-	if more := len(list) - maxHeldVersions; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxHeldVersions], ", "), more)
-	}
-	return strings.Join(list, ", ")
 }

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -44,16 +43,8 @@ func newRecord(cs *v1alpha1.CatalogSelection, sources []observedSource, result *
 	return r
 }
 
-// renderedSpec is the spec without the members that change nothing of the artifact's objects, such
-// as approvals. While the rest is the same, every change is the catalog's.
 func renderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
-	spec := *cs.Spec.DeepCopy()
-	spec.Interval = metav1.Duration{}
-	spec.Suspend = false
-	spec.ServiceAccountName = ""
-	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: spec.Safeguards.OnEmpty}
-	spec.Cluster = v1alpha1.Cluster{}
-	return spec
+	return guard.RenderedSpec(cs)
 }
 
 // pack returns the record as the status holds it, nil when that is too large.

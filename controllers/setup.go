@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // sourceIndex finds the CatalogSelections that name a source, by kind/namespace/name.
@@ -60,7 +61,7 @@ func indexSources(object client.Object) []string {
 	cs := object.(*v1alpha1.CatalogSelection)
 	var keys []string
 	for _, ref := range cs.Spec.Sources {
-		kind, key := sourceKey(cs, ref)
+		kind, key := guard.SourceKey(cs, ref)
 		keys = append(keys, indexKey(kind, key))
 	}
 	return keys

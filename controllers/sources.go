@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -12,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // fluxSource is what all kinds of Flux sources have in common.
@@ -45,31 +45,12 @@ func (s observedSource) status() v1alpha1.SourceStatus {
 	}
 }
 
-// checksum returns the checksum part of a revision, <algorithm>:<hex>, which for an
-// OCIRepository is the digest of the manifest. A revision may be a checksum alone.
-func checksum(revision string) string {
-	return revision[strings.LastIndexByte(revision, '@')+1:]
-}
-
-// sourceKey returns the kind and the full name of a reference in cs, with the defaults filled in.
-func sourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (string, types.NamespacedName) {
-	kind := ref.Kind
-	if kind == "" {
-		kind = sourcev1.OCIRepositoryKind
-	}
-	key := types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
-	if key.Namespace == "" {
-		key.Namespace = cs.Namespace
-	}
-	return kind, key
-}
-
 // observe looks the sources up, in order. The error is that of the first one that is not to be
 // used: AccessDenied or SourceNotReady.
 func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]observedSource, error) {
 	observed := make([]observedSource, 0, len(cs.Spec.Sources))
 	for _, ref := range cs.Spec.Sources {
-		kind, key := sourceKey(cs, ref)
+		kind, key := guard.SourceKey(cs, ref)
 		if r.NoCrossNamespaceRefs && key.Namespace != cs.Namespace {
 			return nil, fail(v1alpha1.AccessDeniedReason, fmt.Errorf(
 				"source %s %s is in another namespace, and cross-namespace references are forbidden "+

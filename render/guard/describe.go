@@ -1,0 +1,73 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// maxVersions bounds the versions that a reason lists.
+const maxVersions = 20
+
+// MostSerious returns the one reason that stands for several changes.
+func MostSerious(changes []safeguard.Change) string {
+	for _, reason := range []string{v1alpha1.RemovalReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason} {
+		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
+			return reason
+		}
+	}
+	return v1alpha1.MajorUpgradeReason
+}
+
+// Reasons says for people what each change does. decided are the decisions of the new render.
+func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
+	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
+	for _, c := range changes {
+		reasons = append(reasons, v1alpha1.HeldReason{
+			Reason: c.Reason, Application: c.Key.Name,
+			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxVersions)]),
+			Message:  Describe(c, decided),
+		})
+	}
+	return reasons
+}
+
+// Describe says what changes, and why an application is gone.
+func Describe(c safeguard.Change, decided selection.Result) string {
+	versions := some(c.Versions)
+	switch c.Reason {
+	case v1alpha1.RemovalReason:
+		return "would be removed, because " + WhyGone(c.Key, decided)
+	case v1alpha1.AdoptionReason:
+		if len(c.Versions) == 0 {
+			return "lives in the cluster, where the platform itself reconciles it"
+		}
+		return "lives in the cluster with versions that would be removed: " + versions
+	case v1alpha1.MajorUpgradeReason:
+		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
+	}
+	return "versions would be removed: " + versions
+}
+
+// WhyGone says why the new render does not have a definition.
+func WhyGone(key safeguard.Key, decided selection.Result) string {
+	for _, d := range decided.Decisions {
+		a := d.Application
+		if a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
+			return d.Reason
+		}
+	}
+	return "no source has it"
+}
+
+// some lists the first strings, and how many more there are.
+func some(list []string) string {
+	if more := len(list) - maxVersions; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxVersions], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
