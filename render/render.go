@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -53,6 +52,9 @@ type Result struct {
 	// Addresses has, by application, what the mirrors found in its document; empty without
 	// mirrors.
 	Addresses []Addresses
+
+	// kustomization of the tree, without its resources.
+	kustomization tree.Kustomization
 }
 
 // Render selects from the sources, which are in order of precedence, transforms what is
@@ -75,14 +77,16 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 			return nil, err
 		}
 	}
-	files, patched, err := assemble(documents, opts)
+	k := kustomization(opts)
+	files, patched, err := assemble(documents, k)
 	if err != nil {
 		return nil, err
 	}
 	return &Result{
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
-		Definitions: definitions(selected.Applications(), patched),
+		Definitions:   definitions(selected.Applications(), patched),
+		kustomization: k,
 	}, nil
 }
 
@@ -126,30 +130,34 @@ func (r *Result) WriteArchive(w io.Writer) error {
 
 // assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first;
 // with any, it also returns the versions of the built objects by name.
-func assemble(documents []document, opts Options) (*tree.Tree, map[string][]string, error) {
-	k := tree.Kustomization{
-		Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches,
-		AllowEmpty: opts.AllowEmpty,
-	}
+func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[string][]string, error) {
 	files, err := assembleWith(documents, k)
-	if err != nil || len(opts.Patches) == 0 {
+	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
 	}
-	plain, err := assembleWith(documents, tree.Kustomization{AllowEmpty: opts.AllowEmpty})
+	plain, err := assembleWith(documents, tree.Kustomization{AllowEmpty: k.AllowEmpty})
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := prove(plain, files, opts.Patches)
+	built, err := prove(plain, files, k.Patches)
 	if err != nil {
 		return nil, nil, err
 	}
 	return files, builtVersions(built), nil
 }
 
+// kustomization is what the options say about every object.
+func kustomization(opts Options) tree.Kustomization {
+	return tree.Kustomization{
+		Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches,
+		AllowEmpty: opts.AllowEmpty,
+	}
+}
+
 func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error) {
 	files := tree.New()
 	for _, d := range documents {
-		file := path.Join(ApplicationsDir, d.name+".yaml")
+		file := fileOf(d.name)
 		if err := files.Add(file, d.content); err != nil {
 			return nil, fmt.Errorf("assembling the artifact: %w", err)
 		}

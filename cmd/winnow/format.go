@@ -20,6 +20,7 @@ const (
 	formatJSON     = "json"
 	formatMarkdown = "markdown"
 	formatGitHub   = "github"
+	formatText     = "text"
 )
 
 // maxLine is the width that tables are made for.

@@ -74,7 +74,7 @@ func newRootCommand() *cobra.Command {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
-		newPushCommand(), newPullCommand(), newVersionCommand())
+		newDiffCommand(), newPushCommand(), newPullCommand(), newVersionCommand())
 	return root
 }
 

@@ -21,6 +21,9 @@ type selectionOptions struct {
 	plainHTTP  bool
 }
 
+// sourceFlag names the flag of catalogs in messages.
+const sourceFlag = "--source"
+
 func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
@@ -46,7 +49,7 @@ func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	if err != nil {
 		return nil, render.Options{}, fmt.Errorf("%s: %w", label(o.file), err)
 	}
-	sources, err := openSources(ctx, cs, o.sources, o.plainHTTP)
+	sources, err := openSources(ctx, cs, sourceFlag, o.sources, o.plainHTTP)
 	return sources, options, err
 }
 

@@ -61,6 +61,7 @@ func newRegistry(t *testing.T, packed []byte) *registry {
 		return v1.Manifest{ArtifactType: catalogArtifactType, Config: v1.DescriptorEmptyJSON, Layers: layers}
 	}
 	r.push(t, "catalog", oras(readme, catalog))
+	r.push(t, "less", oras(r.layer(packLess(t), v1.MediaTypeImageLayerGzip, "applications")))
 	r.push(t, "private", oras(catalog))
 	r.push(t, "half", oras(hostile))
 	r.push(t, "lost", oras(lost))
@@ -76,6 +77,34 @@ func newRegistry(t *testing.T, packed []byte) *registry {
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
 	return r
+}
+
+// packLess packs the example catalog without loki and without a version of argocd.
+func packLess(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/catalog")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "applications", "loki")); err != nil {
+		t.Fatal(err)
+	}
+	argocd := filepath.Join(dir, "applications", "argocd", "application.yaml")
+	before, rest, _ := strings.Cut(readFileString(t, argocd), "    - version: 2.13.0")
+	_, after, _ := strings.Cut(rest, "    - version")
+	writeFile(t, argocd, before+"    - version"+after)
+	lists, err := filepath.Glob(filepath.Join(dir, "catalogs", "*", "metadata.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range lists {
+		writeFile(t, list, strings.ReplaceAll(readFileString(t, list), "  - loki\n", ""))
+	}
+	packed, err := pack(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 // layer adds a blob and returns the descriptor of a layer with the title.

@@ -19,9 +19,9 @@ import (
 const ociScheme = "oci://"
 
 // openSources loads a catalog for every source of the selection, in its order. args are the
-// values of --source: CATALOG for a selection with one source, NAME=CATALOG otherwise.
-func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, args []string, plainHTTP bool) ([]selection.Source, error) {
-	catalogs, err := assignSources(cs, args)
+// values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
+func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, plainHTTP bool) ([]selection.Source, error) {
+	catalogs, err := assignSources(cs, flag, args)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, args []stri
 }
 
 // assignSources returns the CATALOG of every source in the spec's order.
-func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, error) {
+func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([]string, error) {
 	names := make([]string, len(cs.Spec.Sources))
 	for i, source := range cs.Spec.Sources {
 		names[i] = source.Name
@@ -51,21 +51,21 @@ func assignSources(cs *v1alpha1.CatalogSelection, args []string) ([]string, erro
 	for _, arg := range args {
 		name, where, ok := strings.Cut(arg, "=")
 		if !ok || !slices.Contains(names, name) {
-			return nil, fmt.Errorf("--source %s: want NAME=CATALOG with one of the sources %s", arg, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s %s: want NAME=CATALOG with one of the sources %s", flag, arg, strings.Join(names, ", "))
 		}
 		for i := range names {
 			if names[i] != name {
 				continue
 			}
 			if catalogs[i] != "" {
-				return nil, fmt.Errorf("--source %s: the source %s has a catalog already: %s", arg, name, catalogs[i])
+				return nil, fmt.Errorf("%s %s: the source %s has a catalog already: %s", flag, arg, name, catalogs[i])
 			}
 			catalogs[i] = where
 		}
 	}
 	for i, where := range catalogs {
 		if where == "" {
-			return nil, fmt.Errorf("the selection's source %s has no catalog: add --source %s=CATALOG", names[i], names[i])
+			return nil, fmt.Errorf("the selection's source %s has no catalog: add %s %s=CATALOG", names[i], flag, names[i])
 		}
 	}
 	return catalogs, nil

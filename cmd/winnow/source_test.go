@@ -33,7 +33,7 @@ func TestAssignSources(t *testing.T) {
 			for _, name := range test.sources {
 				cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Name: name})
 			}
-			got, err := assignSources(cs, test.args)
+			got, err := assignSources(cs, sourceFlag, test.args)
 			if !slices.Equal(got, test.want) || (err == nil) != (test.want != nil) {
 				t.Errorf("assignSources() = %q, %v, want %q", got, err, test.want)
 			}

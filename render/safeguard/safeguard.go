@@ -213,14 +213,15 @@ func filter(list []string, keep func(string) bool) []string {
 // majorRise returns the highest semantic versions of both, and whether the second's major is
 // greater. What is no semantic version does not count.
 func majorRise(older, newer []string) (from, to string, rises bool) {
-	before, now := highest(older), highest(newer)
+	before, now := Highest(older), Highest(newer)
 	if before == nil || now == nil {
 		return "", "", false
 	}
 	return before.Original(), now.Original(), now.Major() > before.Major()
 }
 
-func highest(versions []string) *semver.Version {
+// Highest returns the highest semantic version, nil when there is none.
+func Highest(versions []string) *semver.Version {
 	var best *semver.Version
 	for _, text := range versions {
 		parsed, err := semver.NewVersion(text)

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// diffOptions are the flags of winnow diff.
+type diffOptions struct {
+	file, fromFile, name string
+	from, to             []string
+	plainHTTP            bool
+	failOn               conditions
+	output               *choice
+}
+
+func newDiffCommand() *cobra.Command {
+	var o diffOptions
+	cmd := &cobra.Command{
+		Use:   "diff -f SELECTION --from CATALOG --to CATALOG",
+		Short: "Say what a new catalog, or an edit of a selection, changes",
+		Long: "Say what a new catalog, or an edit of a selection, changes in the artifact:\n" +
+			"application by application and version by version, and what the safeguards will\n" +
+			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"Only a registry knows the digest that an approval of held changes names.\n\n" +
+			"--fail-on takes\n" + conditionTable() + "\n" +
+			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
+			"invalid, 2 usage or I/O.",
+		Example: "  # what v2 changes\n" +
+			"  winnow diff -f selection.yaml --from oci://ghcr.io/org/catalog:v1 \\\n" +
+			"    --to oci://ghcr.io/org/catalog:v2\n\n" +
+			"  # what an edit of the selection changes\n" +
+			"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
+			"  # several sources\n" +
+			"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
+			"    --to base=./new --to extra=./extra\n\n" +
+			"  # a pull request that must not remove anything\n" +
+			"  winnow diff -f selection.yaml --from ./old --to ./new -o markdown \\\n" +
+			"    --fail-on removal,version-removal",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
+	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` with the selection before, if it was edited")
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
+	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
+	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
+	o.failOn.add(cmd)
+	return cmd
+}
+
+func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	report, err := o.compareCatalogs(ctx, stdin)
+	if err != nil {
+		return err
+	}
+	if err := write(stdout, o.output.value, (*diffView)(report)); err != nil {
+		return err
+	}
+	if found := report.Trips(o.failOn.names); len(found) > 0 {
+		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: fmt.Errorf("--fail-on %s", strings.Join(found, "; "))}
+	}
+	return nil
+}
+
+// conditions is a flag with names of diff.Conditions.
+type conditions struct{ names []string }
+
+func (c *conditions) add(cmd *cobra.Command) {
+	cmd.Flags().Var(c, "fail-on", "exit with 1 on `WHAT`, several with commas")
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(conditionNames(), cobra.ShellCompDirectiveNoFileComp))
+}
+
+func conditionTable() string {
+	var table strings.Builder
+	for _, condition := range diff.Conditions() {
+		fmt.Fprintf(&table, "  %-16s %s\n", condition.Name, condition.Summary)
+	}
+	return table.String()
+}
+
+func conditionNames() []string {
+	var names []string
+	for _, condition := range diff.Conditions() {
+		names = append(names, condition.Name)
+	}
+	return names
+}
+
+// String is part of pflag.Value.
+func (c *conditions) String() string { return strings.Join(c.names, ",") }
+
+// Type is part of pflag.Value.
+func (c *conditions) Type() string { return "strings" }
+
+// Set is part of pflag.Value.
+func (c *conditions) Set(value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		if !slices.Contains(conditionNames(), name) {
+			return fmt.Errorf("%q is none of %s", name, strings.Join(conditionNames(), ", "))
+		}
+		c.names = append(c.names, name)
+	}
+	return nil
+}
+
+// check says which flags are missing.
+func (o *diffOptions) check() error {
+	switch {
+	case o.file == "":
+		return errors.New("which selection? pass -f FILE")
+	case len(o.to) == 0:
+		return errors.New("which catalog? pass --to CATALOG")
+	case len(o.from) == 0 && o.fromFile == "":
+		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both")
+	case o.file == "-" && o.fromFile == "-":
+		return errors.New("-f and --from-selection cannot both be standard input")
+	}
+	return nil
+}

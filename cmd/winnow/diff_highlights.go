@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// highlights are what a reviewer has to see, in lines.
+func highlights(s *diff.Selection) []string {
+	kinds := []struct {
+		label string
+		of    func(diff.Application) []string
+	}{
+		{"removed", whole(diff.Removed)},
+		{"versions removed", versionsOf(diff.Removed)},
+		{"same version, another source", versionsOf(diff.Replaced)},
+		{"default namespace changed", func(a diff.Application) []string {
+			return when(a.DefaultNamespace != nil, code(a.Name))
+		}},
+		{"major", stepsOf(diff.StepMajor)},
+		{"minor", stepsOf(diff.StepMinor)},
+		{"patch", stepsOf(diff.StepPatch)},
+		{"lower", stepsOf(diff.StepLower)},
+		{"deprecated", func(a diff.Application) []string { return when(a.Deprecated != "", code(a.Name)) }},
+		{"no mirror", func(a diff.Application) []string {
+			return when(len(a.Unmirrored) > 0 || a.Unsearched != "", code(a.Name))
+		}},
+		{"added", whole(diff.Added)},
+	}
+	var lines []string
+	for _, kind := range kinds {
+		var found []string
+		for _, a := range s.Applications {
+			found = append(found, kind.of(a)...)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		line := kind.label + ": " + strings.Join(found[:min(len(found), maxNames)], ", ")
+		if more := len(found) - maxNames; more > 0 {
+			line += fmt.Sprintf(" and %d more", more)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func when(holds bool, text string) []string {
+	if !holds {
+		return nil
+	}
+	return []string{text}
+}
+
+func whole(change diff.Change) func(diff.Application) []string {
+	return func(a diff.Application) []string { return when(a.Change == change, code(a.Name)) }
+}
+
+func versionsOf(change diff.Change) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		var found []string
+		for _, v := range a.Versions {
+			if a.Change == diff.Updated && v.Change == change {
+				found = append(found, code(a.Name+" "+v.Version))
+			}
+		}
+		return found
+	}
+}
+
+func stepsOf(kind string) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		if a.Highest == nil || a.Highest.Kind != kind {
+			return nil
+		}
+		return []string{code(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// diffView is a report that can be printed.
+type diffView diff.Report
+
+// table is for a terminal.
+func (v *diffView) table(w io.Writer) {
+	for i, s := range v.Selections {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		selectionText{w}.print(s)
+	}
+	if len(v.Selections) == 0 {
+		fmt.Fprintln(w, "no CatalogSelection")
+	}
+	for i, note := range v.Notes {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, wrap("note: "+note, ""))
+	}
+}
+
+// selectionText prints a selection for a terminal.
+type selectionText struct{ io.Writer }
+
+func (w selectionText) print(s *diff.Selection) {
+	fmt.Fprintln(w, wrap(nameOf(s)+": "+headline(s), ""))
+	for _, side := range []struct {
+		label string
+		state *diff.State
+	}{{"from", s.From}, {"to  ", s.To}} {
+		if side.state != nil {
+			fmt.Fprintf(w, "  %s %s\n", side.label, side.state.Revision)
+		}
+	}
+	w.list("", s.Notes)
+	w.list("unknown: ", s.Unknown)
+	w.held(s.Held)
+	for _, a := range inOrder(s.Applications) {
+		fmt.Fprintln(w)
+		w.application(a)
+	}
+	if offline(s) {
+		fmt.Fprintf(w, "\n%s\n", wrap(offlineNote, ""))
+	}
+	if len(s.Bypassed) > 0 {
+		fmt.Fprintf(w, "\n%s\n", wrap("bypassed in the cluster: "+strings.Join(s.Bypassed, ", "), ""))
+	}
+}
+
+func (w selectionText) list(label string, sentences []string) {
+	for _, sentence := range sentences {
+		fmt.Fprintln(w, wrap(label+sentence, "  "))
+	}
+}
+
+func (w selectionText) held(h *diff.Held) {
+	if h == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heldHeadline(h))
+	for _, reason := range h.Reasons {
+		fmt.Fprintln(w, wrap(named(reason.Application)+reason.Message, "  "))
+	}
+	for _, line := range approval(h) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// signs of changes at the start of a line.
+func sign(change diff.Change) string {
+	switch change {
+	case diff.Added:
+		return "+"
+	case diff.Removed:
+		return "-"
+	case diff.Updated:
+		return "~"
+	case diff.Replaced:
+		return "!"
+	}
+	return " "
+}
+
+func (w selectionText) application(a diff.Application) {
+	fmt.Fprintln(w, wrap(sign(a.Change)+" "+plain(a.Name)+": "+applicationHeadline(a), ""))
+	for _, version := range a.Versions {
+		fmt.Fprintln(w, wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
+		w.fields(version.Fields, version.FieldsOmitted, "        ")
+	}
+	if f := a.DefaultNamespace; f != nil {
+		fmt.Fprintln(w, wrap("DEFAULT NAMESPACE "+fromTo(*f), "    "))
+	}
+	w.fields(a.Fields, a.FieldsOmitted, "    ")
+	for _, fact := range facts(a) {
+		fmt.Fprintln(w, wrap(fact, "    "))
+	}
+	if a.Values != nil {
+		fmt.Fprintf(w, "    %s\n", valuesLine(a.Values))
+		for line := range strings.Lines(a.Values.Diff) {
+			fmt.Fprintln(w, strings.TrimRight("      "+printable(line), " "))
+		}
+	}
+}
+
+func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {
+	for _, f := range fields {
+		fmt.Fprintln(w, wrap(fieldLine(f), indent))
+	}
+	if omitted > 0 {
+		fmt.Fprintf(w, "%sand %d more fields\n", indent, omitted)
+	}
+}
+
+// inOrder puts first what hurts.
+func inOrder(applications []diff.Application) []diff.Application {
+	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
+	sorted := slices.Clone(applications)
+	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
+		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
+	})
+	return sorted
+}
+
+// printable keeps a line of a text from moving the cursor of a terminal, and its indentation.
+func printable(line string) string {
+	line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, line)
+}

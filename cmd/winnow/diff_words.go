@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// What the formats for people say in the same words.
+
+const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
+
+// offline says whether the cluster could have been looked at, but was not.
+func offline(s *diff.Selection) bool {
+	return !s.Live && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+}
+
+func nameOf(s *diff.Selection) string {
+	name := s.Namespace + "/" + s.Name
+	if s.File != "" {
+		name += " (" + s.File + ")"
+	}
+	return plain(name)
+}
+
+// headline says how much changes.
+func headline(s *diff.Selection) string {
+	switch {
+	case s.Error != "":
+		return "not compared: " + s.Error
+	case len(s.Unknown) > 0:
+		return "not compared"
+	case s.Change == diff.Removed:
+		return "the selection is removed"
+	}
+	var parts []string
+	if s.Change == diff.Added {
+		parts = append(parts, "a new selection")
+	}
+	for _, counted := range [][]string{applicationCounts(s.Counts), versionCounts(s.Counts)} {
+		if len(counted) > 0 {
+			parts = append(parts, strings.Join(counted, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing changes")
+	}
+	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, count(s.To.Available, "application"))
+}
+
+type counted struct {
+	n    int
+	word string
+}
+
+func applicationCounts(c diff.Counts) []string {
+	return counts([]counted{{c.Removed, "removed"}, {c.Updated, "updated"}, {c.Added, "added"}}, "application")
+}
+
+func versionCounts(c diff.Counts) []string {
+	return counts([]counted{
+		{c.VersionsRemoved, "removed"}, {c.VersionsReplaced, "with another source"}, {c.VersionsAdded, "added"},
+	}, "version")
+}
+
+// counts names the thing once.
+func counts(all []counted, thing string) []string {
+	var parts []string
+	for _, one := range all {
+		switch {
+		case one.n == 0:
+		case len(parts) == 0:
+			parts = append(parts, count(one.n, thing)+" "+one.word)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.word))
+		}
+	}
+	return parts
+}
+
+func heldHeadline(h *diff.Held) string {
+	if h.Approved {
+		return "Held unless approved, and spec.safeguards.approve has it: it is published"
+	}
+	return "HELD: nothing of this is published"
+}
+
+func named(application string) string {
+	if application == "" {
+		return ""
+	}
+	return application + ": "
+}
+
+// approval says how to release what is held, in lines.
+func approval(h *diff.Held) []string {
+	if h.Approved || len(h.Approve)+len(h.UnknownChecksums) == 0 {
+		return nil
+	}
+	var lines []string
+	if len(h.Approve) > 0 {
+		lines = append(lines, "To publish it all the same, add to the CatalogSelection:")
+		lines = append(lines, approveYAML(h.Approve)...)
+	}
+	for _, source := range h.UnknownChecksums {
+		lines = append(lines, strings.Split(wrap(unknownChecksum(plain(source)), ""), "\n")...)
+	}
+	return lines
+}
+
+func approveYAML(checksums []string) []string {
+	lines := []string{"  spec:", "    safeguards:", "      approve:"}
+	for _, checksum := range checksums {
+		lines = append(lines, "      - "+checksum)
+	}
+	return lines
+}
+
+func unknownChecksum(source string) string {
+	return fmt.Sprintf("To publish it all the same, spec.safeguards.approve needs the digest of the manifest of the source %s, "+
+		"which only %shost/repository tells.", source, ociScheme)
+}
+
+func applicationHeadline(a diff.Application) string {
+	switch a.Change {
+	case diff.Removed:
+		return "removed " + by(a.Cause) + ", because " + a.Reason
+	case diff.Added:
+		return "added"
+	case diff.Unchanged:
+		return "its definition stays as it is"
+	}
+	if h := a.Highest; h != nil {
+		return fmt.Sprintf("updated, %s -> %s (%s)", h.From, h.To, h.Kind)
+	}
+	return "updated"
+}
+
+// by says whose doing a loss is.
+func by(cause diff.Cause) string {
+	if cause == diff.CauseSpec {
+		return "by the edit of the selection"
+	}
+	return "by the catalog"
+}
+
+func versionLine(a diff.Application, v diff.Version) string {
+	switch {
+	case v.Change == diff.Replaced:
+		return v.Version + " with another source:"
+	case v.Change == diff.Removed && a.Change != diff.Removed:
+		return v.Version + ", removed " + by(v.Cause)
+	}
+	return v.Version
+}
+
+func fromTo(f diff.Field) string {
+	switch {
+	case f.From == "":
+		return "added: " + f.To
+	case f.To == "":
+		return "removed, was " + f.From
+	}
+	return f.From + " -> " + f.To
+}
+
+func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
+
+// facts are what is told beside the object.
+func facts(a diff.Application) []string {
+	var all []string
+	if a.Deprecated != "" {
+		all = append(all, "deprecated: "+a.Deprecated)
+	}
+	for _, host := range a.Unmirrored {
+		all = append(all, fmt.Sprintf("no mirror covers %s: %s at %s", host.Host, host.Kind, host.Path))
+	}
+	if a.Unsearched != "" {
+		all = append(all, "default values cannot be searched for hosts: "+a.Unsearched)
+	}
+	return all
+}
+
+func valuesLine(v *diff.Values) string {
+	line := fmt.Sprintf("%s: %s added, %d removed", v.Field, count(v.Added, "line"), v.Removed)
+	if v.Omitted > 0 {
+		line += fmt.Sprintf("; %s of the diff left out", count(v.Omitted, "line"))
+	}
+	return line
+}

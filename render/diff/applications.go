@@ -1,0 +1,262 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// differ compares the applications of two sides.
+type differ struct {
+	from, to  *Side
+	byCatalog map[loss]bool
+	// budget is how many bytes of diffs there may still be.
+	budget int
+
+	older, newer map[string]render.Object
+}
+
+// loss is a definition that is gone, or one of its versions.
+type loss struct {
+	key     safeguard.Key
+	version string
+}
+
+// causes returns the losses that are the catalog's doing.
+func causes(changes []safeguard.Change) map[loss]bool {
+	losses := map[loss]bool{}
+	for _, c := range changes {
+		switch c.Reason {
+		case v1alpha1.RemovalReason:
+			losses[loss{key: c.Key}] = true
+		case v1alpha1.VersionRemovalReason:
+			for _, version := range c.Versions {
+				losses[loss{c.Key, version}] = true
+			}
+		}
+	}
+	return losses
+}
+
+func (d *differ) cause(key safeguard.Key, version string) Cause {
+	if d.byCatalog[loss{key: key}] || d.byCatalog[loss{key, version}] {
+		return CauseCatalog
+	}
+	return CauseSpec
+}
+
+// applications fills in what happens to each application.
+func (d *differ) applications(out *Selection) error {
+	older, newer := byKey(d.from.definitions()), byKey(d.to.definitions())
+	if err := d.build(older, newer); err != nil {
+		return err
+	}
+	news := d.news()
+	var all []Application
+	for key, before := range older {
+		after, stays := newer[key]
+		if !stays {
+			all = append(all, d.removed(before))
+			continue
+		}
+		a := d.kept(before, after)
+		if news.tell(&a) || a.Change != Unchanged {
+			all = append(all, a)
+		} else {
+			out.Counts.Unchanged++
+		}
+	}
+	for key, after := range newer {
+		if _, stays := older[key]; !stays {
+			a := entry(after, Added)
+			for _, version := range after.Versions {
+				a.Versions = append(a.Versions, Version{Version: version, Change: Added})
+			}
+			news.tell(&a)
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b Application) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
+	})
+	for i := range all {
+		d.values(&all[i])
+		out.Counts.add(all[i])
+	}
+	out.Applications = append(out.Applications, all...)
+	return nil
+}
+
+// build builds the objects that may differ.
+func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) error {
+	if d.from == nil || d.to == nil {
+		return nil
+	}
+	var names []string
+	for key := range newer {
+		if _, stays := older[key]; stays && !d.from.Result.Same(d.to.Result, key.Name) {
+			names = append(names, key.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	var err error
+	if d.older, err = d.from.Result.Objects(names); err != nil {
+		return err
+	}
+	d.newer, err = d.to.Result.Objects(names)
+	return err
+}
+
+func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
+	all := make(map[safeguard.Key]safeguard.Definition, len(definitions))
+	for _, d := range definitions {
+		all[d.Key()] = d
+	}
+	return all
+}
+
+func entry(d safeguard.Definition, change Change) Application {
+	return Application{
+		Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Change: change,
+		Versions: []Version{}, Fields: []Field{}, Unmirrored: []Host{},
+	}
+}
+
+func (d *differ) removed(before safeguard.Definition) Application {
+	a := entry(before, Removed)
+	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
+	for _, version := range before.Versions {
+		a.Versions = append(a.Versions, Version{Version: version, Change: Removed, Cause: a.Cause})
+	}
+	return a
+}
+
+// kept compares the objects of an application that stays.
+func (d *differ) kept(before, after safeguard.Definition) Application {
+	a := entry(after, Unchanged)
+	older, newer := d.older[after.Name], d.newer[after.Name]
+	if older == nil || newer == nil {
+		return a
+	}
+	fields := fieldsOf(older, newer)
+	if len(fields) == 0 {
+		return a
+	}
+	a.Change = Updated
+	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	a.Highest = step(before.Versions, after.Versions)
+	a.other(fields, older, newer)
+	return a
+}
+
+// news is what is told of an application beside its object.
+type news struct {
+	older, newer map[string]told
+}
+
+type told struct {
+	deprecated string
+	addresses  render.Addresses
+}
+
+func (d *differ) news() news {
+	n := news{newer: tell(d.to.Result)}
+	if d.from != nil {
+		n.older = tell(d.from.Result)
+	}
+	return n
+}
+
+func tell(result *render.Result) map[string]told {
+	all := map[string]told{}
+	for _, decision := range result.Selection.Applications() {
+		all[decision.Application.Name] = told{deprecated: deprecation(decision)}
+	}
+	for _, addresses := range result.Addresses {
+		one := all[addresses.Application]
+		one.addresses = addresses
+		all[addresses.Application] = one
+	}
+	return all
+}
+
+func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
+
+// tell fills in what is new, and says whether there is anything.
+func (n news) tell(a *Application) bool {
+	before, after := n.older[a.Name], n.newer[a.Name]
+	if before.deprecated == "" {
+		a.Deprecated = after.deprecated
+	}
+	if before.addresses.Unreadable == "" {
+		a.Unsearched = after.addresses.Unreadable
+	}
+	known := map[string]bool{}
+	for _, host := range before.addresses.Uncovered() {
+		known[string(host.Kind)+" "+host.Host] = true
+	}
+	a.Unmirrored = []Host{}
+	for _, host := range after.addresses.Uncovered() {
+		if id := string(host.Kind) + " " + host.Host; !known[id] {
+			known[id] = true
+			a.Unmirrored = append(a.Unmirrored, Host{Host: host.Host, Kind: string(host.Kind), Path: host.Path})
+		}
+	}
+	return a.Deprecated != "" || a.Unsearched != "" || len(a.Unmirrored) > 0
+}
+
+func (c *Counts) add(a Application) {
+	switch a.Change {
+	case Added:
+		c.Added++
+	case Removed:
+		c.Removed++
+	case Updated:
+		c.Updated++
+	default:
+		c.Unchanged++
+	}
+	c.versions(a)
+	if a.Deprecated != "" {
+		c.Deprecated++
+	}
+	if len(a.Unmirrored) > 0 || a.Unsearched != "" {
+		c.Unmirrored++
+	}
+}
+
+// versions counts those of applications that stay.
+func (c *Counts) versions(a Application) {
+	if a.Change != Updated {
+		return
+	}
+	for _, v := range a.Versions {
+		switch v.Change {
+		case Added:
+			c.VersionsAdded++
+		case Removed:
+			c.VersionsRemoved++
+		case Replaced:
+			c.VersionsReplaced++
+		}
+	}
+	if a.Highest == nil {
+		return
+	}
+	switch a.Highest.Kind {
+	case StepMajor:
+		c.Major++
+	case StepMinor:
+		c.Minor++
+	case StepPatch:
+		c.Patch++
+	}
+}

@@ -1,0 +1,158 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Side is one of the two states of a selection.
+type Side struct {
+	Selection *v1alpha1.CatalogSelection
+	Sources   []guard.Source
+	Result    *render.Result
+	// Empty is why the controller would publish nothing; nil when it publishes the result.
+	Empty error
+}
+
+// Render returns the state that selection and sources lead to. A selection of nothing is no error.
+func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*Side, error) {
+	opts, err := render.FromSpec(cs)
+	if err != nil {
+		return nil, err
+	}
+	side := &Side{Selection: cs, Sources: sources}
+	side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
+	var refused *render.Error
+	if errors.As(err, &refused) && refused.Reason == v1alpha1.EmptyResultReason {
+		side.Empty = err
+		opts.AllowEmpty = true
+		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
+	}
+	return side, err
+}
+
+// published returns what the controller has published of this state.
+func (s *Side) published() guard.Published {
+	if s == nil || s.Empty != nil {
+		return guard.Published{}
+	}
+	return guard.Published{
+		Spec: guard.RenderedSpec(s.Selection), Definitions: s.Result.Definitions,
+		Sources: func(context.Context) ([]guard.Source, error) { return s.Sources, nil },
+	}
+}
+
+func (s *Side) definitions() []safeguard.Definition {
+	if s == nil {
+		return nil
+	}
+	return s.Result.Definitions
+}
+
+func (s *Side) state() *State {
+	if s == nil {
+		return nil
+	}
+	decided := s.Result.Selection
+	state := &State{
+		Revision: s.Result.Revision, Available: decided.Available, Selected: decided.Selected, Sources: []Source{},
+	}
+	for _, source := range s.Sources {
+		state.Sources = append(state.Sources, Source{
+			Kind: source.Kind, Namespace: source.Name.Namespace, Name: source.Name.Name, Checksum: source.Checksum,
+		})
+	}
+	return state
+}
+
+// statuses are the sources as the status has them after a publication.
+func (s *Side) statuses() []v1alpha1.SourceStatus {
+	if s == nil || s.Empty != nil {
+		return nil
+	}
+	var all []v1alpha1.SourceStatus
+	for _, source := range s.Sources {
+		all = append(all, v1alpha1.SourceStatus{
+			Kind: source.Kind, Namespace: source.Name.Namespace, Name: source.Name.Name, Revision: source.Checksum,
+		})
+	}
+	return all
+}
+
+// NewSelection returns what is said of a selection before anything is compared.
+func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
+	return &Selection{
+		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
+		Applications: []Application{}, Bypassed: []string{}, Notes: []string{}, Unknown: []string{},
+	}
+}
+
+// Compare returns what happens when from becomes to. Either may be nil, where the selection does
+// not exist. adopted is what live definitions lose that from does not have.
+func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*Selection, error) {
+	some := to
+	if some == nil {
+		some = from
+	}
+	out := NewSelection(some.Selection)
+	out.From, out.To = from.state(), to.state()
+	switch {
+	case to == nil:
+		out.Change = Removed
+		return out, nil
+	case from == nil:
+		out.Change = Added
+	case from.Result.Revision == to.Result.Revision:
+		out.Change = Unchanged
+	}
+	out.SpecChanged = from != nil &&
+		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
+	verdict := guard.Decide(ctx, from.published(), guard.Next{
+		Selection: to.Selection, Sources: to.Sources, Result: to.Result, Adopted: adopted,
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if out.Change != Unchanged || to.Empty != nil {
+		out.Held = held(from, to, verdict)
+	}
+	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), budget: maxDiffs}
+	if err := d.applications(out); err != nil {
+		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
+	}
+	return out, nil
+}
+
+func held(from, to *Side, verdict guard.Verdict) *Held {
+	h := &Held{Approve: []string{}, UnknownChecksums: []string{}}
+	if to.Empty != nil {
+		// Nothing releases it, so nothing is to be approved.
+		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
+		return h
+	}
+	if len(verdict.Held) == 0 {
+		return nil
+	}
+	safeguards := to.Selection.Spec.Safeguards
+	h.Reasons = guard.Reasons(verdict.Held, to.Result.Selection)
+	needed := guard.ToApprove(from.statuses(), to.Sources)
+	h.Approved = guard.Approved(safeguards, needed)
+	for _, source := range needed {
+		switch {
+		case source.Checksum == "":
+			h.UnknownChecksums = append(h.UnknownChecksums, source.Name.Name)
+		case !guard.Approved(safeguards, []guard.Source{source}):
+			h.Approve = append(h.Approve, source.Checksum)
+		}
+	}
+	h.Approve = sorted(h.Approve)
+	return h
+}

@@ -1,0 +1,109 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Condition is something that a report may be asked for.
+type Condition struct {
+	Name string
+	// Summary says when it holds.
+	Summary string
+	// found returns what it holds for; several names, or none.
+	found func(*Selection) []string
+}
+
+// Conditions are all that there are.
+func Conditions() []Condition {
+	return []Condition{
+		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
+		{"version-removal", "a version of an application that stays is removed", versionsThat(Removed)},
+		{"version-change", "a version stays, with another source", versionsThat(Replaced)},
+		{"major", "the highest version rises to another major", applicationsThat(func(a Application) bool {
+			return a.Highest != nil && a.Highest.Kind == StepMajor
+		})},
+		{"namespace", "a default namespace changes", applicationsThat(func(a Application) bool { return a.DefaultNamespace != nil })},
+		{"deprecation", "an application is newly deprecated", applicationsThat(func(a Application) bool { return a.Deprecated != "" })},
+		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
+			return len(a.Unmirrored) > 0 || a.Unsearched != ""
+		})},
+		{"held", "the safeguards hold something that is not approved", isHeld},
+		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
+		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
+	}
+}
+
+// Trips returns, for every condition that holds, a message that says for what.
+func (r *Report) Trips(names []string) []string {
+	const listed = 5
+	var messages []string
+	for _, condition := range Conditions() {
+		if !slices.Contains(names, condition.Name) {
+			continue
+		}
+		var found []string
+		for _, s := range r.Selections {
+			found = append(found, condition.found(s)...)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		message := condition.Name + ": " + strings.Join(found[:min(len(found), listed)], ", ")
+		if more := len(found) - listed; more > 0 {
+			message += fmt.Sprintf(" and %d more", more)
+		}
+		messages = append(messages, message)
+	}
+	return messages
+}
+
+func applicationsThat(holds func(Application) bool) func(*Selection) []string {
+	return func(s *Selection) []string {
+		var found []string
+		for _, a := range s.Applications {
+			if holds(a) {
+				found = append(found, a.Name)
+			}
+		}
+		return found
+	}
+}
+
+// versionsThat looks at applications that stay.
+func versionsThat(change Change) func(*Selection) []string {
+	return func(s *Selection) []string {
+		var found []string
+		for _, a := range s.Applications {
+			for _, v := range a.Versions {
+				if a.Change == Updated && v.Change == change {
+					found = append(found, a.Name+" "+v.Version)
+				}
+			}
+		}
+		return found
+	}
+}
+
+func isHeld(s *Selection) []string {
+	if s.Held == nil || s.Held.Approved {
+		return nil
+	}
+	var found []string
+	for _, reason := range s.Held.Reasons {
+		name := reason.Application
+		if name == "" {
+			name = s.Name
+		}
+		found = append(found, name+" ("+reason.Reason+")")
+	}
+	return found
+}
+
+func once(holds bool, s *Selection) []string {
+	if !holds {
+		return nil
+	}
+	return []string{s.Name}
+}

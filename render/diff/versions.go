@@ -1,0 +1,85 @@
+package diff
+
+import (
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Kinds of steps.
+const (
+	StepMajor = "major"
+	StepMinor = "minor"
+	StepPatch = "patch"
+	StepOther = "other"
+	StepLower = "lower"
+)
+
+// versions compares the entries of spec.versions: the newer ones in their order, then those that
+// are gone in theirs.
+func (d *differ) versions(key safeguard.Key, older, newer render.Object) []Version {
+	before, _ := entries(older)
+	after, order := entries(newer)
+	var all []Version
+	for _, version := range order {
+		was, stays := before[version]
+		if !stays {
+			all = append(all, Version{Version: version, Change: Added})
+			continue
+		}
+		if fields := fieldsOf(was, after[version]); len(fields) > 0 {
+			v := Version{Version: version, Change: Replaced}
+			v.Fields, v.FieldsOmitted = bounded(fields)
+			all = append(all, v)
+		}
+	}
+	_, order = entries(older)
+	for _, version := range order {
+		if _, stays := after[version]; !stays {
+			all = append(all, Version{Version: version, Change: Removed, Cause: d.cause(key, version)})
+		}
+	}
+	return all
+}
+
+// entries returns those of spec.versions by their version, and the versions in their order. Of an
+// entry that is there twice the first counts.
+func entries(object render.Object) (map[string]render.Object, []string) {
+	spec, _ := object["spec"].(map[string]any)
+	list, _ := spec["versions"].([]any)
+	found := map[string]render.Object{}
+	var order []string
+	for _, element := range list {
+		entry, _ := element.(map[string]any)
+		version, ok := entry["version"].(string)
+		if _, twice := found[version]; ok && !twice {
+			found[version] = entry
+			order = append(order, version)
+		}
+	}
+	return found, order
+}
+
+// step returns how the highest semantic version moves, nil when it does not.
+func step(before, after []string) *Step {
+	from, to := safeguard.Highest(before), safeguard.Highest(after)
+	if from == nil || to == nil || from.Original() == to.Original() {
+		return nil
+	}
+	return &Step{From: from.Original(), To: to.Original(), Kind: stepKind(from, to)}
+}
+
+func stepKind(from, to *semver.Version) string {
+	switch {
+	case to.LessThan(from):
+		return StepLower
+	case to.Major() != from.Major():
+		return StepMajor
+	case to.Minor() != from.Minor():
+		return StepMinor
+	case to.Patch() != from.Patch():
+		return StepPatch
+	}
+	return StepOther
+}

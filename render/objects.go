@@ -1,0 +1,72 @@
+package render
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+)
+
+// Object is an object of an artifact as kustomize builds it, in the types that kustomize has for
+// YAML: map[string]any, []any, string, bool, int, float64 and nil.
+type Object = map[string]any
+
+// fileOf returns the path of an application's document in the artifact.
+func fileOf(application string) string {
+	return path.Join(ApplicationsDir, application+".yaml")
+}
+
+// Same says whether both artifacts have the same object of the named application, without
+// building it: one that patches change in the same way may differ all the same.
+func (r *Result) Same(other *Result, application string) bool {
+	mine, _ := r.Tree.Content(fileOf(application))
+	theirs, _ := other.Tree.Content(fileOf(application))
+	return string(mine) == string(theirs) && reflect.DeepEqual(r.kustomization, other.kustomization)
+}
+
+// Objects builds the named applications, of which those that the artifact does not have are left
+// out, and returns them by name. It takes time for each name, with patches for each application.
+func (r *Result) Objects(applications []string) (map[string]Object, error) {
+	files := r.Tree
+	if len(r.kustomization.Patches) == 0 {
+		// A patch that names its object itself fails where there is none.
+		var documents []document
+		for _, name := range applications {
+			if content, ok := r.Tree.Content(fileOf(name)); ok {
+				documents = append(documents, document{name: name, content: content})
+			}
+		}
+		if len(documents) == 0 {
+			return nil, nil
+		}
+		var err error
+		if files, err = assembleWith(documents, r.kustomization); err != nil {
+			return nil, err
+		}
+	}
+	built, err := build(files)
+	if err != nil {
+		return nil, fmt.Errorf("building the objects: %w", err)
+	}
+	return objectsOf(built, applications)
+}
+
+func objectsOf(built resmap.ResMap, applications []string) (map[string]Object, error) {
+	wanted := make(map[string]bool, len(applications))
+	for _, name := range applications {
+		wanted[name] = true
+	}
+	objects := make(map[string]Object, len(applications))
+	for _, resource := range built.Resources() {
+		if !wanted[resource.GetName()] {
+			continue
+		}
+		content, err := resource.Map()
+		if err != nil {
+			return nil, fmt.Errorf("reading the built object %s: %w", resource.GetName(), err)
+		}
+		objects[resource.GetName()] = content
+	}
+	return objects, nil
+}
