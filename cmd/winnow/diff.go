@@ -18,6 +18,7 @@ import (
 // diffOptions are the flags of winnow diff.
 type diffOptions struct {
 	file, fromFile, name string
+	git                  string
 	from, to             []string
 	plainHTTP            bool
 	failOn               conditions
@@ -34,6 +35,9 @@ func newDiffCommand() *cobra.Command {
 			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Only a registry knows the digest that an approval of held changes names.\n\n" +
+			"With --git BASE..HEAD [PATH...] the CatalogSelections and OCIRepositories in the\n" +
+			"YAML files of two commits are compared, and the catalogs that these name are\n" +
+			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
 			"--fail-on takes\n" + conditionTable() + "\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
@@ -45,12 +49,17 @@ func newDiffCommand() *cobra.Command {
 			"  # several sources\n" +
 			"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
 			"    --to base=./new --to extra=./extra\n\n" +
-			"  # a pull request that must not remove anything\n" +
-			"  winnow diff -f selection.yaml --from ./old --to ./new -o markdown \\\n" +
+			"  # a pull request of a GitOps repository, which must not remove anything\n" +
+			"  winnow diff --git origin/main...HEAD clusters/production -o markdown \\\n" +
 			"    --fail-on removal,version-removal",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && o.git == "" {
+				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
@@ -59,24 +68,44 @@ func newDiffCommand() *cobra.Command {
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
 	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
 	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
+	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
+		cmd.MarkFlagsMutuallyExclusive("git", flag)
+	}
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
 	return cmd
 }
 
-func (o *diffOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
-	report, err := o.compareCatalogs(ctx, stdin)
+func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, stdout io.Writer) error {
+	report, err := o.compare(ctx, paths, stdin)
 	if err != nil {
 		return err
 	}
 	if err := write(stdout, o.output.value, (*diffView)(report)); err != nil {
 		return err
 	}
-	if found := report.Trips(o.failOn.names); len(found) > 0 {
-		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: fmt.Errorf("--fail-on %s", strings.Join(found, "; "))}
+	found := report.Trips(o.failOn.names)
+	if len(found) > 0 {
+		found[0] = "--fail-on " + found[0]
+	}
+	for _, s := range report.Selections {
+		if strings.HasPrefix(s.Error, afterPrefix) {
+			found = append(found, nameOf(s)+": "+strings.TrimPrefix(s.Error, afterPrefix))
+		}
+	}
+	if len(found) > 0 {
+		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(strings.Join(found, "; "))}
 	}
 	return nil
+}
+
+func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
+	if o.git != "" {
+		return o.compareCommits(ctx, paths)
+	}
+	return o.compareCatalogs(ctx, stdin)
 }
 
 // conditions is a flag with names of diff.Conditions.

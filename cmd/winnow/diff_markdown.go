@@ -27,7 +27,7 @@ func (v *diffView) markdown(w io.Writer) {
 		}
 	}
 	if len(v.Selections) == 0 {
-		parts = append(parts, part{text: "No CatalogSelection.\n"})
+		parts = append(parts, part{text: "No CatalogSelection changes.\n"})
 	}
 	for _, note := range v.Notes {
 		parts = append(parts, part{text: "Note: " + code(note) + "\n"})

@@ -22,7 +22,7 @@ func (v *diffView) table(w io.Writer) {
 		selectionText{w}.print(s)
 	}
 	if len(v.Selections) == 0 {
-		fmt.Fprintln(w, "no CatalogSelection")
+		fmt.Fprintln(w, "no CatalogSelection changes")
 	}
 	for i, note := range v.Notes {
 		if i == 0 {
