@@ -3,55 +3,26 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// adopt returns what live definitions would lose that the selection does not publish yet. Those
-// that Flux leaves alone lose nothing. Those that KKP's own operator reconciles would be fought
-// over, whatever their versions.
-//
-// Before the first publication, a definition that carries the labels of the selection, and that
-// Flux may delete, counts as published: the selection was created anew, and a Kustomization may
-// still have the definition in its inventory.
+// adopt returns what live definitions would lose that the selection does not publish yet.
 func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published, next []safeguard.Definition, around surroundings) ([]safeguard.Change, error) {
-	known, enters := keysOf(published), keysOf(next)
-	var entering []*liveMeta
-	var orphans []safeguard.Definition
-	var platform []safeguard.Change
-	for _, object := range around.live {
-		key := keyOf(object)
-		switch {
-		case known[key] || around.bypass.marked[object.UID] || staysUntouched(cs, object):
-		case enters[key] && object.Labels[platformLabel] != "":
-			platform = append(platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
-		case enters[key]:
-			entering = append(entering, object)
-		case cs.Status.Artifact == nil && appliedBy(cs, object) && !strings.EqualFold(object.Annotations[pruneAnnotation], disabled):
-			orphans = append(orphans, liveDefinition(object, nil))
-		}
-	}
-	found, err := r.readVersions(ctx, entering)
+	marked := func(object *liveMeta) bool { return around.bypass.marked[object.UID] }
+	adoption := guard.Adopt(cs, published, next, around.live, cs.Status.Artifact == nil, marked)
+	found, err := r.readVersions(ctx, adoption.Entering)
 	if err != nil {
 		return nil, fail(v1alpha1.StorageFailedReason, err)
 	}
-	return slices.Concat(platform, safeguard.Compare(orphans, next), safeguard.Adopt(found, next)), nil
-}
-
-// staysUntouched says whether Flux leaves the object alone, and goes on to do so. Our mark on what is
-// bypassed no more has just been removed, even though the cache may still show it.
-func staysUntouched(cs *v1alpha1.CatalogSelection, object *liveMeta) bool {
-	ours := owns(object, reconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
-	honored := bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
-	return untouched(object) && (honored || !ours)
+	return adoption.Changes(found), nil
 }
 
 func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {

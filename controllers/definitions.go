@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,24 +14,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 const (
-	// reconcileAnnotation with the value disabled, on a live object, keeps Flux from updating and
-	// from deleting it.
-	reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
-	// pruneAnnotation with the value disabled, on a live object, keeps Flux from deleting it.
-	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
-	disabled        = "disabled"
-	// platformLabel marks definitions that KKP's own operator reconciles.
-	platformLabel = "apps.kubermatic.k8c.io/managed-by"
-	// marksOwner is the field manager of the marks, and of nothing else.
-	marksOwner = "winnow-marks"
+	reconcileAnnotation = guard.ReconcileAnnotation
+	pruneAnnotation     = guard.PruneAnnotation
+	disabled            = guard.Disabled
+	platformLabel       = guard.PlatformLabel
+	marksOwner          = guard.MarksOwner
 )
 
 // liveMeta is the metadata of a live definition.
-type liveMeta = metav1.PartialObjectMetadata
+type liveMeta = guard.Live
 
 // definitionKind is how the metadata of definitions are watched.
 func (r *CatalogSelectionReconciler) definitionKind(gvk schema.GroupVersionKind) watchedKind {
@@ -111,33 +106,17 @@ func (r *CatalogSelectionReconciler) anyOfKind(selections []*v1alpha1.CatalogSel
 	return nil
 }
 
-func keyOf(object *liveMeta) safeguard.Key {
-	gvk := object.GroupVersionKind()
-	return safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: object.GetName()}
-}
+func keyOf(object *liveMeta) safeguard.Key { return guard.LiveKey(object) }
 
-// appliedBy says whether a live definition carries the labels of the selection.
 func appliedBy(cs *v1alpha1.CatalogSelection, object client.Object) bool {
-	labels := object.GetLabels()
-	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
+	return guard.AppliedBy(cs, object)
 }
 
-func bypassed(object client.Object) bool {
-	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]
-	return labelled
-}
+func bypassed(object client.Object) bool { return guard.Bypassed(object) }
 
-// untouched says whether Flux leaves the object alone. Flux does not mind the case.
-func untouched(object client.Object) bool {
-	return strings.EqualFold(object.GetAnnotations()[reconcileAnnotation], disabled)
-}
+func untouched(object client.Object) bool { return guard.Untouched(object) }
 
-// owns says whether the marks' field manager has set the label or annotation.
-func owns(object client.Object, key string) bool {
-	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager == marksOwner && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
-	})
-}
+func owns(object client.Object, key string) bool { return guard.Owns(object, key) }
 
 // kindsOf returns the kinds of definitions, in an order.
 func kindsOf(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {

@@ -21,8 +21,12 @@ type diffOptions struct {
 	git                  string
 	from, to             []string
 	plainHTTP            bool
-	failOn               conditions
-	output               *choice
+
+	live                    bool
+	kubeconfig, kubeContext string
+
+	failOn conditions
+	output *choice
 }
 
 func newDiffCommand() *cobra.Command {
@@ -39,6 +43,8 @@ func newDiffCommand() *cobra.Command {
 			"YAML files of two commits are compared, and the catalogs that these name are\n" +
 			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
 			"--fail-on takes\n" + conditionTable() + "\n" +
+			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
+			"lose when the selection begins to hold them.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
 		Example: "  # what v2 changes\n" +
@@ -73,6 +79,9 @@ func newDiffCommand() *cobra.Command {
 	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
 		cmd.MarkFlagsMutuallyExclusive("git", flag)
 	}
+	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
+	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
 	return cmd
@@ -106,6 +115,17 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 		return o.compareCommits(ctx, paths)
 	}
 	return o.compareCatalogs(ctx, stdin)
+}
+
+// cluster is nil without --live.
+func (o *diffOptions) cluster() (*liveCluster, error) {
+	switch {
+	case o.live:
+		return openCluster(o.kubeconfig, o.kubeContext)
+	case o.kubeconfig != "" || o.kubeContext != "":
+		return nil, errors.New("--kubeconfig and --context are for --live")
+	}
+	return nil, nil
 }
 
 // conditions is a flag with names of diff.Conditions.

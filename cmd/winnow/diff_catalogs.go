@@ -39,7 +39,11 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
-	compared, err := diff.Compare(ctx, from, to, nil)
+	cluster, err := o.cluster()
+	if err != nil {
+		return nil, err
+	}
+	compared, err := compareSides(ctx, cluster, from, to)
 	if err != nil {
 		return nil, err
 	}

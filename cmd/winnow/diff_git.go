@@ -44,7 +44,11 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 			return nil, err
 		}
 	}
-	c := &gitComparison{plainHTTP: o.plainHTTP, pulled: map[string]selection.Source{}}
+	cluster, err := o.cluster()
+	if err != nil {
+		return nil, err
+	}
+	c := &gitComparison{plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]selection.Source{}}
 	var before, after bool
 	if c.base, before, err = readGitOps(ctx, base, paths); err != nil {
 		return nil, err

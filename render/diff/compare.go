@@ -39,8 +39,8 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	return side, err
 }
 
-// published returns what the controller has published of this state.
-func (s *Side) published() guard.Published {
+// Published returns what the controller has published of this state.
+func (s *Side) Published() guard.Published {
 	if s == nil || s.Empty != nil {
 		return guard.Published{}
 	}
@@ -115,7 +115,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	}
 	out.SpecChanged = from != nil &&
 		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
-	verdict := guard.Decide(ctx, from.published(), guard.Next{
+	verdict := guard.Decide(ctx, from.Published(), guard.Next{
 		Selection: to.Selection, Sources: to.Sources, Result: to.Result, Adopted: adopted,
 	})
 	if err := ctx.Err(); err != nil {

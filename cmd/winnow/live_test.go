@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+const liveDefinitions = `
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata:
+  name: argocd
+spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata:
+  name: loki
+  labels: {apps.k8c.io/application-bypass: ""}
+spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata:
+  name: velero
+  labels: {apps.kubermatic.k8c.io/managed-by: kkp}
+spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata:
+  name: cert-manager
+  annotations: {kustomize.toolkit.fluxcd.io/reconcile: Disabled}
+spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata:
+  name: somebodys
+spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+`
+
+const liveVersion = `{version: 0.0.1, template: {source: {helm: {url: "https://charts.example.com", chartName: x, chartVersion: 0.0.1}}}}`
+
+// What a selection that begins to hold applications takes from those that live in a cluster.
+func TestDiffLive(t *testing.T) {
+	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Apply(t.Context(), []byte(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))); err != nil {
+		t.Fatal(err)
+	}
+	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
+	writeFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
+		"spec:\n  sources:\n  - name: winnow-example\n  limit:\n    nameSelector: [external-dns]\n")
+	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from-selection", narrow, "--to", "../../examples/catalog"}
+
+	offline := execute(t.Context(), diff...)
+	if offline.code != exitOK || strings.Contains(offline.stdout, "HELD") || !strings.Contains(offline.stdout, "Unknown without --live") {
+		t.Errorf("offline: %+v", offline)
+	}
+	live := execute(t.Context(), append(diff, "--live", "--kubeconfig", s.Kubeconfig(), "--fail-on", "held")...)
+	if live.code != exitFindings || strings.Contains(live.stdout, "Unknown") {
+		t.Errorf("exit code %d: %s%s", live.code, live.stdout, live.stderr)
+	}
+	_, held, _ := strings.Cut(live.stdout, "HELD: nothing of this is published\n")
+	held, _, _ = strings.Cut(held, "To publish")
+	want := "  velero: lives in the cluster, where the platform itself reconciles it\n" +
+		"  argocd: lives in the cluster with versions that would be removed: 0.0.1\n"
+	if held != want {
+		t.Errorf("held:\n%swant:\n%s", held, want)
+	}
+	if !strings.HasSuffix(live.stdout, "\nbypassed in the cluster: loki\n") {
+		t.Errorf("the end is %q", live.stdout[max(0, len(live.stdout)-100):])
+	}
+}
+
+func TestDiffLiveWithoutACluster(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	broken := filepath.Join(t.TempDir(), "kubeconfig")
+	writeFile(t, broken, "clusters:\n- name: c\n  cluster: {server: 'http://127.0.0.1:1'}\n"+
+		"contexts:\n- name: c\n  context: {cluster: c}\ncurrent-context: c\n")
+	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from", "../../examples/catalog", "--to", "../../examples/catalog"}
+	for name, flags := range map[string][]string{
+		"reading the kubeconfig":   {"--live", "--kubeconfig", "/nowhere"},
+		"looking at the cluster":   {"--live", "--kubeconfig", broken},
+		"does not exist":           {"--live", "--kubeconfig", broken, "--context", "other"},
+		"--context are for --live": {"--context", "c"},
+	} {
+		got := execute(t.Context(), append(diff, flags...)...)
+		if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, name) {
+			t.Errorf("%v: exit code %d: %s%s", flags, got.code, got.stdout, got.stderr)
+		}
+	}
+}

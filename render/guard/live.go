@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Live is the metadata of a definition that lives in a cluster.
+type Live = metav1.PartialObjectMetadata
+
+// What live definitions are marked with.
+const (
+	// ReconcileAnnotation with the value Disabled, on a live object, keeps Flux from updating and
+	// from deleting it.
+	ReconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
+	// PruneAnnotation with the value Disabled, on a live object, keeps Flux from deleting it.
+	PruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
+	Disabled        = "disabled"
+	// PlatformLabel marks definitions that KKP's own operator reconciles.
+	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
+	// MarksOwner is the field manager of Winnow's marks, and of nothing else.
+	MarksOwner = "winnow-marks"
+)
+
+// LiveKey returns the identity of a live definition.
+func LiveKey(object *Live) safeguard.Key {
+	gvk := object.GroupVersionKind()
+	return safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: object.GetName()}
+}
+
+// AppliedBy says whether a live definition carries the labels of the selection.
+func AppliedBy(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
+	labels := object.GetLabels()
+	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
+}
+
+// Bypassed says whether an admin has bypassed a live definition.
+func Bypassed(object metav1.Object) bool {
+	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]
+	return labelled
+}
+
+// Honored says whether an admin has, and the selection honors it.
+func Honored(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
+	return Bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
+}
+
+// Untouched says whether Flux leaves the object alone. Flux does not mind the case.
+func Untouched(object metav1.Object) bool {
+	return strings.EqualFold(object.GetAnnotations()[ReconcileAnnotation], Disabled)
+}
+
+// Owns says whether the marks' field manager has set the label or annotation.
+func Owns(object metav1.Object, key string) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == MarksOwner && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
+	})
+}
+
+// staysUntouched says whether Flux leaves the object alone, and goes on to do so. Our mark on what is
+// bypassed no more has just been removed, even though a cache may still show it.
+func staysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
+	ours := Owns(object, ReconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
+	return Untouched(object) && (Honored(cs, object) || !ours)
+}
+
+// Adoption is what a publication does to live definitions that were not published before.
+type Adoption struct {
+	// Entering are those that will be applied over. Only their versions tell what they lose.
+	Entering []*Live
+
+	next     []safeguard.Definition
+	orphans  []safeguard.Definition
+	platform []safeguard.Change
+}
+
+// Adopt sorts the live definitions of the kinds that are published, or about to be. Those that Flux
+// leaves alone lose nothing; nor do those for which marked is true, which are about to be left
+// alone. Those that KKP's own operator reconciles would be fought over, whatever their versions.
+//
+// At the first publication, a definition that carries the labels of the selection, and that
+// Flux may delete, counts as published: the selection was created anew, and a Kustomization may
+// still have the definition in its inventory.
+func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition, live []*Live, first bool,
+	marked func(*Live) bool) Adoption {
+	known, enters := keys(published), keys(next)
+	a := Adoption{next: next}
+	for _, object := range live {
+		key := LiveKey(object)
+		switch {
+		case known[key] || marked(object) || staysUntouched(cs, object):
+		case enters[key] && object.Labels[PlatformLabel] != "":
+			a.platform = append(a.platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
+		case enters[key]:
+			a.Entering = append(a.Entering, object)
+		case first && AppliedBy(cs, object) && !strings.EqualFold(object.Annotations[PruneAnnotation], Disabled):
+			a.orphans = append(a.orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name})
+		}
+	}
+	return a
+}
+
+// Changes returns what is lost. found are the definitions of Entering with their versions.
+func (a Adoption) Changes(found []safeguard.Definition) []safeguard.Change {
+	return slices.Concat(a.platform, safeguard.Compare(a.orphans, a.next), safeguard.Adopt(found, a.next))
+}
+
+func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
+	all := make(map[safeguard.Key]bool, len(definitions))
+	for _, d := range definitions {
+		all[d.Key()] = true
+	}
+	return all
+}
