@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// gitHub serves and takes the comments of the pull request 7 of org/fleet.
+type gitHub struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+	comments []gitHubComment
+	failing  string // method that fails
+	status   int
+}
+
+type gitHubComment struct {
+	ID   int               `json:"id"`
+	User map[string]string `json:"user"`
+	Body string            `json:"body"`
+}
+
+type gitHubKey struct{}
+
+func startGitHub() *gitHub {
+	g := &gitHub{comments: []gitHubComment{}} // [] in JSON, not null
+	g.Server = httptest.NewServer(g)
+	return g
+}
+
+const gitHubBot = "github-actions[bot]"
+
+func (g *gitHub) add(login, body string) gitHubComment {
+	c := gitHubComment{ID: 100 + len(g.comments), User: map[string]string{"login": login}, Body: body}
+	g.comments = append(g.comments, c)
+	return c
+}
+
+func (g *gitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.requests = append(g.requests, req.Method+" "+req.URL.RequestURI())
+	if req.Header.Get("Authorization") != "Bearer "+token {
+		reply(w, http.StatusUnauthorized, map[string]string{"message": "Bad credentials"})
+		return
+	}
+	if g.failing == req.Method {
+		// What GitHub says must not become a command of the runner, nor a line of its own.
+		reply(w, g.status, map[string]string{"message": "Resource not accessible\n::add-mask::x"})
+		return
+	}
+	const all, one = "/repos/org/fleet/issues/7/comments", "/repos/org/fleet/issues/comments/"
+	var sent struct{ Body string }
+	if req.Method != http.MethodGet && json.NewDecoder(req.Body).Decode(&sent) != nil {
+		reply(w, http.StatusBadRequest, nil)
+		return
+	}
+	id, _ := strconv.Atoi(strings.TrimPrefix(req.URL.Path, one))
+	switch {
+	case req.Method == http.MethodGet && req.URL.Path == all:
+		page, _ := strconv.Atoi(req.URL.Query().Get("page"))
+		size, _ := strconv.Atoi(req.URL.Query().Get("per_page"))
+		from := min((page-1)*size, len(g.comments))
+		reply(w, http.StatusOK, g.comments[from:min(from+size, len(g.comments))])
+	case req.Method == http.MethodPost && req.URL.Path == all:
+		reply(w, http.StatusCreated, g.add(gitHubBot, sent.Body))
+	case req.Method == http.MethodPatch && id >= 100 && id < 100+len(g.comments):
+		g.comments[id-100].Body = sent.Body
+		reply(w, http.StatusOK, g.comments[id-100])
+	default:
+		reply(w, http.StatusNotFound, map[string]string{"message": "Not Found"})
+	}
+}
+
+func reply(w http.ResponseWriter, status int, content any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(content)
+}
+
+// askGitHub is one of
+//
+//	github requests               prints the requests since it was asked last, or none
+//	github comments LOGIN N       adds comments of somebody
+//	github comment LOGIN FILE     adds a comment
+//	github body ID                prints a comment, ended with a line that says by whom it is
+//	github crlf ID                ends the lines of a comment as browsers do
+//	github fail METHOD STATUS     fails from now on; GET 200 never does
+func askGitHub(ts *testscript.TestScript, neg bool, args []string) {
+	g, ok := ts.Value(gitHubKey{}).(*gitHub)
+	if neg || !ok || len(args) == 0 {
+		ts.Fatalf("usage: github COMMAND ...")
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		ts.Check(err)
+		return n
+	}
+	switch args[0] {
+	case "requests":
+		if len(g.requests) == 0 {
+			g.requests = []string{"none"}
+		}
+		for _, request := range g.requests {
+			fmt.Fprintln(ts.Stdout(), request)
+		}
+		g.requests = nil
+	case "comments":
+		for range number(args[2]) {
+			g.add(args[1], "I like it.")
+		}
+	case "comment":
+		g.add(args[1], ts.ReadFile(args[2]))
+	case "body":
+		c := g.comments[number(args[1])-100]
+		fmt.Fprintf(ts.Stdout(), "%s\nby %s\n", c.Body, c.User["login"])
+	case "crlf":
+		c := &g.comments[number(args[1])-100]
+		c.Body = strings.ReplaceAll(strings.TrimSpace(c.Body), "\n", "\r\n")
+	case "fail":
+		g.failing, g.status = args[1], number(args[2])
+	default:
+		ts.Fatalf("unknown command %s", args[0])
+	}
+}
