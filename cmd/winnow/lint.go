@@ -35,7 +35,7 @@ func newLintCommand() *cobra.Command {
 			"  winnow lint ./catalog -o github --fail-on warning",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	o.output = addFormat(cmd, formatGitHub)
@@ -44,7 +44,7 @@ func newLintCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *lintOptions) run(ctx context.Context, where string, stdout, stderr io.Writer) error {
+func (o *lintOptions) run(ctx context.Context, where string, stdout, notes io.Writer) error {
 	files, prefix, err := readCatalog(ctx, where, o.plainHTTP)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (o *lintOptions) run(ctx context.Context, where string, stdout, stderr io.W
 			return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(summary)}
 		}
 	}
-	fmt.Fprintln(stderr, summary)
+	fmt.Fprintln(notes, summary)
 	return nil
 }
 

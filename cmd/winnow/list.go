@@ -38,7 +38,7 @@ func newListCommand() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sources = append(args, o.sources...)
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	o.addFlags(cmd)
@@ -46,7 +46,7 @@ func newListCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
 	if o.file == "" {
 		return o.listCatalog(ctx, stdout)
 	}
@@ -61,11 +61,11 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	warnUnknown(stderr, result)
+	warnUnknown(notes, result)
 	if err := write(stdout, o.output.value, newDecisionList(result, len(sources) > 1)); err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "%d of %s selected\n", result.Selected, count(result.Available, "application"))
+	fmt.Fprintf(notes, "%d of %s selected\n", result.Selected, count(result.Available, "application"))
 	return nil
 }
 

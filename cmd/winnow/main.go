@@ -73,6 +73,8 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
 	})
+	root.PersistentFlags().BoolP(quietFlag, "q", false, "print no notes and progress, only errors")
+	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newVersionCommand())
 	return root

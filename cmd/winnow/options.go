@@ -65,8 +65,8 @@ func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selec
 	return o.open(ctx, cs)
 }
 
-func warnUnknown(stderr io.Writer, result selection.Result) {
+func warnUnknown(notes io.Writer, result selection.Result) {
 	if len(result.UnknownNames) > 0 {
-		fmt.Fprintf(stderr, "warning: no catalog has %s\n", strings.Join(result.UnknownNames, ", "))
+		fmt.Fprintf(notes, "warning: no catalog has %s\n", strings.Join(result.UnknownNames, ", "))
 	}
 }

@@ -106,8 +106,8 @@ func (p *publication) advise(err error) error {
 }
 
 // tell says which tags had another meaning before, for whoever moved one by mistake.
-func (p *publication) tell(stderr io.Writer) {
+func (p *publication) tell(notes io.Writer) {
 	for _, tag := range p.moved {
-		fmt.Fprintf(stderr, "the tag %s moved from %s\n", tag.name, tag.was)
+		fmt.Fprintf(notes, "the tag %s moved from %s\n", tag.name, tag.was)
 	}
 }

@@ -34,7 +34,7 @@ func newPullCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	f := cmd.Flags()
@@ -44,7 +44,7 @@ func newPullCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *pullOptions) run(ctx context.Context, where string, stdout, stderr io.Writer) error {
+func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Writer) error {
 	if o.directory == "" {
 		return errors.New("where to? pass -o DIR")
 	}
@@ -55,7 +55,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, stderr io.W
 	if err := checkEmpty(o.directory); err != nil { // before, not after, the transfer
 		return err
 	}
-	progress := newProgress(stderr)
+	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
 	repository, err := connect(reference, o.plainHTTP, progress.client())
@@ -74,11 +74,11 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, stderr io.W
 		return err
 	}
 	progress.clear()
-	tellPulled(stderr, files)
+	tellPulled(notes, files)
 	_, err = fmt.Fprintln(stdout, digestReference(reference, digest))
 	return err
 }
 
-func tellPulled(stderr io.Writer, files *tree.Tree) {
-	fmt.Fprintf(stderr, "pulled %s, %s\n", count(files.Len(), "file"), size(files.Size()))
+func tellPulled(notes io.Writer, files *tree.Tree) {
+	fmt.Fprintf(notes, "pulled %s, %s\n", count(files.Len(), "file"), size(files.Size()))
 }

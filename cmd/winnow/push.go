@@ -55,7 +55,7 @@ func newPushCommand() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0], args[1], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), args[0], args[1], streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
 	f := cmd.Flags()
@@ -67,7 +67,7 @@ func newPushCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *pushOptions) run(ctx context.Context, dir, where string, stdout, stderr io.Writer) error {
+func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) error {
 	reference, tags, err := o.target(where)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, stdout, stderr
 	if err != nil {
 		return err
 	}
-	progress := newProgress(stderr)
+	progress := newProgress(out.notes)
 	defer progress.clear()
 	progress.step("reading " + dir)
 	files, err := readCatalogDirectory(ctx, dir)
@@ -88,7 +88,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, stdout, stderr
 		return fmt.Errorf("linting %s: %w", dir, err)
 	}
 	progress.clear()
-	if err := reportLint(dir, result, stderr); err != nil {
+	if err := reportLint(dir, result, out); err != nil {
 		return err
 	}
 	packed, err := packArtifact(dir, files, annotations)
@@ -104,9 +104,9 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, stdout, stderr
 		return fmt.Errorf("pushing %s to %s%s: %w", dir, ociScheme, repositoryName(reference), err)
 	}
 	progress.clear()
-	p.tell(stderr)
-	tellPushed(stderr, result, files, tags)
-	_, err = fmt.Fprintln(stdout, digestReference(reference, packed.manifest.descriptor.Digest.String()))
+	p.tell(out.notes)
+	tellPushed(out.notes, result, files, tags)
+	_, err = fmt.Fprintln(out.stdout, digestReference(reference, packed.manifest.descriptor.Digest.String()))
 	return err
 }
 
@@ -140,20 +140,22 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 	return reference, tags, nil
 }
 
-// reportLint prints errors and warnings as winnow lint does. Errors are an error.
-func reportLint(dir string, result lint.Result, stderr io.Writer) error {
+// reportLint prints errors and warnings as winnow lint does. Errors are an error, which is said
+// in full whether notes are wanted or not.
+func reportLint(dir string, result lint.Result, out streams) error {
 	result.Findings = slices.DeleteFunc(slices.Clone(result.Findings), func(f lint.Finding) bool {
 		return !f.Severity.AtLeast(lint.Warning)
 	})
 	report := newLintReport(result, locateIn(dir))
-	report.table(stderr)
 	if report.Errors == 0 {
+		report.table(out.notes)
 		return nil
 	}
+	report.table(out.stderr)
 	return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New("not pushed: " + report.summary())}
 }
 
-func tellPushed(stderr io.Writer, result lint.Result, files *tree.Tree, tags []string) {
-	fmt.Fprintf(stderr, "pushed %s in %s, %s, as %s\n", count(result.Applications, "application"),
+func tellPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
+	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", count(result.Applications, "application"),
 		count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
 }

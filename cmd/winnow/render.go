@@ -41,7 +41,7 @@ func newRenderCommand() *cobra.Command {
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	o.addFlags(cmd)
@@ -53,17 +53,17 @@ func newRenderCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
 	result, err := o.render(ctx, stdin)
 	if err != nil {
 		return err
 	}
 	s := result.Selection
-	o.warn(stderr, result)
+	o.warn(notes, result)
 	if err := o.write(ctx, stdout, result); err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "rendered %d of %d applications, revision %s\n", s.Selected, s.Available, result.Revision)
+	fmt.Fprintf(notes, "rendered %d of %d applications, revision %s\n", s.Selected, s.Available, result.Revision)
 	return nil
 }
 
@@ -109,18 +109,18 @@ func nameUnknownDigests(sources []selection.Source) []string {
 }
 
 // warn tells what is no error but may not be meant so.
-func (o *renderOptions) warn(stderr io.Writer, result *render.Result) {
-	warnUnknown(stderr, result.Selection)
+func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
+	warnUnknown(notes, result.Selection)
 	for _, a := range result.Addresses {
 		for _, host := range a.Uncovered() {
-			fmt.Fprintf(stderr, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)
+			fmt.Fprintf(notes, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)
 		}
 		if a.Unreadable != "" {
-			fmt.Fprintf(stderr, "warning: %s: its default values are not mirrored: %s\n", a.Application, a.Unreadable)
+			fmt.Fprintf(notes, "warning: %s: its default values are not mirrored: %s\n", a.Application, a.Unreadable)
 		}
 	}
 	for _, name := range o.unknownDigests {
-		fmt.Fprintf(stderr, "warning: provenance: Object names the digest of source %s, which only %shost/repository tells: written as unknown\n", name, ociScheme)
+		fmt.Fprintf(notes, "warning: provenance: Object names the digest of source %s, which only %shost/repository tells: written as unknown\n", name, ociScheme)
 	}
 }
 
