@@ -82,6 +82,9 @@ func newDiffCommand() *cobra.Command {
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
+	completeSelection(cmd)
+	completeFiles(cmd, "from-selection")
+	completeNothing(cmd, "git")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
 	return cmd

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"os"
 	"slices"
 	"strings"
 )
@@ -54,32 +52,4 @@ func distance(a, b string) int {
 		previous = current
 	}
 	return previous[len(b)]
-}
-
-// completeApplications returns the names in the catalogs of --source. It asks no registry: a
-// shell that completes must not wait for the network.
-func completeApplications(ctx context.Context, sources []string) []string {
-	var names []string
-	for _, arg := range sources {
-		where := arg
-		if _, after, named := strings.Cut(arg, "="); named && !exists(arg) {
-			where = after
-		}
-		if strings.HasPrefix(where, ociScheme) {
-			continue
-		}
-		source, err := openSource(ctx, where, "", false)
-		if err != nil {
-			continue
-		}
-		for _, application := range source.Catalog.Applications {
-			names = append(names, application.Name)
-		}
-	}
-	return slices.Compact(slices.Sorted(slices.Values(names)))
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }

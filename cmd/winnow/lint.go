@@ -33,7 +33,8 @@ func newLintCommand() *cobra.Command {
 		Example: "  winnow lint ./catalog\n\n" +
 			"  # annotations in a pull request\n" +
 			"  winnow lint ./catalog -o github --fail-on warning",
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
 		},

@@ -35,7 +35,8 @@ func newListCommand() *cobra.Command {
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
 			"  # several sources\n" +
 			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sources = append(args, o.sources...)
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))

@@ -30,6 +30,7 @@ func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
 	f.StringArrayVar(&o.sources, "source", nil, "`CATALOG`, or NAME=CATALOG for each of several")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	completeSelection(cmd)
 }
 
 // read reads the selection.

@@ -64,6 +64,7 @@ func newPushCommand() *cobra.Command {
 	f.StringVar(&o.sourceURL, "source-url", "", "`URL` of the sources, an annotation")
 	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	completeNothing(cmd, "tag", "annotation", "source-url", "revision")
 	return cmd
 }
 

@@ -39,7 +39,8 @@ func newRenderCommand() *cobra.Command {
 			"    --archive artifact.tar.gz\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
-		Args: cobra.NoArgs,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
 		},
@@ -49,6 +50,10 @@ func newRenderCommand() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
+	// The only error of these is that there is no such flag.
+	_ = cmd.MarkFlagDirname("output")
+	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")
+	completeNothing(cmd, "namespace")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
 	return cmd
 }

@@ -37,6 +37,8 @@ func newVersionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatJSON, formatYAML}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

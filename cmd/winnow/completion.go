@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// completionTime bounds what a shell waits for that completes a word.
+const completionTime = 2 * time.Second
+
+func newCompletionCommand() *cobra.Command {
+	type generator func(*cobra.Command, io.Writer) error
+	shells := map[string]generator{
+		"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+		"zsh":        (*cobra.Command).GenZshCompletion,
+		"fish":       func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+		"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
+	}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the script that completes command lines in a shell",
+		Long: "Print the script with which a shell completes verbs, flags, files, formats, the\n" +
+			"selections of -f, and the applications of --source. It reads files only: what\n" +
+			"is in a registry is not completed.\n\n" +
+			"bash needs the package bash-completion, zsh a line \"autoload -U compinit;\n" +
+			"compinit\" in ~/.zshrc.",
+		Example: "  # bash, in this shell, and in all\n" +
+			"  source <(winnow completion bash)\n" +
+			"  winnow completion bash > /etc/bash_completion.d/winnow\n\n" +
+			"  # zsh\n" +
+			"  winnow completion zsh > \"${fpath[1]}/_winnow\"\n\n" +
+			"  # fish\n" +
+			"  winnow completion fish > ~/.config/fish/completions/winnow.fish\n\n" +
+			"  # PowerShell\n" +
+			"  winnow completion powershell | Out-String | Invoke-Expression",
+		DisableFlagsInUseLine: true,
+		ValidArgs:             []string{"bash", "zsh", "fish", "powershell"},
+		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return shells[args[0]](cmd.Root(), cmd.OutOrStdout())
+		},
+	}
+}
+
+// completeFirst completes the first argument with files and directories.
+func completeFirst(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// completeSelection completes -f, and --name with the selections of it.
+func completeSelection(cmd *cobra.Command) {
+	completeFiles(cmd, "file")
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("name", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		file, _ := cmd.Flags().GetString("file")
+		return completeNames(cmd.Context(), file), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeFiles completes flags with YAML files. The only error is that there is no such flag.
+func completeFiles(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.MarkFlagFilename(flag, "yaml", "yml", "json")
+	}
+}
+
+// completeNothing keeps a shell from offering files for flags that take none.
+func completeNothing(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
+	}
+}
+
+// completeNames returns the names of the selections in a file. Standard input is the terminal's.
+func completeNames(ctx context.Context, file string) []string {
+	if file == "" || file == "-" {
+		return nil
+	}
+	return inTime(ctx, func(ctx context.Context) []string {
+		content, err := readFile(ctx, file, nil)
+		if err != nil {
+			return nil
+		}
+		found, err := parseSelections(content)
+		if err != nil {
+			return nil
+		}
+		var names []string
+		for _, cs := range found {
+			names = append(names, cs.Name)
+		}
+		return names
+	})
+}
+
+// completeApplications returns the names in the catalogs of --source. It asks no registry: a
+// shell that completes must not wait for the network.
+func completeApplications(ctx context.Context, sources []string) []string {
+	return inTime(ctx, func(ctx context.Context) []string {
+		var names []string
+		for _, arg := range sources {
+			where := arg
+			if _, after, named := strings.Cut(arg, "="); named && !exists(arg) {
+				where = after
+			}
+			if strings.HasPrefix(where, ociScheme) {
+				continue
+			}
+			source, err := openSource(ctx, where, "", false)
+			if err != nil {
+				continue
+			}
+			for _, application := range source.Catalog.Applications {
+				names = append(names, application.Name)
+			}
+		}
+		return names
+	})
+}
+
+// inTime returns what find finds, sorted and each once, or nothing when that takes too long: a pipe
+// may have no other end, and a file system may be gone.
+func inTime(ctx context.Context, find func(context.Context) []string) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	found, _ := await(ctx, func() ([]string, error) { return find(ctx), nil })
+	return slices.Compact(slices.Sorted(slices.Values(found)))
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
