@@ -42,7 +42,7 @@ func newDiffCommand() *cobra.Command {
 			"With --git BASE..HEAD [PATH...] the CatalogSelections and OCIRepositories in the\n" +
 			"YAML files of two commits are compared, and the catalogs that these name are\n" +
 			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
-			"--fail-on takes\n" + conditionTable() + "\n" +
+			"--fail-on takes\n\n" + conditionTable() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
 			"lose when the selection begins to hold them.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
@@ -84,7 +84,7 @@ func newDiffCommand() *cobra.Command {
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
-	completeNothing(cmd, "git")
+	completeNothing(cmd, "git", "context")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
 	return cmd
@@ -143,7 +143,7 @@ func (c *conditions) add(cmd *cobra.Command) {
 func conditionTable() string {
 	var table strings.Builder
 	for _, condition := range diff.Conditions() {
-		fmt.Fprintf(&table, "  %-16s %s\n", condition.Name, condition.Summary)
+		fmt.Fprintf(&table, "    %-16s %s\n", condition.Name, condition.Summary)
 	}
 	return table.String()
 }

@@ -30,8 +30,11 @@ func newExplainCommand() *cobra.Command {
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
 			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage or I/O.",
-		Example: "  winnow explain -f selection.yaml --source ./catalog argocd",
-		Args:    cobra.ExactArgs(1),
+		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
+			"  # several sources\n" +
+			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
+			"    argocd -o json",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
 		},

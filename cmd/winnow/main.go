@@ -65,6 +65,11 @@ func newRootCommand() *cobra.Command {
 		Long: "Winnow selects applications from a catalog and renders them for Flux to apply.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Exit codes: 0 done, 1 something is wrong with the input, 2 usage or I/O.",
+		Example: "  # what is wrong with a catalog, and what it has\n" +
+			"  winnow lint ./catalog\n" +
+			"  winnow list ./catalog\n\n" +
+			"  # what a cluster would get of it\n" +
+			"  winnow render -f selection.yaml --source ./catalog",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,

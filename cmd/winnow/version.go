@@ -18,10 +18,13 @@ type versionInfo struct {
 func newVersionCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "  winnow version\n  winnow version -o json",
-		Args:    cobra.NoArgs,
+		Use:   "version",
+		Short: "Print the version",
+		Long: "Print the version of Winnow, the version of Go that it was built with, and the\n" +
+			"platform that it was built for.",
+		Example:           "  winnow version\n  winnow version -o json",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info := versionInfo{
 				Version:  version,

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+func commandTree() []*cobra.Command {
+	root := newRootCommand()
+	return append([]*cobra.Command{root}, root.Commands()...)
+}
+
+func TestCommandsExplainThemselves(t *testing.T) {
+	for _, cmd := range commandTree() {
+		t.Run(cmd.CommandPath(), func(t *testing.T) {
+			if cmd.Short == "" || cmd.Long == "" || cmd.Long == cmd.Short {
+				t.Error("it does not say what it does")
+			}
+			lines := exampleLines(cmd.Example)
+			if len(lines) == 0 {
+				t.Error("it has no example")
+			}
+			for _, line := range lines {
+				if err := parses(line); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			}
+		})
+	}
+}
+
+func TestExamplesThatAreWrongAreFound(t *testing.T) {
+	for _, line := range []string{
+		"winnow rendre -f a", "winnow render --sauce b", "winnow render extra", "winnow lint", "winnow lint a -o xml",
+		"winnow diff --git a..b -f c", "winnow completion tcsh", `winnow push a "b" c`,
+	} {
+		if parses(line) == nil {
+			t.Errorf("%s parses", line)
+		}
+	}
+}
+
+// exampleLines are the command lines of an example, without their comments and continuations.
+func exampleLines(example string) []string {
+	var lines []string
+	for line := range strings.Lines(strings.ReplaceAll(example, "\\\n", "")) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "winnow ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func parses(line string) error {
+	for _, end := range []string{" | ", " > "} {
+		line, _, _ = strings.Cut(line, end)
+	}
+	cmd, args, err := newRootCommand().Find(words(line)[1:])
+	if err != nil {
+		return err
+	}
+	if cmd == cmd.Root() {
+		return errors.New("no verb")
+	}
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	return errors.Join(cmd.ValidateArgs(cmd.Flags().Args()), cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+}
+
+// words splits at spaces outside of double quotes.
+func words(line string) []string {
+	quoted := false
+	return strings.FieldsFunc(line, func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == '"' || r == ' ' && !quoted
+	})
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	for _, cmd := range commandTree() {
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		help := execute(t.Context(), args...)
+		if help.code != exitOK || help.stdout == "" || help.stderr != "" {
+			t.Errorf("%s: exit code %d, stderr %q", args, help.code, help.stderr)
+		}
+		for line := range strings.Lines(help.stdout) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > maxLine {
+				t.Errorf("%s: %d characters: %s", args, n, line)
+			}
+		}
+	}
+}
+
+// Every verb with a flag for it prints JSON, and nothing else, on stdout.
+func TestJSONIsAllOfStdout(t *testing.T) {
+	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
+	lines := map[string][]string{
+		"lint":    {catalog},
+		"list":    {catalog, "-f", file},
+		"explain": {"-f", file, "--source", catalog, "argocd"},
+		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
+		"version": {},
+	}
+	for _, cmd := range commandTree() {
+		flag := cmd.Flags().Lookup("output")
+		if flag == nil || !strings.Contains(flag.Usage, formatJSON) {
+			continue
+		}
+		t.Run(cmd.Name(), func(t *testing.T) {
+			args, known := lines[cmd.Name()]
+			if !known {
+				t.Fatal("there is no command line to test")
+			}
+			got := execute(t.Context(), append([]string{cmd.Name(), "-o", formatJSON}, args...)...)
+			if got.code != exitOK || !json.Valid([]byte(got.stdout)) {
+				t.Errorf("exit code %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
+			}
+		})
+	}
+}
