@@ -36,7 +36,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and the controller's role.
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -44,7 +44,8 @@ generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs and the controller's r
 define generate-into
 $(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 && \
 $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
-$(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac
+$(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
+$(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference
 endef
 
 .PHONY: fmt
@@ -59,6 +60,10 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 build: ## Build bin/winnow and bin/winnow-controller.
 	@mkdir -p $(BIN)
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
+
+.PHONY: man
+man: ## Build the man pages of winnow into bin/man/man1.
+	@rm -rf $(BIN)/man && $(GO) run -tags docs ./cmd/winnow man $(BIN)/man/man1
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.
@@ -80,6 +85,7 @@ verify-generated: $(CONTROLLER_GEN)
 	for file in api/v1alpha1/zz_generated.deepcopy.go config/crd/bases config/rbac/role.yaml; do \
 	  diff -ru $$file "$$out/$$file" || stale="$$stale $$file"; \
 	done && \
+	diff -ru --exclude=README.md docs/reference "$$out/docs/reference" || stale="$$stale docs/reference"; \
 	if [ -n "$$stale" ]; then echo "stale:$$stale; run make generate" >&2; exit 1; fi
 
 .PHONY: verify-format

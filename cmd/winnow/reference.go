@@ -1,0 +1,68 @@
+//go:build docs
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// main writes the reference of the command line as Markdown or as man pages, instead of running it:
+// go run -tags docs ./cmd/winnow markdown|man DIR. A build tag keeps it out of what is released.
+func main() {
+	if err := writeReference(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitFailed)
+	}
+}
+
+func writeReference(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("usage: markdown|man DIR")
+	}
+	page := map[string]func(*cobra.Command) (string, []byte, error){"markdown": markdownPage, "man": manPage}[args[0]]
+	if page == nil {
+		return fmt.Errorf("%s is neither markdown nor man", args[0])
+	}
+	if err := os.MkdirAll(args[1], 0o755); err != nil {
+		return err
+	}
+	root := newRootCommand()
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		cmd.DisableAutoGenTag = true // it has the date
+		name, content, err := page(cmd)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(args[1], name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fileName(cmd *cobra.Command, separator string) string {
+	return strings.ReplaceAll(cmd.CommandPath(), " ", separator)
+}
+
+func markdownPage(cmd *cobra.Command) (string, []byte, error) {
+	var out bytes.Buffer
+	err := doc.GenMarkdown(cmd, &out)
+	return fileName(cmd, "_") + ".md", append(bytes.TrimSpace(out.Bytes()), '\n'), err
+}
+
+// manPage has no date: the same source gives the same pages.
+func manPage(cmd *cobra.Command) (string, []byte, error) {
+	var out bytes.Buffer
+	never := time.Time{}
+	header := &doc.GenManHeader{Section: "1", Date: &never, Source: "Winnow", Manual: "Winnow"}
+	err := doc.GenMan(cmd, header, &out)
+	return fileName(cmd, "-") + ".1", bytes.Replace(out.Bytes(), []byte(never.Format("Jan 2006")), nil, 1), err
+}
