@@ -85,6 +85,7 @@ func newDiffCommand() *cobra.Command {
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
 	completeNothing(cmd, "git", "context")
+	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
 	return cmd
