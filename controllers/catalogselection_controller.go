@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -24,9 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // CatalogSelectionReconciler reconciles CatalogSelections. All exported fields are required.
@@ -65,21 +61,6 @@ type CatalogSelectionReconciler struct {
 	gone sync.Map
 	// said has what was said once.
 	said sync.Map
-}
-
-// publication is what was published for a selection, and from what.
-type publication struct {
-	uid        types.UID
-	generation int64
-	requested  string
-	sources    []v1alpha1.SourceStatus
-	artifact   meta.Artifact
-}
-
-// sameInputs says whether both were rendered from the same.
-func (a publication) sameInputs(b publication) bool {
-	return a.uid == b.uid && a.generation == b.generation && a.requested == b.requested &&
-		slices.Equal(a.sources, b.sources)
 }
 
 // Reconcile brings one CatalogSelection to what its spec and its sources say.
@@ -162,15 +143,6 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 	return live, r.APIReader.Get(ctx, key, live)
 }
 
-func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
-	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
-	if !ok {
-		return publication{}, false
-	}
-	p := last.(publication)
-	return p, p.uid == cs.UID
-}
-
 // reconcile runs the steps; what they find out goes into the status of cs. before moves on
 // with every status that is written.
 func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *v1alpha1.CatalogSelection, start time.Time) error {
@@ -185,88 +157,6 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 		}
 	}
 	return err
-}
-
-// publish renders and publishes, if there is anything new that nothing speaks against.
-func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, start time.Time) error {
-	opts, err := render.FromSpec(cs)
-	if err != nil {
-		return err
-	}
-	observed, err := r.observe(ctx, cs)
-	if err != nil {
-		return err
-	}
-	consumed, err := r.consumersOf(ctx, cs)
-	if err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
-	}
-	next := publicationOf(cs, observed)
-	if last, ok := r.lastPublication(cs); ok && served && last.sameInputs(next) {
-		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
-	}
-	loaded, err := r.load(ctx, observed)
-	if err != nil {
-		return err
-	}
-	result, err := render.Render(ctx, selectionSources(loaded), opts)
-	if err != nil {
-		return r.holdEmpty(cs, loaded, err)
-	}
-	around, err := r.surround(ctx, cs, consumed, result.Definitions)
-	if err != nil {
-		return err
-	}
-	if err := r.guard(ctx, cs, result, loaded, around); err != nil {
-		return err
-	}
-	artifact, err := r.store(cs, result, observed)
-	if err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
-	}
-	next.artifact = *artifact
-	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, next, result, observed, start))
-}
-
-// commit tells of an artifact that is stored: first the status, then the ExternalArtifact. After
-// a crash between the two, the ExternalArtifact follows the status, and no revision is ever taken
-// back.
-func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1alpha1.CatalogSelection, next publication,
-	result *render.Result, observed []observedSource, start time.Time) error {
-	packed, err := newRecord(cs, observed, result).pack()
-	if err != nil {
-		return err
-	}
-	if packed == nil {
-		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: every new revision will be held until it is approved")
-	}
-	held := r.holdings.of(cs)
-	artifact := next.artifact
-	recordPublication(cs, &artifact, result, next.sources, time.Since(start))
-	cs.Status.Published = packed
-	if err := r.patchStatus(ctx, before, cs); err != nil {
-		return err
-	}
-	cs.DeepCopyInto(before)
-	r.published.Store(client.ObjectKeyFromObject(cs), next)
-	now := keysOf(result.Definitions)
-	r.holdings.set(cs.UID, now)
-	if err := r.announce(ctx, cs, &artifact); err != nil {
-		return err
-	}
-	if changed := differing(held, now); len(changed) > 0 {
-		r.wakeOthers(ctx, cs, changed)
-	}
-	return nil
-}
-
-func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) publication {
-	p := publication{uid: cs.UID, generation: cs.Generation}
-	p.requested, _ = meta.ReconcileAnnotationValue(cs.Annotations)
-	for _, s := range observed {
-		p.sources = append(p.sources, s.status())
-	}
-	return p
 }
 
 // keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:
@@ -285,23 +175,6 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alph
 		return false, err
 	}
 	return true, nil
-}
-
-// load returns the sources with their catalogs.
-func (r *CatalogSelectionReconciler) load(ctx context.Context, observed []observedSource) ([]loadedSource, error) {
-	loaded := make([]loadedSource, len(observed))
-	for i, o := range observed {
-		catalog, err := r.Catalogs.load(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		loaded[i] = loadedSource{observedSource: o, catalog: catalog}
-	}
-	return loaded, nil
-}
-
-func selectionSources(loaded []loadedSource) []selection.Source {
-	return guard.Selections(guardSources(loaded))
 }
 
 // finish writes the status, sends events, collects garbage and says when to come back. Events

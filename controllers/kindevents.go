@@ -1,0 +1,54 @@
+package controllers
+
+import (
+	"context"
+
+	toolscache "k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// handler wakes the selections that a change concerns. What is there when the watch begins was
+// asked for by whoever began it.
+func (k *Kinds) handler(ctx context.Context, w *kindWatch) toolscache.ResourceEventHandler {
+	changed := func(older, newer client.Object) { k.wake(ctx, w.concerned(ctx, older, newer)...) }
+	return toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(object any, isInInitialList bool) {
+			if o, ok := object.(client.Object); ok && !isInInitialList {
+				changed(nil, o)
+			}
+		},
+		UpdateFunc: func(older, newer any) {
+			a, _ := older.(client.Object)
+			b, _ := newer.(client.Object)
+			if a != nil && b != nil {
+				changed(a, b)
+			}
+		},
+		DeleteFunc: func(object any) {
+			if unknown, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = unknown.Obj
+			}
+			if o, ok := object.(client.Object); ok {
+				changed(o, nil)
+			}
+		},
+	}
+}
+
+// lose ends the watch with this context, unless it has ended: its kind is gone, or may not be read
+// any more.
+func (k *Kinds) lose(ctx context.Context, w *kindWatch, why error) {
+	w.mu.Lock()
+	lost := w.reader != nil && ctx.Err() == nil
+	if lost {
+		w.cancel()
+		w.reader, w.err = nil, why
+	}
+	askers := w.names()
+	w.mu.Unlock()
+	if lost {
+		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.gvk.String(), "reason", why.Error())
+		k.wake(k.ctx, askers...) //nolint:contextcheck // the context of the watch has just ended
+	}
+}
