@@ -21,6 +21,7 @@ func TestRenderIsCompiledWithoutClients(t *testing.T) {
 	for _, path := range dependencies {
 		for _, forbidden := range []string{
 			"k8s.io/client-go", "sigs.k8s.io/controller-runtime", "oras.land/oras-go", "github.com/fluxcd/source-controller",
+			"k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver",
 			"github.com/fluxcd/pkg/runtime", "github.com/fluxcd/pkg/artifact", "github.com/fluxcd/pkg/http",
 			"github.com/winnow-dev/winnow/controllers", "github.com/winnow-dev/winnow/cmd", "github.com/winnow-dev/winnow/test",
 		} {

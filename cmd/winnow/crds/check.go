@@ -1,0 +1,161 @@
+package crds
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Finding is what the API server would refuse.
+type Finding struct {
+	// Object is its kind and name, ApplicationDefinition/nginx, with the namespace between
+	// them if it has one.
+	Object string
+	// Field is the path of the field, or empty for the object as a whole.
+	Field string
+	// Message says what is wrong with it.
+	Message string
+}
+
+// String returns the finding as a line.
+func (f Finding) String() string {
+	if f.Field == "" {
+		return f.Object + ": " + f.Message
+	}
+	return f.Object + ": " + f.Field + ": " + f.Message
+}
+
+// Result is what a check found.
+type Result struct {
+	// Findings are sorted by object, field and message.
+	Findings []Finding
+	// Checked is how many objects have a definition.
+	Checked int
+	// Unchecked are the objects without one, by apiVersion and kind, in the order of the stream.
+	Unchecked map[string][]string
+}
+
+// Check checks the objects of a YAML stream. The error is that of a stream that cannot be read.
+func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
+	result := Result{Unchecked: map[string][]string{}}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))
+	for i := 1; ; i++ {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var object *unstructured.Unstructured
+		if err == nil {
+			object, err = decode(document)
+		}
+		if err != nil {
+			return Result{}, fmt.Errorf("document %d: %w", i, err)
+		}
+		if object != nil {
+			s.checkObject(ctx, object, &result)
+		}
+	}
+	slices.SortFunc(result.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
+	})
+	result.Findings = slices.Compact(result.Findings)
+	return result, nil
+}
+
+// decode returns nil for an empty document. Numbers are whole or not, as the API server decodes
+// them.
+func decode(document []byte) (*unstructured.Unstructured, error) {
+	content, err := yaml.YAMLToJSON(document)
+	if err != nil {
+		return nil, err
+	}
+	var object map[string]any
+	if err := json.Unmarshal(content, &object); err != nil {
+		return nil, err
+	}
+	if len(object) == 0 {
+		return nil, nil
+	}
+	return &unstructured.Unstructured{Object: object}, nil
+}
+
+func (s *Set) checkObject(ctx context.Context, object *unstructured.Unstructured, result *Result) {
+	gvk := object.GroupVersionKind()
+	name := label(object)
+	d, ok := s.kinds[gvk.GroupKind()]
+	if !ok {
+		kind := object.GetAPIVersion() + " " + object.GetKind()
+		result.Unchecked[kind] = append(result.Unchecked[kind], object.GetName())
+		return
+	}
+	result.Checked++
+	v, ok := d.versions[gvk.Version]
+	if !ok {
+		result.Findings = append(result.Findings, Finding{name, "apiVersion", fmt.Sprintf(
+			"%s does not serve version %s, but %s", d.file, gvk.Version, strings.Join(d.served, ", "))})
+		return
+	}
+	for _, found := range d.check(ctx, v, object) {
+		found.Object = name
+		result.Findings = append(result.Findings, found)
+	}
+}
+
+func label(object *unstructured.Unstructured) string {
+	parts := []string{object.GetKind(), object.GetNamespace(), object.GetName()}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
+}
+
+// check does not let the libraries panic: definitions and objects are somebody's files.
+func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			found = append(found, Finding{Message: fmt.Sprintf("checking the object failed: %v", p)})
+		}
+	}()
+	unknown, err := d.drop(v, object)
+	for _, path := range unknown {
+		found = append(found, Finding{Field: path, Message: "unknown field: the CustomResourceDefinition does not have it"})
+	}
+	if err != nil {
+		return append(found, Finding{Field: "metadata", Message: err.Error()})
+	}
+	for _, e := range d.validate(ctx, v, object) {
+		found = append(found, Finding{Field: e.Field, Message: message(e)})
+	}
+	return found
+}
+
+// maxValue bounds how much of a value that is wrong is shown.
+const maxValue = 80
+
+// message leaves out values that are objects, lists or long: they would hide what is wrong.
+func message(e *field.Error) string {
+	switch value := e.BadValue.(type) {
+	case bool, int64, float64:
+		return e.ErrorBody()
+	case string:
+		if len(value) <= maxValue {
+			return e.ErrorBody()
+		}
+	}
+	if e.Detail == "" {
+		return e.Type.String()
+	}
+	return e.Type.String() + ": " + e.Detail
+}

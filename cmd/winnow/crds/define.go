@@ -1,0 +1,112 @@
+package crds
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// Set is a set of definitions. Its zero value is empty.
+type Set struct {
+	kinds        map[schema.GroupKind]*definition
+	files, bytes int
+}
+
+// Len returns how many kinds are defined.
+func (s *Set) Len() int { return len(s.kinds) }
+
+// definition is what a file says of a kind.
+type definition struct {
+	file            string
+	namespaced      bool
+	preserveUnknown bool
+	served          []string
+	versions        map[string]*version
+}
+
+// version is a compiled version of a kind.
+type version struct {
+	structural *structuralschema.Structural
+	validator  validation.SchemaValidator
+	rules      *cel.Validator // nil without rules
+	// status says that a status is written apart, and not by applying the object.
+	status bool
+}
+
+// define compiles a definition and adds it.
+func (s *Set) define(file string, crd *apiextensionsv1.CustomResourceDefinition) error {
+	kind := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	if kind.Group == "" || kind.Kind == "" {
+		return errors.New("a CustomResourceDefinition without spec.group and spec.names.kind")
+	}
+	if earlier, ok := s.kinds[kind]; ok {
+		return fmt.Errorf("%s is defined in %s too", kind, earlier.file)
+	}
+	d := &definition{
+		file:            file,
+		namespaced:      crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
+		preserveUnknown: crd.Spec.PreserveUnknownFields,
+		versions:        map[string]*version{},
+	}
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		if !v.Served {
+			continue
+		}
+		compiled, err := compile(v)
+		if err != nil {
+			return fmt.Errorf("%s, version %s: %w", kind, v.Name, err)
+		}
+		d.served = append(d.served, v.Name)
+		d.versions[v.Name] = compiled
+	}
+	if s.kinds == nil {
+		s.kinds = map[schema.GroupKind]*definition{}
+	}
+	s.kinds[kind] = d
+	return nil
+}
+
+// compile does not let the libraries panic: the definition is somebody's file.
+func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (compiled *version, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			compiled, err = nil, fmt.Errorf("compiling the schema failed: %v", p)
+		}
+	}()
+	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+		return nil, errors.New("no schema")
+	}
+	var props apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &props, nil); err != nil {
+		return nil, fmt.Errorf("converting the schema: %w", err)
+	}
+	structural, err := structuralschema.NewStructural(&props)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is not structural: %w", err)
+	}
+	if err := structuralschema.ValidateStructural(nil, structural).ToAggregate(); err != nil {
+		return nil, fmt.Errorf("the schema is not structural: %w", err)
+	}
+	if err := defaulting.PruneDefaults(structural); err != nil {
+		return nil, fmt.Errorf("pruning the defaults: %w", err)
+	}
+	validator, _, err := validation.NewSchemaValidator(&props)
+	if err != nil {
+		return nil, fmt.Errorf("compiling the schema: %w", err)
+	}
+	return &version{
+		structural: structural,
+		validator:  validator,
+		rules:      cel.NewValidator(structural, true, celconfig.PerCallLimit),
+		status:     v.Subresources != nil && v.Subresources.Status != nil,
+	}, nil
+}

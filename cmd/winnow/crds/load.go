@@ -1,0 +1,142 @@
+package crds
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// What Load reads at most. All definitions of a large platform have some megabytes.
+const (
+	maxFiles     = 10_000
+	maxFileBytes = 8 << 20
+	maxBytes     = 64 << 20
+)
+
+// Load adds the CustomResourceDefinitions in the YAML files below fsys. Directories and files
+// that are hidden, and documents of other kinds, are passed over. Errors name the file, below
+// dir. A definition that cannot be used is an error: passing it over would check nothing.
+func (s *Set) Load(ctx context.Context, dir string, fsys fs.FS) error {
+	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case name != "." && strings.HasPrefix(entry.Name(), ".") && entry.IsDir():
+			return fs.SkipDir
+		case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !isYAML(name):
+			return nil
+		}
+		file := path.Join(dir, name)
+		content, err := s.read(fsys, name)
+		if err == nil {
+			err = s.add(file, content)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+}
+
+func isYAML(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".yaml" || extension == ".yml"
+}
+
+// read reads a file within the limits.
+func (s *Set) read(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name) // of what a link leads to, before opening: a pipe would block
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if s.files++; s.files > maxFiles {
+		return nil, fmt.Errorf("more than %d files", maxFiles)
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	s.bytes += len(content)
+	switch {
+	case len(content) > maxFileBytes:
+		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
+	case s.bytes > maxBytes:
+		return nil, fmt.Errorf("more than %d bytes in all files", maxBytes)
+	}
+	return content, nil
+}
+
+// add adds the definitions among the documents of a file.
+func (s *Set) add(file string, content []byte) error {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for i := 1; ; i++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = s.addDocument(file, document)
+		}
+		if err != nil {
+			return fmt.Errorf("document %d: %w", i, err)
+		}
+	}
+}
+
+// addDocument adds a definition, or those of a list, which is what kubectl get prints.
+func (s *Set) addDocument(file string, document []byte) error {
+	var head struct {
+		metav1.TypeMeta `json:",inline"`
+		Items           []runtime.RawExtension `json:"items"`
+	}
+	if err := yaml.Unmarshal(document, &head.TypeMeta); err != nil {
+		return err
+	}
+	switch {
+	case head.APIVersion == "v1" && head.Kind == "List":
+		if err := yaml.Unmarshal(document, &head); err != nil {
+			return err
+		}
+		for i, item := range head.Items {
+			if err := s.addDocument(file, item.Raw); err != nil {
+				return fmt.Errorf("item %d: %w", i+1, err)
+			}
+		}
+		return nil
+	case head.Kind != "CustomResourceDefinition":
+		return nil
+	}
+	if group, _, _ := strings.Cut(head.APIVersion, "/"); group != apiextensionsv1.GroupName {
+		return nil
+	}
+	if head.APIVersion != apiextensionsv1.SchemeGroupVersion.String() {
+		return fmt.Errorf("apiVersion %s of a CustomResourceDefinition is not known: want %s", head.APIVersion, apiextensionsv1.SchemeGroupVersion)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(document, crd); err != nil {
+		return err
+	}
+	return s.define(file, crd)
+}

@@ -1,0 +1,73 @@
+package crds
+
+import (
+	"context"
+	"slices"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	metavalidation "k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+)
+
+// drop makes of the object what the API server decodes: without fields that the schema does not
+// have, whose paths it returns, and with the defaults. The error is that of metadata which
+// cannot be decoded.
+func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]string, error) {
+	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return nil, err
+	}
+	if !d.preserveUnknown {
+		unknown = append(unknown, pruning.PruneWithOptions(object.Object, v.structural, true,
+			structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
+		defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, v.structural)
+	}
+	invalid, embedded := objectmeta.CoerceWithOptions(nil, object.Object, v.structural, false,
+		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+	unknown = append(unknown, embedded...)
+	if invalid != nil {
+		return unknown, invalid
+	}
+	defaulting.Default(object.Object, v.structural)
+	if v.status {
+		delete(object.Object, "status")
+	}
+	return unknown, nil
+}
+
+// validate is in the order of the API server, which looks at the rules only where they can be
+// evaluated.
+func (d *definition) validate(ctx context.Context, v *version, object *unstructured.Unstructured) field.ErrorList {
+	if !d.namespaced {
+		object.SetNamespace("") // which the API server does not look at
+	}
+	content := object.UnstructuredContent()
+	errs := metavalidation.ValidateObjectMetaAccessor(object, d.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, validation.ValidateCustomResource(nil, content, v.validator)...)
+	errs = append(errs, objectmeta.Validate(nil, content, v.structural, false)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, content)...)
+	if v.rules == nil {
+		return errs
+	}
+	if slices.ContainsFunc(errs, keepsRulesFrom) {
+		return append(errs, &field.Error{Type: field.ErrorTypeInvalid,
+			Detail: "the rules of x-kubernetes-validations are not checked before the other errors are corrected"})
+	}
+	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, broken...)
+}
+
+func keepsRulesFrom(e *field.Error) bool {
+	switch e.Type {
+	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
+		return true
+	}
+	return false
+}

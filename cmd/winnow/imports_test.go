@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What --crds needs of the API server is a third of the command line's size. It stays out of the
+// controller, which asks the real one.
+func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../winnow-controller").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dependencies := strings.Fields(string(output))
+	if len(dependencies) < 50 {
+		t.Fatalf("go list finds only %v", dependencies)
+	}
+	for _, path := range dependencies {
+		for _, forbidden := range []string{
+			"k8s.io/apiserver", "k8s.io/apiextensions-apiserver/pkg/apiserver", "github.com/winnow-dev/winnow/cmd/winnow/crds",
+		} {
+			if path == forbidden || strings.HasPrefix(path, forbidden+"/") {
+				t.Errorf("winnow-controller depends on %s", path)
+			}
+		}
+	}
+}
