@@ -1,28 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/tree"
 )
-
-// writeStream builds the tree with kustomize, as kustomize-controller does, and writes the
-// objects as one YAML stream.
-func writeStream(ctx context.Context, out io.Writer, files *tree.Tree) error {
-	stream, err := await(ctx, func() ([]byte, error) { return render.Build(files) })
-	if err != nil {
-		return fmt.Errorf("building the artifact: %w", err)
-	}
-	_, err = out.Write(stream)
-	return err
-}
 
 // writeArchive writes the artifact to a file, which is complete or as it was before.
 func writeArchive(file string, result *render.Result) error {

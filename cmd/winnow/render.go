@@ -16,6 +16,8 @@ import (
 type renderOptions struct {
 	selectionOptions
 	namespace, directory, archive string
+	// definitions are the directories of --crds.
+	definitions []string
 
 	// unknownDigests are sources whose digest the objects should name.
 	unknownDigests []string
@@ -30,13 +32,17 @@ func newRenderCommand() *cobra.Command {
 			"bytes as the controller. Without -o and --archive it prints the objects as one\n" +
 			"YAML stream, built as kustomize builds them.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
-			"which is pulled with the credentials of Docker's configuration.",
+			"which is pulled with the credentials of Docker's configuration.\n\n" +
+			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
+			"is written. See docs/guides/preview.md.",
 		Example: "  # what would be applied\n" +
 			"  winnow render -f selection.yaml --source ./catalog\n\n" +
 			"  # the artifact's files, and its archive as the cluster serves it\n" +
 			"  winnow render -f selection.yaml --source ./catalog -o rendered\n" +
 			"  winnow render -f selection.yaml --source oci://ghcr.io/org/catalog:v1 \\\n" +
 			"    --archive artifact.tar.gz\n\n" +
+			"  # refuse what the API server would refuse\n" +
+			"  winnow render -f selection.yaml --source ./catalog --crds ./crds -o rendered\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
 		Args:              cobra.NoArgs,
@@ -50,36 +56,66 @@ func newRenderCommand() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
+	f.StringArrayVar(&o.definitions, "crds", nil, "check against the CRDs in `DIR`; may be repeated")
 	// The only error of these is that there is no such flag.
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")
+	_ = cmd.MarkFlagDirname("crds")
 	completeNothing(cmd, "namespace")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
 	return cmd
 }
 
 func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
+	set, err := openDefinitions(ctx, o.definitions)
+	if err != nil {
+		return err
+	}
 	result, err := o.render(ctx, stdin)
 	if err != nil {
 		return err
 	}
 	s := result.Selection
 	o.warn(notes, result)
-	if err := o.write(ctx, stdout, result); err != nil {
+	stream, err := o.build(ctx, result)
+	if err != nil {
+		return err
+	}
+	if len(o.definitions) > 0 {
+		if err := checkObjects(ctx, set, stream, notes); err != nil {
+			return err
+		}
+	}
+	if err := o.write(stdout, stream, result); err != nil {
 		return err
 	}
 	fmt.Fprintf(notes, "rendered %d of %d applications, revision %s\n", s.Selected, s.Available, result.Revision)
 	return nil
 }
 
-func (o *renderOptions) write(ctx context.Context, stdout io.Writer, result *render.Result) error {
+// build builds the tree with kustomize, as kustomize-controller does, where the objects are
+// printed or checked.
+func (o *renderOptions) build(ctx context.Context, result *render.Result) ([]byte, error) {
+	if len(o.definitions) == 0 && (o.directory != "" || o.archive != "") {
+		return nil, nil
+	}
+	stream, err := await(ctx, func() ([]byte, error) { return render.Build(result.Tree) })
+	if err != nil {
+		return nil, fmt.Errorf("building the artifact: %w", err)
+	}
+	return stream, nil
+}
+
+// write writes the artifact, or the objects as one YAML stream.
+func (o *renderOptions) write(stdout io.Writer, stream []byte, result *render.Result) error {
 	switch {
 	case o.directory != "":
 		return writeDirectory(o.directory, result.Tree)
 	case o.archive != "":
 		return writeArchive(o.archive, result)
 	}
-	return writeStream(ctx, stdout, result.Tree)
+	_, err := stdout.Write(stream)
+	return err
 }
 
 func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Result, error) {

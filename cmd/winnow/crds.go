@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// openDefinitions reads the CustomResourceDefinitions of the directories of --crds.
+func openDefinitions(ctx context.Context, dirs []string) (*crds.Set, error) {
+	set := &crds.Set{}
+	for _, dir := range dirs {
+		before := set.Len()
+		if err := loadDefinitions(ctx, set, dir); err != nil {
+			return nil, fmt.Errorf("reading --crds: %w", err)
+		}
+		if set.Len() == before {
+			return nil, fmt.Errorf("reading --crds: %s holds no *.yaml file with a CustomResourceDefinition", dir)
+		}
+	}
+	return set, nil
+}
+
+func loadDefinitions(ctx context.Context, set *crds.Set, dir string) error {
+	// os.Root keeps symbolic links from leading out of the directory.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return set.Load(ctx, dir, root.FS())
+}
+
+// checkObjects checks what was built, and warns of what the set has no definition for. A
+// *render.Error has all that is wrong.
+func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.Writer) error {
+	result, err := set.Check(ctx, stream)
+	if err != nil {
+		return fmt.Errorf("checking the objects: %w", err)
+	}
+	kinds := slices.Sorted(maps.Keys(result.Unchecked))
+	if result.Checked == 0 && len(kinds) > 0 {
+		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plain(strings.Join(kinds, ", ")))
+	}
+	for _, kind := range kinds {
+		warnUnchecked(stderr, kind, result.Unchecked[kind])
+	}
+	if len(result.Findings) > 0 {
+		return &render.Error{
+			Reason: v1alpha1.InvalidCatalogReason,
+			Err:    fmt.Errorf("checking against --crds: %w", findingsError(result.Findings)),
+		}
+	}
+	return nil
+}
+
+func warnUnchecked(stderr io.Writer, kind string, names []string) {
+	more := ""
+	if len(names) > maxNames {
+		more = fmt.Sprintf(" and %d more", len(names)-maxNames)
+	}
+	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s%s\n", plain(kind),
+		plain(strings.Join(names[:min(len(names), maxNames)], ", ")), more)
+}
+
+// findingsError is printed with a finding a line.
+type findingsError []crds.Finding
+
+func (e findingsError) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e.Errors() {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Errors returns the findings one by one.
+func (e findingsError) Errors() []error {
+	errs := make([]error, len(e))
+	for i, finding := range e {
+		errs[i] = errors.New(plain(finding.String()))
+	}
+	return errs
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render"
+)
+
+// What flux and flux-local are given is DIR joined with spec.path of the Kustomization, which
+// has to be a directory with a kustomization.yaml and nothing beside what that names: otherwise
+// flux would generate one.
+func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "rendered")
+	arguments := []string{"render", "-f", "../../examples/gitops/selection.yaml", "--source", "../../examples/catalog"}
+	stream := execute(t.Context(), arguments...)
+	rendered := execute(t.Context(), append(arguments, "-o", dir)...)
+	if stream.code != exitOK || rendered.code != exitOK {
+		t.Fatal(stream.stderr, rendered.stderr)
+	}
+	var applications kustomizev1.Kustomization
+	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, applications.Spec.Path)
+	var kustomization types.Kustomization
+	if err := yaml.UnmarshalStrict([]byte(readFileString(t, filepath.Join(at, render.KustomizationFile))), &kustomization); err != nil {
+		t.Fatal(err)
+	}
+	want := append([]string{render.KustomizationFile}, kustomization.Resources...)
+	if got := filesBelow(t, at); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("files %v, want %v", got, want)
+	}
+	if got := fluxBuild(t, at); got != stream.stdout {
+		t.Errorf("Flux builds\n%s\nrender prints\n%s", got, stream.stdout)
+	}
+}
+
+// fluxBuild builds a directory with the options of kustomize-controller and flux, which are
+// those of github.com/fluxcd/pkg/kustomize's Build, on the disk.
+func fluxBuild(t *testing.T, dir string) string {
+	t.Helper()
+	options := &krusty.Options{
+		LoadRestrictions: types.LoadRestrictionsNone,
+		PluginConfig:     types.DisabledPluginConfig(),
+	}
+	built, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := built.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func filesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
+		matches, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range matches {
+			info, err := os.Stat(match)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name, _ := filepath.Rel(dir, match); !info.IsDir() {
+				found = append(found, filepath.ToSlash(name))
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// The names in the guide's commands are those of the example, or nobody could run them.
+func TestPreviewGuideNamesTheExample(t *testing.T) {
+	guide := readFileString(t, "../../docs/guides/preview.md")
+	var applications kustomizev1.Kustomization
+	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
+		t.Fatal(err)
+	}
+	sources := regexp.MustCompile(`--local-sources (\S+)=(\S+)`).FindAllStringSubmatch(guide, -1)
+	ref := applications.Spec.SourceRef
+	ref.Namespace = applications.Namespace // as flux build does
+	want := ref.String()
+	named := false
+	for _, source := range sources {
+		if strings.HasPrefix(source[1], "GitRepository/") {
+			continue // the repository's own
+		}
+		named = true
+		if source[1] != want || !regexp.MustCompile(`winnow render [^#]*-o `+regexp.QuoteMeta(filepath.Clean(source[2]))+`\s`).MatchString(guide) {
+			t.Errorf("the guide has %s, want the source %s and a directory that it renders", source[0], want)
+		}
+	}
+	if !named {
+		t.Error("the guide has no --local-sources for the artifact")
+	}
+}
