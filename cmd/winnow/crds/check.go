@@ -136,10 +136,13 @@ func (d *definition) check(ctx context.Context, v *version, object *unstructured
 		return append(found, Finding{Field: "metadata", Message: err.Error()})
 	}
 	for _, e := range d.validate(ctx, v, object) {
-		found = append(found, Finding{Field: e.Field, Message: message(e)})
+		found = append(found, Finding{Field: strings.TrimPrefix(e.Field, noPath), Message: message(e)})
 	}
 	return found
 }
+
+// noPath is how the path of the object as a whole is printed.
+const noPath = "<nil>"
 
 // maxValue bounds how much of a value that is wrong is shown.
 const maxValue = 80
