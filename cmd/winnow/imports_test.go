@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What --crds needs of the API server is a third of the command line's size. It stays out of the
+// What --crds needs of the API server makes the command line a third larger. It stays out of the
 // controller, which asks the real one.
 func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../winnow-controller").Output()
