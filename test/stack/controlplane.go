@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -95,13 +96,19 @@ func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 }
 
 // apiServerReady reads the certificate anew each time, because the server writes it while it starts.
+// The clients of client-go would keep for minutes what they read first.
 func (s *Stack) apiServerReady(ctx context.Context) error {
-	httpClient, err := rest.HTTPClientFor(s.restConfig)
+	chain, err := os.ReadFile(s.restConfig.CAFile)
 	if err != nil {
 		return err
 	}
-	defer httpClient.CloseIdleConnections()
-	return answers(httpClient, s.restConfig.Host+"/readyz")(ctx)
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(chain) {
+		return fmt.Errorf("%s has no certificate yet", s.restConfig.CAFile)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	defer transport.CloseIdleConnections()
+	return answers(&http.Client{Transport: transport}, s.restConfig.Host+"/readyz")(ctx)
 }
 
 // writeSigningKey keeps the key of an earlier attempt.
