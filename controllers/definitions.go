@@ -118,19 +118,6 @@ func untouched(object client.Object) bool { return guard.Untouched(object) }
 
 func owns(object client.Object, key string) bool { return guard.Owns(object, key) }
 
-// kindsOf returns the kinds of definitions, in an order.
-func kindsOf(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
-	kinds := map[string]schema.GroupVersionKind{}
-	for _, d := range slices.Concat(definitions...) {
-		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
-	}
-	var sorted []schema.GroupVersionKind
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		sorted = append(sorted, kinds[name])
-	}
-	return sorted
-}
-
 // liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
 // does not have, has none; one that may not be read is said to be so once, and left out. Nobody may
 // modify them: they are the cache's.

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -30,7 +31,7 @@ func (r *CatalogSelectionReconciler) surround(ctx context.Context, cs *v1alpha1.
 	}
 	published, _ := definitionsOf(cs)
 	var err error
-	if around.live, err = r.liveDefinitions(ctx, cs, kindsOf(published, next)); err != nil {
+	if around.live, err = r.liveDefinitions(ctx, cs, guard.Kinds(published, next)); err != nil {
 		return around, fail(v1alpha1.StorageFailedReason, err)
 	}
 	either := keysOf(slices.Concat(published, next))
@@ -76,7 +77,7 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 // kindsToAttend returns the kinds of what is published, and those of what was before: the last
 // definition of a kind may have left the artifact with a mark.
 func (r *CatalogSelectionReconciler) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
-	kinds := kindsOf(published)
+	kinds := guard.Kinds(published)
 	for _, gvk := range r.Kinds.asked(client.ObjectKeyFromObject(cs)) {
 		if gvk != kustomizations().gvk && !slices.Contains(kinds, gvk) {
 			kinds = append(kinds, gvk)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -83,7 +82,7 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published, next []safeguard.Definition) ([]safeguard.Change, []string, error) {
 	versions := map[safeguard.Key]safeguard.Definition{}
 	var live []*guard.Live
-	for _, gvk := range kindsOf(published, next) {
+	for _, gvk := range guard.Kinds(published, next) {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
 			return nil, nil, err
@@ -114,18 +113,6 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	}
 	slices.Sort(bypassed)
 	return adoption.Changes(found), bypassed, nil
-}
-
-func kindsOf(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
-	kinds := map[string]schema.GroupVersionKind{}
-	for _, d := range slices.Concat(definitions...) {
-		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
-	}
-	var sorted []schema.GroupVersionKind
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		sorted = append(sorted, kinds[name])
-	}
-	return sorted
 }
 
 func metadataOf(u *unstructured.Unstructured) *guard.Live {

@@ -1,10 +1,12 @@
 package guard
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -116,4 +118,17 @@ func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 		all[d.Key()] = true
 	}
 	return all
+}
+
+// Kinds returns the kinds of definitions, in an order.
+func Kinds(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
+	kinds := map[string]schema.GroupVersionKind{}
+	for _, d := range slices.Concat(definitions...) {
+		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
+	}
+	var sorted []schema.GroupVersionKind
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		sorted = append(sorted, kinds[name])
+	}
+	return sorted
 }
