@@ -131,9 +131,15 @@ fuzz: ## Run each fuzz target for FUZZTIME.
 # written then, and it is run again. A failure with an input fails again, since the input is kept.
 run-fuzz = $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$dir"
 
+# Chosen and printed here, because go test shows nothing of what passes.
+WINNOW_SOAK_SEED ?= $(shell awk 'BEGIN { srand(); print int(rand() * 1e9) }')
+WINNOW_SOAK_SEED := $(WINNOW_SOAK_SEED)
+export WINNOW_SOAK_SEED
+
 .PHONY: e2e
 e2e: ## Run the end-to-end tests on the local real system.
 	@$(SERVERS)
+	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
