@@ -29,6 +29,8 @@ const (
 	InvalidArchiveReason = "InvalidArchive"
 	// InvalidCatalogReason: a source's content breaks the catalog format.
 	InvalidCatalogReason = "InvalidCatalog"
+	// ContractViolatedReason: the manifest of a source's artifact is not that of a catalog.
+	ContractViolatedReason = "ContractViolated"
 	// InvalidSpecReason: the spec asks for something that cannot be done.
 	InvalidSpecReason = "InvalidSpec"
 	// EmptyResultReason: the selection is empty.

@@ -107,7 +107,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	progress.clear()
 	p.tell(out.notes)
 	tellPushed(out.notes, result, files, tags)
-	_, err = fmt.Fprintln(out.stdout, digestReference(reference, packed.manifest.descriptor.Digest.String()))
+	_, err = fmt.Fprintln(out.stdout, digestReference(reference, packed.Manifest.Descriptor.Digest.String()))
 	return err
 }
 

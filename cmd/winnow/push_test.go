@@ -32,7 +32,7 @@ func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...str
 }
 
 // writtenTo returns what a registry was given, and a name for the layer.
-func writtenTo(r *registry) []string {
+func writtenTo(r *fakeRegistry) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	written := slices.Clone(r.writes)
@@ -176,7 +176,7 @@ func TestPackIsReproducible(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := packed.manifest.descriptor.Digest.String()
+		got := packed.Manifest.Descriptor.Digest.String()
 		if want == "" {
 			want = got
 		}

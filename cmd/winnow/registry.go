@@ -3,14 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
-	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/errdef"
 	ociregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
@@ -19,22 +16,12 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/selection"
 )
-
-// The manifests that carry a catalog: that of the catalog contract, and that of flux push
-// artifact.
-const (
-	catalogArtifactType = "application/vnd.kubermatic.application-catalog.v1"
-	catalogLayerTitle   = "applications"
-	fluxConfigType      = "application/vnd.cncf.flux.config.v1+json"
-	fluxLayerType       = "application/vnd.cncf.flux.content.v1.tar+gzip"
-)
-
-// maxManifest bounds a manifest, in bytes; registries allow 4 MiB.
-const maxManifest = 4 << 20
 
 // pullCatalog loads the directory dir of a catalog in a registry, called name in errors.
 // Credentials are those of Docker's configuration.
@@ -79,75 +66,37 @@ func connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 	return repository, nil
 }
 
-// pullLayer fetches the layer with the catalog, and returns the digest of its manifest as well;
-// oras-go checks all digests.
+// pullLayer fetches the layer with the catalog, and returns the digest of its manifest as well. The
+// registry package checks both by their digests.
 func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDigest string, layer []byte, err error) {
-	descriptor, err := repository.Resolve(ctx, repository.Reference.Reference)
+	manifest, raw, err := registry.FetchManifest(ctx, repository, repository.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
 		return "", nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
 	}
 	if err != nil {
-		return "", nil, advise(repository, err)
+		return "", nil, refuseTooLarge(advise(repository, err))
 	}
-	if descriptor.MediaType != v1.MediaTypeImageManifest {
-		return "", nil, notCatalog("want an image manifest, found %s", descriptor.MediaType)
-	}
-	if descriptor.Size > maxManifest {
-		return "", nil, notCatalog("its manifest has %d bytes, more than %d", descriptor.Size, maxManifest)
-	}
-	raw, err := content.FetchAll(ctx, repository, descriptor)
+	catalog, err := contract.Read(manifest.MediaType, raw)
 	if err != nil {
-		return "", nil, fmt.Errorf("fetching the manifest: %w", advise(repository, err))
+		return "", nil, notCatalog(err)
 	}
-	var manifest v1.Manifest
-	if err := json.Unmarshal(raw, &manifest); err != nil {
-		return "", nil, notCatalog("reading the manifest: %w", err)
-	}
-	blob, err := catalogLayer(manifest)
+	layer, err = registry.FetchLayer(ctx, repository, catalog.Layer, archive.DefaultLimits().Compressed)
 	if err != nil {
-		return "", nil, err
+		return "", nil, refuseTooLarge(fmt.Errorf("fetching the layer: %w", advise(repository, err)))
 	}
-	if limit := archive.DefaultLimits().Compressed; blob.Size > limit {
-		return "", nil, notCatalog("its layer has %d bytes, more than %d", blob.Size, limit)
-	}
-	raw, err = content.FetchAll(ctx, repository, blob)
-	if err != nil {
-		return "", nil, fmt.Errorf("fetching the layer: %w", advise(repository, err))
-	}
-	return descriptor.Digest.String(), raw, nil
+	return manifest.Digest.String(), layer, nil
 }
 
-// catalogLayer finds the layer that holds the catalog.
-func catalogLayer(manifest v1.Manifest) (v1.Descriptor, error) {
-	var carries func(v1.Descriptor) bool
-	switch {
-	case manifest.ArtifactType == catalogArtifactType:
-		carries = func(layer v1.Descriptor) bool {
-			return layer.MediaType == v1.MediaTypeImageLayerGzip && layer.Annotations[v1.AnnotationTitle] == catalogLayerTitle
-		}
-	case manifest.Config.MediaType == fluxConfigType:
-		carries = func(layer v1.Descriptor) bool { return layer.MediaType == fluxLayerType }
-	default:
-		return v1.Descriptor{}, notCatalog("want artifactType %s or config %s, found artifactType %q and config %q",
-			catalogArtifactType, fluxConfigType, manifest.ArtifactType, manifest.Config.MediaType)
+// refuseTooLarge makes what is too large the fault of the artifact, and not of the transfer.
+func refuseTooLarge(err error) error {
+	var large *registry.TooLargeError
+	if errors.As(err, &large) {
+		return notCatalog(large)
 	}
-	var matching []v1.Descriptor
-	for _, layer := range manifest.Layers {
-		if carries(layer) {
-			matching = append(matching, layer)
-		}
-	}
-	if len(matching) != 1 {
-		return v1.Descriptor{}, notCatalog("want exactly one layer with the catalog, found %d among %d layers",
-			len(matching), len(manifest.Layers))
-	}
-	return matching[0], nil
+	return err
 }
 
 // notCatalog says that what the registry has is readable, but carries no catalog.
-func notCatalog(format string, args ...any) error {
-	return &render.Error{
-		Reason: v1alpha1.InvalidCatalogReason,
-		Err:    fmt.Errorf("the artifact is not a catalog: "+format, args...),
-	}
+func notCatalog(err error) error {
+	return &render.Error{Reason: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
 }

@@ -16,12 +16,14 @@ import (
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// registry serves manifests and blobs, and takes more. Repositories whose name starts with
+// fakeRegistry serves manifests and blobs, and takes more. Repositories whose name starts with
 // private want the user user with the password secret; those that start with denied take
 // nothing.
-type registry struct {
+type fakeRegistry struct {
 	mu        sync.Mutex
 	writes    []string          // path of each blob and manifest that was taken
 	manifests map[string]blob   // by repository/tag and repository@digest
@@ -45,8 +47,8 @@ func startRegistry(t *testing.T) string {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-func newRegistry(t *testing.T, packed []byte) *registry {
-	r := &registry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
+func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
+	r := &fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
 	catalog := r.layer(packed, v1.MediaTypeImageLayerGzip, "applications")
 	readme := r.layer([]byte("readme"), "text/markdown", "applications")
 	hostile := r.layer(packed[:len(packed)/2], v1.MediaTypeImageLayerGzip, "applications")
@@ -58,7 +60,7 @@ func newRegistry(t *testing.T, packed []byte) *registry {
 	r.blobs[swapped.Digest.String()] = []byte("replaced")
 
 	oras := func(layers ...v1.Descriptor) v1.Manifest {
-		return v1.Manifest{ArtifactType: catalogArtifactType, Config: v1.DescriptorEmptyJSON, Layers: layers}
+		return v1.Manifest{ArtifactType: contract.ArtifactType, Config: v1.DescriptorEmptyJSON, Layers: layers}
 	}
 	r.push(t, "catalog", oras(readme, catalog))
 	r.push(t, "less", oras(r.layer(packLess(t), v1.MediaTypeImageLayerGzip, "applications")))
@@ -71,8 +73,8 @@ func newRegistry(t *testing.T, packed []byte) *registry {
 	r.push(t, "no-layer", oras(readme))
 	r.push(t, "other-type", v1.Manifest{ArtifactType: "application/vnd.example", Layers: []v1.Descriptor{catalog}})
 	r.push(t, "flux", v1.Manifest{
-		Config: v1.Descriptor{MediaType: fluxConfigType},
-		Layers: []v1.Descriptor{r.layer(packed, fluxLayerType, "")},
+		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
+		Layers: []v1.Descriptor{r.layer(packed, contract.FluxLayerMediaType, "")},
 	})
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
@@ -108,7 +110,7 @@ func packLess(t *testing.T) []byte {
 }
 
 // layer adds a blob and returns the descriptor of a layer with the title.
-func (r *registry) layer(content []byte, mediaType, title string) v1.Descriptor {
+func (r *fakeRegistry) layer(content []byte, mediaType, title string) v1.Descriptor {
 	d := digest.FromBytes(content)
 	r.blobs[d.String()] = content
 	descriptor := v1.Descriptor{MediaType: mediaType, Digest: d, Size: int64(len(content))}
@@ -119,7 +121,7 @@ func (r *registry) layer(content []byte, mediaType, title string) v1.Descriptor 
 }
 
 // push adds a manifest under the tags latest and v1.
-func (r *registry) push(t *testing.T, repository string, manifest v1.Manifest) {
+func (r *fakeRegistry) push(t *testing.T, repository string, manifest v1.Manifest) {
 	t.Helper()
 	manifest.Versioned = specs.Versioned{SchemaVersion: 2}
 	manifest.MediaType = v1.MediaTypeImageManifest
@@ -130,13 +132,13 @@ func (r *registry) push(t *testing.T, repository string, manifest v1.Manifest) {
 	r.put(repository, v1.MediaTypeImageManifest, content)
 }
 
-func (r *registry) put(repository, mediaType string, content []byte) {
+func (r *fakeRegistry) put(repository, mediaType string, content []byte) {
 	for _, reference := range []string{"latest", "v1", digest.FromBytes(content).String()} {
 		r.manifests[repository+"/manifests/"+reference] = blob{mediaType, content}
 	}
 }
 
-func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	path := strings.TrimPrefix(req.URL.Path, "/v2/")
 	if user, password, _ := req.BasicAuth(); strings.HasPrefix(path, "private/") && (user != "user" || password != "secret") {
 		w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
@@ -163,7 +165,7 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // take answers a push: of a blob in one piece, or of a manifest.
-func (r *registry) take(w http.ResponseWriter, req *http.Request, path string) {
+func (r *fakeRegistry) take(w http.ResponseWriter, req *http.Request, path string) {
 	name, reference, _ := strings.Cut(path, "/manifests/")
 	content, err := io.ReadAll(req.Body)
 	d := digest.FromBytes(content).String()

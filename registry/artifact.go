@@ -1,0 +1,45 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+)
+
+// Blob is what a registry keeps under a digest.
+type Blob struct {
+	Descriptor v1.Descriptor
+	Content    []byte
+}
+
+// NewBlob returns the blob with the content.
+func NewBlob(mediaType string, data []byte) Blob {
+	return Blob{Descriptor: content.NewDescriptorFromBytes(mediaType, data), Content: data}
+}
+
+// Artifact is a manifest with all that it refers to.
+type Artifact struct {
+	Config, Layer, Manifest Blob
+}
+
+// Pack makes an artifact of one layer. It is a function of its arguments: unlike oras.PackManifest, it
+// does not say when.
+func Pack(artifactType string, layer Blob, annotations map[string]string) (Artifact, error) {
+	a := Artifact{Config: Blob{v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data}, Layer: layer}
+	manifest, err := json.Marshal(v1.Manifest{
+		Versioned:    specs.Versioned{SchemaVersion: 2},
+		MediaType:    v1.MediaTypeImageManifest,
+		ArtifactType: artifactType,
+		Config:       a.Config.Descriptor,
+		Layers:       []v1.Descriptor{layer.Descriptor},
+		Annotations:  annotations,
+	})
+	if err != nil {
+		return Artifact{}, fmt.Errorf("encoding the manifest: %w", err)
+	}
+	a.Manifest = NewBlob(v1.MediaTypeImageManifest, manifest)
+	return a, nil
+}

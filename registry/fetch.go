@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
+)
+
+// MaxManifest bounds a manifest, in bytes; registries allow 4 MiB.
+const MaxManifest = 4 << 20
+
+// TooLargeError says that the registry has something that is not worth reading.
+type TooLargeError struct {
+	// What is too large: "manifest" or "layer".
+	What string
+	// Size and Limit in bytes.
+	Size, Limit int64
+}
+
+// Error says what is too large.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("its %s has %d bytes, more than %d", e.What, e.Size, e.Limit)
+}
+
+// FetchManifest returns a manifest, by a tag or a digest, and the descriptor that names it by its
+// digest, with the media type that the registry says. The bytes are those of the digest.
+func FetchManifest(ctx context.Context, from *remote.Repository, reference string) (v1.Descriptor, []byte, error) {
+	descriptor, body, err := from.Manifests().FetchReference(ctx, reference)
+	if err != nil {
+		return v1.Descriptor{}, nil, err
+	}
+	defer body.Close()
+	if descriptor.Size > MaxManifest {
+		return v1.Descriptor{}, nil, &TooLargeError{What: "manifest", Size: descriptor.Size, Limit: MaxManifest}
+	}
+	raw, err := content.ReadAll(body, descriptor)
+	return descriptor, raw, err
+}
+
+// FetchLayer returns the bytes of a layer, at most limit of them, which have its size and its digest.
+func FetchLayer(ctx context.Context, from *remote.Repository, layer v1.Descriptor, limit int64) ([]byte, error) {
+	if layer.Size > limit {
+		return nil, &TooLargeError{What: "layer", Size: layer.Size, Limit: limit}
+	}
+	return content.FetchAll(ctx, from, layer)
+}

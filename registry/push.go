@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
+
+// Pusher pushes artifacts. The zero value moves every tag that it is given.
+type Pusher struct {
+	// Step is told what is done next. Nil: nobody is.
+	Step func(string)
+	// Move is asked before a tag is moved away from what it names now. An error of it ends the push.
+	// Nil: every tag may be moved.
+	Move func(ctx context.Context, tag string, now v1.Descriptor) error
+}
+
+// Push pushes what the repository lacks: first all that the manifest refers to, then the manifest, and
+// the tags at last, in order and each once. So a tag never shows half an artifact, and pushing again
+// moves no bytes.
+func (p Pusher) Push(ctx context.Context, to *remote.Repository, a Artifact, tags []string) error {
+	// One token for all: the registry's answers ask for the right to read at first.
+	ctx = auth.AppendRepositoryScope(ctx, to.Reference, auth.ActionPull, auth.ActionPush)
+	for _, one := range []struct {
+		name string
+		Blob
+	}{
+		{"config", a.Config}, {"layer", a.Layer}, {"manifest", a.Manifest},
+	} {
+		p.step("pushing the " + one.name)
+		if err := push(ctx, to, one.Blob); err != nil {
+			return fmt.Errorf("the %s: %w", one.name, err)
+		}
+	}
+	for i, tag := range tags {
+		p.step("setting the tag " + tag)
+		if err := p.tag(ctx, to, a.Manifest, tag); err != nil {
+			set := ""
+			if i > 0 {
+				set = ", after " + strings.Join(tags[:i], ", ")
+			}
+			return fmt.Errorf("setting the tag %s%s: %w", tag, set, err)
+		}
+	}
+	return nil
+}
+
+func (p Pusher) step(text string) {
+	if p.Step != nil {
+		p.Step(text)
+	}
+}
+
+func push(ctx context.Context, to *remote.Repository, b Blob) error {
+	exists, err := to.Exists(ctx, b.Descriptor)
+	if err != nil || exists {
+		return err
+	}
+	// A reader whose start can be found again, for another try.
+	return to.Push(ctx, b.Descriptor, bytes.NewReader(b.Content))
+}
+
+// tag sets a tag, unless it is: registries may forbid to set one again, even to the same.
+func (p Pusher) tag(ctx context.Context, to *remote.Repository, manifest Blob, tag string) error {
+	now, err := to.Resolve(ctx, tag)
+	switch {
+	case errors.Is(err, errdef.ErrNotFound):
+	case err != nil:
+		return err
+	case now.Digest == manifest.Descriptor.Digest:
+		return nil
+	case p.Move != nil:
+		if err := p.Move(ctx, tag, now); err != nil {
+			return err
+		}
+	}
+	return to.PushReference(ctx, manifest.Descriptor, bytes.NewReader(manifest.Content), tag)
+}

@@ -1,0 +1,187 @@
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// The manifest of a catalog: its artifactType, and the media type and the title of the layer.
+const (
+	ArtifactType   = "application/vnd.kubermatic.application-catalog.v1"
+	LayerMediaType = v1.MediaTypeImageLayerGzip
+	LayerTitle     = "applications"
+)
+
+// What `flux push artifact` makes: the media types of config and layer.
+const (
+	FluxConfigMediaType = "application/vnd.cncf.flux.config.v1+json"
+	FluxLayerMediaType  = "application/vnd.cncf.flux.content.v1.tar+gzip"
+)
+
+// familyPrefix begins the artifactType of every version of the contract.
+const familyPrefix = "application/vnd.kubermatic.application-catalog."
+
+// Contract is what a manifest says about its catalog.
+type Contract struct {
+	// Format of the catalog, as in spec.sources[].format. FormatAuto: the manifest does not say,
+	// and the content has to.
+	Format string
+	// Layer holds the catalog, as tar+gzip.
+	Layer v1.Descriptor
+
+	layers []v1.Descriptor
+}
+
+// kind is a kind of manifest that carries a catalog. A new version of the contract is a new kind.
+type kind struct {
+	is      func(v1.Manifest) bool
+	carries func(v1.Descriptor) bool
+	format  string
+	layer   string // for people
+}
+
+func kinds() []kind {
+	return []kind{{
+		is: func(m v1.Manifest) bool { return artifactType(m) == ArtifactType },
+		carries: func(layer v1.Descriptor) bool {
+			return layer.MediaType == LayerMediaType && layer.Annotations[v1.AnnotationTitle] == LayerTitle
+		},
+		format: v1alpha1.FormatApplications,
+		layer:  fmt.Sprintf("one layer of media type %s with the title %s", LayerMediaType, LayerTitle),
+	}, {
+		is:      func(m v1.Manifest) bool { return m.Config.MediaType == FluxConfigMediaType },
+		carries: func(layer v1.Descriptor) bool { return layer.MediaType == FluxLayerMediaType },
+		format:  v1alpha1.FormatAuto,
+		layer:   "one layer of media type " + FluxLayerMediaType,
+	}}
+}
+
+// artifactType of a manifest. Where it has none, the media type of the config stands for it, as
+// the distribution specification has it: so does an artifact look in a registry without OCI 1.1.
+func artifactType(m v1.Manifest) string {
+	if m.ArtifactType != "" {
+		return m.ArtifactType
+	}
+	return m.Config.MediaType
+}
+
+// Read reads a manifest that a registry serves with the media type. An error says how it breaks the
+// contract, what was found, and what to do; the same manifest fails in the same way.
+func Read(mediaType string, raw []byte) (Contract, error) {
+	m, err := parse(mediaType, raw)
+	if err != nil {
+		return Contract{}, err
+	}
+	for _, k := range kinds() {
+		if k.is(m) {
+			return k.read(m)
+		}
+	}
+	found := artifactType(m)
+	if strings.HasPrefix(found, familyPrefix) {
+		return Contract{}, fmt.Errorf("its artifactType is %s, but this version of Winnow reads %s: "+
+			"upgrade Winnow, or take an older catalog", brief(found), ArtifactType)
+	}
+	return Contract{}, fmt.Errorf("its artifactType is %s, want %s, as winnow push makes it, or an artifact of flux push artifact; "+
+		"where it holds a catalog nevertheless, set format: %s for the source", brief(found), ArtifactType, v1alpha1.FormatApplications)
+}
+
+// parse refuses what is no image manifest, whether the registry or the bytes say so: what is both
+// manifest and index would be read by each client in its own way.
+func parse(mediaType string, raw []byte) (v1.Manifest, error) {
+	var m struct {
+		v1.Manifest
+		Manifests json.RawMessage `json:"manifests"`
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m.Manifest, fmt.Errorf("its manifest cannot be read: %w", jsonError(err))
+	}
+	own := m.MediaType
+	if own == "" {
+		own = mediaType
+	}
+	switch {
+	case m.Manifests != nil:
+		return m.Manifest, errors.New("it is an index of several manifests: push the catalog as a single manifest, as winnow push does")
+	case own != v1.MediaTypeImageManifest:
+		return m.Manifest, fmt.Errorf("its media type is %s, want %s", brief(own), v1.MediaTypeImageManifest)
+	}
+	return m.Manifest, nil
+}
+
+// jsonError drops the offset and Go's types from an error of encoding/json.
+func jsonError(err error) error {
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return fmt.Errorf("%s is a %s", brief(strings.TrimPrefix(mistyped.Field, "Manifest.")), mistyped.Value)
+	}
+	return err
+}
+
+func (k kind) read(m v1.Manifest) (Contract, error) {
+	var matching []v1.Descriptor
+	for _, layer := range m.Layers {
+		if k.carries(layer) {
+			matching = append(matching, layer)
+		}
+	}
+	switch len(matching) {
+	case 0:
+		return Contract{}, fmt.Errorf("want exactly %s, found none: it has %s", k.layer, describe(m.Layers))
+	case 1:
+	default:
+		return Contract{}, fmt.Errorf("want exactly %s, found %d among %d layers", k.layer, len(matching), len(m.Layers))
+	}
+	layer := matching[0]
+	if err := layer.Digest.Validate(); err != nil || layer.Size <= 0 {
+		return Contract{}, fmt.Errorf("its layer has the digest %s and %d bytes, which cannot be", brief(layer.Digest.String()), layer.Size)
+	}
+	return Contract{Format: k.format, Layer: layer, layers: m.Layers}, nil
+}
+
+// CarriedBy says whether source-controller takes the layer of the catalog where the layerSelector of
+// an OCIRepository names the media type; empty is no layerSelector. It takes the first layer, or the
+// first one of the media type.
+func (c Contract) CarriedBy(mediaType string) bool {
+	for _, layer := range c.layers {
+		if mediaType == "" || layer.MediaType == mediaType {
+			return layer.Digest == c.Layer.Digest
+		}
+	}
+	return false
+}
+
+// describe lists layers for people, at most five.
+func describe(layers []v1.Descriptor) string {
+	const listed = 5
+	var parts []string
+	for _, layer := range layers[:min(len(layers), listed)] {
+		part := brief(layer.MediaType)
+		if title := layer.Annotations[v1.AnnotationTitle]; title != "" {
+			part += " with the title " + brief(title)
+		}
+		parts = append(parts, part)
+	}
+	if more := len(layers) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	if len(parts) == 0 {
+		return "no layers"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// brief quotes a text of somebody else's and cuts it.
+func brief(text string) string {
+	const limit = 128
+	if len(text) > limit {
+		return fmt.Sprintf("%.*q...", limit, text)
+	}
+	return fmt.Sprintf("%q", text)
+}
