@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/http/fetch"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/sync/singleflight"
 
@@ -25,9 +26,12 @@ const fetchTimeout = 2 * time.Minute
 // share it. What was parsed is kept while the documents fit into CacheBytes. The zero value is
 // not usable; call NewCatalogs.
 type Catalogs struct {
-	fetcher *fetch.ArchiveFetcher
-	flights singleflight.Group
-	budget  int64
+	fetcher    *fetch.ArchiveFetcher
+	registries *Registries
+	flights    singleflight.Group
+	budget     int64
+	// judgements of manifests, see contracts.go.
+	judgements *lru.Cache[string, judgement]
 
 	mu    sync.Mutex
 	size  int64
@@ -35,15 +39,17 @@ type Catalogs struct {
 }
 
 // NewCatalogs returns an empty cache of at most cacheBytes bytes of documents. A download is
-// retried httpRetry times; host, if not empty, replaces the host of all URLs.
-func NewCatalogs(cacheBytes int64, httpRetry int, host string) *Catalogs {
-	c := &Catalogs{budget: cacheBytes, fetcher: fetch.New(
+// retried httpRetry times; host, if not empty, replaces the host of all URLs. The manifests of
+// OCIRepositories are looked up in registries.
+func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Registries) *Catalogs {
+	c := &Catalogs{budget: cacheBytes, registries: registries, fetcher: fetch.New(
 		fetch.WithRetries(httpRetry),
 		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
 		fetch.WithHostnameOverwrite(host),
 		fetch.WithFileName(archiveFile),
 	)}
 	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
+	c.judgements, _ = lru.New[string, judgement](maxJudged)
 	// The number of entries is bounded only against catalogs without any bytes.
 	c.cache, _ = simplelru.NewLRU(1024, evicted)
 	return c
@@ -54,7 +60,11 @@ const archiveFile = "source.tar.gz"
 // load returns the catalog of a source, from the cache where it has it. The key has the URL,
 // so that nobody gets at the content of a source by knowing its digest alone.
 func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
-	key := fmt.Sprintf("%s %s %q", source.artifact.Digest, source.artifact.URL, source.path)
+	digest, fetch := source.artifact.Digest, c.download
+	if source.carrier != nil && source.carrier.Layer != nil {
+		digest, fetch = source.carrier.Layer.Digest.String(), c.fetchLayer
+	}
+	key := fmt.Sprintf("%s %s %q", digest, source.artifact.URL, source.path)
 	if cached, ok := c.get(key); ok {
 		return cached, nil
 	}
@@ -62,7 +72,7 @@ func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Ca
 		if cached, ok := c.get(key); ok {
 			return cached, nil
 		}
-		fresh, err := c.download(ctx, source)
+		fresh, err := fetch(ctx, source)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 		<-release
 		_, _ = w.Write(content)
 	})
-	catalogs := NewCatalogs(1<<20, 0, "")
+	catalogs := NewCatalogs(1<<20, 0, "", nil)
 	var waiting sync.WaitGroup
 	loaded := make([]*catalog.Catalog, callers)
 	for i := range callers {
@@ -65,7 +65,7 @@ func TestWhatDoesNotFitTheCacheIsDownloadedAgain(t *testing.T) {
 		{"none fits", room - 1, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			catalogs := NewCatalogs(test.bytes, 0, "")
+			catalogs := NewCatalogs(test.bytes, 0, "", nil)
 			for range 2 {
 				for _, source := range []observedSource{sourceAt(server, "/1", one), sourceAt(server, "/2", two)} {
 					if _, err := catalogs.load(t.Context(), source); err != nil {
@@ -87,7 +87,7 @@ func TestWhatDoesNotFitTheCacheIsDownloadedAgain(t *testing.T) {
 func TestTheSameDigestAtAnotherURLIsDownloaded(t *testing.T) {
 	server := newSourceServer(t)
 	content := applications(t, "argocd")
-	catalogs := NewCatalogs(1<<20, 0, "")
+	catalogs := NewCatalogs(1<<20, 0, "", nil)
 	if _, err := catalogs.load(t.Context(), sourceAt(server, "/1", content)); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestAnEndlessDownloadEndsWithTheContext(t *testing.T) {
 		<-started
 		cancel()
 	}()
-	_, err := NewCatalogs(1<<20, 0, "").load(ctx, source)
+	_, err := NewCatalogs(1<<20, 0, "", nil).load(ctx, source)
 	if reasonOf(err) != v1alpha1.FetchFailedReason || !errors.Is(err, context.Canceled) {
 		t.Errorf("load() = %v", err)
 	}

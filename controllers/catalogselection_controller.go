@@ -14,7 +14,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -98,11 +97,13 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	applied := consumed.applied(revisionOf(cs))
+	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
+	o := decide(err, cs, served)
+	o.applied = consumed.applied(revisionOf(cs))
 	if attended != nil {
-		applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
+		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}
-	result, err := r.finish(ctx, found, before, cs, applied, err)
+	result, err := r.finish(ctx, found, before, cs, o, err)
 	if attended != nil {
 		return ctrl.Result{}, errors.Join(err, attended)
 	}
@@ -180,10 +181,7 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alph
 // finish writes the status, sends events, collects garbage and says when to come back. Events
 // tell what changed since cs was found; before has the status that was written in between.
 func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
-	applied *metav1.Condition, err error) (ctrl.Result, error) {
-	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
-	o := decide(err, cs, served)
-	o.applied = applied
+	o outcome, err error) (ctrl.Result, error) {
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
 		cs.Status.SetLastHandledReconcileRequest(requested)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,7 @@ type environment struct {
 	storage    *storage.Storage
 	events     *recorder
 	traffic    *traffic
+	log        *logLines
 	reconciler *CatalogSelectionReconciler
 }
 
@@ -55,6 +57,7 @@ func newEnvironment(t *testing.T) *environment {
 		sources:   newSourceServer(t),
 		events:    &recorder{},
 		traffic:   &traffic{},
+		log:       &logLines{},
 		storage: &storage.Storage{
 			BasePath:                 dir,
 			Hostname:                 strings.TrimPrefix(served.URL, "http://"),
@@ -98,7 +101,7 @@ func (e *environment) restart() {
 		EventRecorder:  e.events,
 		ControllerName: "winnow-controller",
 		Storage:        e.storage,
-		Catalogs:       NewCatalogs(64<<20, 0, ""),
+		Catalogs:       NewCatalogs(64<<20, 0, "", NewRegistries(apiServer, 0)),
 		APIReader:      apiServer,
 		Kinds:          NewKinds(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
 		Accounts:       NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
@@ -114,7 +117,7 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = name, e.namespace
-	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
+	cs.Spec.Sources = []v1alpha1.SourceReference{byContent("catalog")}
 	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
 	for _, f := range edit {
@@ -124,6 +127,12 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 		e.Fatal(err)
 	}
 	return cs
+}
+
+// byContent names an OCIRepository without a manifest in a registry: most tests are about what comes
+// after. contracts_test.go is about manifests.
+func byContent(name string) v1alpha1.SourceReference {
+	return v1alpha1.SourceReference{Name: name, Format: v1alpha1.FormatApplications}
 }
 
 // edit changes the live selection "kkp".
@@ -180,7 +189,34 @@ func (e *environment) remove(object client.Object) {
 }
 
 func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
-	return e.reconciler.Reconcile(e.Context(), ctrl.Request{NamespacedName: e.key(name)})
+	result, err := e.reconciler.Reconcile(e.context(), ctrl.Request{NamespacedName: e.key(name)})
+	if err != nil {
+		ctrl.LoggerFrom(e.context()).Error(err, "Reconciler error")
+	}
+	return result, err
+}
+
+// context has a logger that keeps what is logged.
+func (e *environment) context() context.Context {
+	return ctrl.LoggerInto(e.Context(), funcr.New(func(prefix, args string) { e.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 9}))
+}
+
+// logLines are written by several goroutines.
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logLines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+// everythingWritten returns all that the reconciler has logged, sent as events and written to the API
+// server.
+func (e *environment) everythingWritten() string {
+	return strings.Join(slices.Concat(e.log.lines, e.events.said, e.traffic.bodies), "\n")
 }
 
 // reconcile returns the selection afterwards; an error fails the test.
@@ -260,6 +296,8 @@ type recorder struct {
 	events  []string
 	message string
 	notes   map[string]string
+	// said has every event whole.
+	said []string
 }
 
 // take returns the events since the last call.

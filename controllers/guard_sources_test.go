@@ -18,7 +18,7 @@ func from(names ...string) specEdit {
 		cs.Spec.Sources = nil
 		for _, word := range names {
 			name, path, _ := strings.Cut(word, ":")
-			cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Name: name, Path: path})
+			cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Name: name, Path: path, Format: v1alpha1.FormatApplications})
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestSourcesOfOneNameAreToldApart(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
 	git := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx angie"))
-	both := []v1alpha1.SourceReference{{Name: "catalog"}, {Kind: "GitRepository", Name: "catalog"}}
+	both := []v1alpha1.SourceReference{byContent("catalog"), {Kind: "GitRepository", Name: "catalog"}}
 	e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = both })
 	good := e.good()
 	changed := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx"))

@@ -25,6 +25,21 @@ var apiServer client.WithWatch
 // restConfig has all rights on it.
 var restConfig *rest.Config
 
+// system is what these are part of.
+var system *stack.Stack
+
+// registryHost is the HOST:PORT of a real registry, which speaks plain HTTP. secureRegistry wants TLS,
+// and registryUser with registryPassword.
+var (
+	registryHost   string
+	secureRegistry *stack.SecureRegistry
+)
+
+const (
+	registryUser     = "robot"
+	registryPassword = "correct+horse/battery"
+)
+
 func TestMain(m *testing.M) {
 	code, err := runWithStack(m)
 	if err != nil {
@@ -40,6 +55,7 @@ func runWithStack(m *testing.M) (code int, err error) {
 	ctrl.SetLogger(logger.NewLogger(logger.Options{LogLevel: "error"}))
 	s, err := stack.Start(ctx, stack.Options{
 		Progress:    os.Stderr,
+		Registry:    true,
 		CRDs:        []string{"config/crd/bases", "test/stack/crds"},
 		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme},
 	})
@@ -51,7 +67,11 @@ func runWithStack(m *testing.M) (code int, err error) {
 			err = stopErr
 		}
 	}()
-	restConfig = s.RESTConfig()
+	system, restConfig, registryHost = s, s.RESTConfig(), s.RegistryHost()
+	secureRegistry, err = s.StartSecureRegistry(ctx, "secure-registry", registryUser, registryPassword)
+	if err != nil {
+		return 1, err
+	}
 	apiServer, err = client.NewWithWatch(restConfig, client.Options{Scheme: s.Client().Scheme()})
 	if err != nil {
 		return 1, fmt.Errorf("making the client: %w", err)

@@ -82,7 +82,8 @@ type outcome struct {
 //	reason                                        Ready  also         retry
 //	(no error)                                    True                interval
 //	SourceNotReady                                False  Reconciling  interval, and the watch
-//	AccessDenied, Invalid*, NameConflict          False  Stalled      next change
+//	AccessDenied, Invalid*, NameConflict,
+//	ContractViolated                              False  Stalled      next change
 //	Conflict                                      False  Stalled      next change, also of the other
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
@@ -142,7 +143,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	default:
 		// What is held stays held while a source cannot be had, or the storage fails.
 	}
-	o.reportApplied(cs)
+	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	// Deleting what is set again below would give it a new transition time at every retry.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)
@@ -166,14 +167,15 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	cs.Status.ObservedGeneration = cs.Generation
 }
 
-func (o outcome) reportApplied(cs *v1alpha1.CatalogSelection) {
-	if o.applied == nil {
-		conditions.Delete(cs, v1alpha1.AppliedCondition)
+// reportCondition sets a condition of the type, or removes it where it is nil.
+func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condition *metav1.Condition) {
+	if condition == nil {
+		conditions.Delete(cs, conditionType)
 		return
 	}
-	condition := *o.applied
-	condition.Type = v1alpha1.AppliedCondition
-	conditions.Set(cs, &condition)
+	typed := *condition
+	typed.Type = conditionType
+	conditions.Set(cs, &typed)
 }
 
 // maxConditionMessage bounds the message of a condition, in bytes: a catalog with thousands of

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -255,7 +254,7 @@ func (e *environment) recover() {
 	e.Helper()
 	e.reconciler.NoCrossNamespaceRefs = false
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{{Kind: sourcev1.OCIRepositoryKind, Name: "catalog"}}}
+		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{byContent("catalog")}}
 	})
 	e.source(applications(e.T, "argocd falco"))
 	e.events.take()

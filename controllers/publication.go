@@ -67,6 +67,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if last, ok := r.lastPublication(cs); ok && served && last.sameInputs(next) {
 		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
 	}
+	r.recall(cs, observed)
 	loaded, err := r.load(ctx, observed)
 	if err != nil {
 		return err
@@ -122,15 +123,18 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	return nil
 }
 
-// load returns the sources with their catalogs.
+// load returns the sources with their catalogs, and notes in observed where these were.
 func (r *CatalogSelectionReconciler) load(ctx context.Context, observed []observedSource) ([]loadedSource, error) {
 	loaded := make([]loadedSource, len(observed))
-	for i, o := range observed {
-		catalog, err := r.Catalogs.load(ctx, o)
+	for i := range observed {
+		if err := r.locate(ctx, &observed[i]); err != nil {
+			return nil, err
+		}
+		catalog, err := r.Catalogs.load(ctx, observed[i])
 		if err != nil {
 			return nil, err
 		}
-		loaded[i] = loadedSource{observedSource: o, catalog: catalog}
+		loaded[i] = loadedSource{observedSource: observed[i], catalog: catalog}
 	}
 	return loaded, nil
 }

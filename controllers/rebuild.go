@@ -69,7 +69,10 @@ func (p publishedRecord) sources(cs *v1alpha1.CatalogSelection) ([]observedSourc
 	for i, s := range cs.Status.Sources {
 		observed[i] = observedSource{
 			kind: s.Kind, name: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, path: p.Spec.Sources[i].Path,
-			artifact: meta.Artifact{Revision: s.Revision, Digest: s.Digest, URL: p.URLs[i]},
+			format: p.Spec.Sources[i].Format, artifact: meta.Artifact{Revision: s.Revision, Digest: s.Digest, URL: p.URLs[i]},
+		}
+		if len(p.Carriers) == n {
+			observed[i].carrier = p.Carriers[i]
 		}
 	}
 	return observed, nil

@@ -97,7 +97,7 @@ func TestALostArchiveOfSeveralSourcesIsRebuilt(t *testing.T) {
 	}
 	e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Sources = []v1alpha1.SourceReference{
-			{Name: "a", Path: "deploy/x"}, {Kind: "GitRepository", Name: "b", Path: "y"},
+			{Name: "a", Path: "deploy/x", Format: v1alpha1.FormatApplications}, {Kind: "GitRepository", Name: "b", Path: "y"},
 			{Kind: "Bucket", Name: "c", Format: v1alpha1.FormatApplications},
 		}
 	})

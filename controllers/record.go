@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -21,6 +22,9 @@ type publishedRecord struct {
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
 	URLs []string `json:"urls,omitempty"`
+	// Carriers say where the catalogs of the sources were, in the same order; nil where the content
+	// alone decided.
+	Carriers []*carrier `json:"carriers,omitempty"`
 	// Definitions in the artifact.
 	Definitions []safeguard.Definition `json:"definitions"`
 }
@@ -39,6 +43,10 @@ func newRecord(cs *v1alpha1.CatalogSelection, sources []observedSource, result *
 	r := publishedRecord{Spec: renderedSpec(cs), Definitions: result.Definitions}
 	for _, s := range sources {
 		r.URLs = append(r.URLs, s.artifact.URL)
+		r.Carriers = append(r.Carriers, s.carrier)
+	}
+	if !slices.ContainsFunc(r.Carriers, func(c *carrier) bool { return c != nil }) {
+		r.Carriers = nil
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -29,6 +30,7 @@ func (r *recorder) AnnotatedEventf(object runtime.Object, annotations map[string
 	defer r.mu.Unlock()
 	r.events = append(r.events, fmt.Sprintf("%s %s %s", eventType, reason, kindOf(object)))
 	r.message, r.notes = fmt.Sprintf(format, args...), annotations
+	r.said = append(r.said, fmt.Sprint(reason, ": ", r.message, " ", annotations))
 }
 
 func kindOf(object runtime.Object) string {
@@ -42,6 +44,8 @@ type traffic struct {
 	writes []string
 	// revisions are those that an ExternalArtifact ever had, in order.
 	revisions []string
+	// bodies are what was written, as JSON.
+	bodies []string
 	// before runs before a write, which its error prevents.
 	before func(write string, object client.Object) error
 	// read answers reads of objects where it returns true.
@@ -69,6 +73,9 @@ func (t *traffic) write(name string, object client.Object, do func() error) erro
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.writes = append(t.writes, name)
+	if body, err := json.Marshal(object); err == nil {
+		t.bodies = append(t.bodies, string(body))
+	}
 	if artifact, ok := object.(*sourcev1.ExternalArtifact); ok && artifact.Status.Artifact != nil {
 		t.revisions = slices.Compact(append(t.revisions, artifact.Status.Artifact.Revision))
 	}

@@ -35,7 +35,12 @@ type observedSource struct {
 	kind     string
 	name     types.NamespacedName
 	path     string
+	format   string
 	artifact meta.Artifact
+	// repository is the source itself, if it is an OCIRepository.
+	repository *sourcev1.OCIRepository
+	// carrier is what is known of its manifest already, or nil.
+	carrier *carrier
 }
 
 func (s observedSource) status() v1alpha1.SourceStatus {
@@ -56,16 +61,20 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.C
 				"source %s %s is in another namespace, and cross-namespace references are forbidden "+
 					"by --no-cross-namespace-refs", kind, key))
 		}
-		artifact, err := r.artifactOf(ctx, kind, key)
+		source, err := r.sourceOf(ctx, kind, key)
 		if err != nil {
 			return nil, err
 		}
-		observed = append(observed, observedSource{kind: kind, name: key, path: ref.Path, artifact: *artifact})
+		repository, _ := source.(*sourcev1.OCIRepository)
+		observed = append(observed, observedSource{
+			kind: kind, name: key, path: ref.Path, format: ref.Format, artifact: *source.GetArtifact(), repository: repository,
+		})
 	}
 	return observed, nil
 }
 
-func (r *CatalogSelectionReconciler) artifactOf(ctx context.Context, kind string, key types.NamespacedName) (*meta.Artifact, error) {
+// sourceOf gets a source, which has an artifact.
+func (r *CatalogSelectionReconciler) sourceOf(ctx context.Context, kind string, key types.NamespacedName) (fluxSource, error) {
 	source, known := sourceKinds()[kind]
 	if !known {
 		return nil, fail(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
@@ -79,5 +88,5 @@ func (r *CatalogSelectionReconciler) artifactOf(ctx context.Context, kind string
 	if artifact == nil || artifact.URL == "" || artifact.Digest == "" {
 		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s has no artifact yet", kind, key))
 	}
-	return artifact, nil
+	return source, nil
 }

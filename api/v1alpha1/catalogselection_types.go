@@ -155,7 +155,8 @@ type SourceReference struct {
 	Path string `json:"path,omitempty"`
 
 	// Format of the catalog. Applications: applications/<dir>/application.yaml.
-	// Auto: found out by the content.
+	// Auto: of an OCIRepository, what the manifest in the registry says; of other kinds, and of what
+	// flux push artifact has pushed, found out by the content.
 	// +kubebuilder:validation:Enum=Auto;Applications
 	// +kubebuilder:default=Auto
 	// +optional
@@ -164,7 +165,7 @@ type SourceReference struct {
 
 // Formats of catalogs.
 const (
-	// FormatAuto finds the format out.
+	// FormatAuto has the manifest or the content say the format.
 	FormatAuto = "Auto"
 	// FormatApplications is applications/<dir>/application.yaml with a metadata.yaml beside it.
 	FormatApplications = "Applications"

@@ -70,6 +70,7 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return err
 	}
+	registries := controllers.NewRegistries(mgr.GetClient(), o.httpRetry)
 	reconciler := &controllers.CatalogSelectionReconciler{
 		Client:               mgr.GetClient(),
 		APIReader:            mgr.GetAPIReader(),
@@ -77,7 +78,7 @@ func run(ctx context.Context, o *options) error {
 		Metrics:              helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
 		ControllerName:       controllerName,
 		Storage:              store,
-		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost)),
+		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost), registries),
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
 		Kinds:                controllers.NewKinds(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
 		Accounts:             controllers.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),

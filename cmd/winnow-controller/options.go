@@ -101,8 +101,10 @@ func newManager(o *options) (ctrl.Manager, error) {
 	recoverPanic := true
 	grace := 15 * time.Second
 	return ctrl.NewManager(fluxclient.GetConfigOrDie(o.client), ctrl.Options{
-		Scheme:                        scheme,
-		Cache:                         caches,
+		Scheme: scheme,
+		Cache:  caches,
+		// Read by name, one at a time, and never listed.
+		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ServiceAccount{}}}},
 		Logger:                        ctrl.Log,
 		HealthProbeBindAddress:        o.healthAddr,
 		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr, ExtraHandlers: pprof.GetHandlers()},

@@ -2,10 +2,23 @@ package stack
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
 	"fmt"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
 )
 
 // registryConfig has a fixed secret, because a random one is worth a warning in the log.
@@ -14,7 +27,14 @@ log: {level: warn, accesslog: {disabled: true}}
 storage:
   filesystem: {rootdirectory: %q}
   delete: {enabled: true}
-http: {addr: %q, secret: stack}
+http:
+  addr: %q
+  secret: stack
+`
+
+// secureConfig follows it in the configuration of a registry with TLS and passwords.
+const secureConfig = `  tls: {certificate: %q, key: %q}
+auth: {htpasswd: {realm: stack, path: %q}}
 `
 
 func (s *Stack) startRegistry(ctx context.Context) error {
@@ -27,14 +47,104 @@ func (s *Stack) startRegistry(ctx context.Context) error {
 			return launch{}, err
 		}
 		s.registryHost = address
-		config := filepath.Join(dir, "config.yaml")
-		content := fmt.Sprintf(registryConfig, filepath.Join(dir, "data"), address)
-		if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
+		return registryLaunch(dir, address, "", http.DefaultClient)
+	})
+}
+
+func registryLaunch(dir, address, more string, client *http.Client) (launch, error) {
+	config := filepath.Join(dir, "config.yaml")
+	content := fmt.Sprintf(registryConfig, filepath.Join(dir, "data"), address) + more
+	if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
+		return launch{}, err
+	}
+	url := "http://" + address + "/"
+	if more != "" {
+		url = "https://" + address + "/"
+	}
+	return launch{args: []string{"serve", config}, ready: answers(client, url)}, nil
+}
+
+// SecureRegistry is a registry that wants TLS, and a user with a password for everything.
+type SecureRegistry struct {
+	*Process
+	// Host is its HOST:PORT.
+	Host string
+	// CA is the PEM of the authority that vouches for it, for loopback and the names that were asked for.
+	CA []byte
+}
+
+// StartSecureRegistry starts one more registry, beside that of the options, which have to ask for it.
+// names are further host names that its certificate is for.
+func (s *Stack) StartSecureRegistry(ctx context.Context, name, user, password string, names ...string) (*SecureRegistry, error) {
+	if s.binaries[Registry] == "" {
+		return nil, errors.New("starting a secure registry: the stack has no registry")
+	}
+	s.progress.step("starting %s", name)
+	dir := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	r := &SecureRegistry{}
+	var more string
+	var err error
+	if r.CA, more, err = furnishSecure(dir, user, password, names); err != nil {
+		return nil, fmt.Errorf("furnishing %s: %w", name, err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(r.CA)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	defer transport.CloseIdleConnections()
+	r.Process, err = s.launch(ctx, command{name: name, path: s.binaries[Registry], dir: dir}, func() (launch, error) {
+		if r.Host, err = freeAddress(); err != nil {
 			return launch{}, err
 		}
-		return launch{
-			args:  []string{"serve", config},
-			ready: answers(http.DefaultClient, "http://"+address+"/v2/"),
-		}, nil
+		return registryLaunch(dir, r.Host, more, &http.Client{Transport: transport})
 	})
+	return r, err
+}
+
+// furnishSecure writes certificate, key and passwords, and returns the authority and the configuration.
+func furnishSecure(dir, user, password string, names []string) (ca []byte, config string, err error) {
+	certificate, key, err := newCertificate(names)
+	if err != nil {
+		return nil, "", err
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		return nil, "", err
+	}
+	files := map[string][]byte{"tls.crt": certificate, "tls.key": key, "htpasswd": fmt.Appendf(nil, "%s:%s\n", user, hash)}
+	for file, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
+			return nil, "", err
+		}
+	}
+	at := func(file string) string { return filepath.Join(dir, file) }
+	config = fmt.Sprintf(secureConfig, at("tls.crt"), at("tls.key"), at("htpasswd"))
+	return certificate, config, nil
+}
+
+// newCertificate makes a certificate that vouches for itself, as PEM.
+func newCertificate(names []string) (certificate, key []byte, err error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "stack"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames: append([]string{"localhost"}, names...), IPAddresses: []net.IP{net.ParseIP(loopback)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		return nil, nil, err
+	}
+	keyDER, err := x509.MarshalECPrivateKey(private)
+	if err != nil {
+		return nil, nil, err
+	}
+	certificate = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return certificate, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: keyDER}), nil
 }

@@ -32,14 +32,14 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	flags := flag.NewFlagSet("stack", flag.ContinueOnError)
 	flags.SetOutput(narration)
 	buildOnly := flags.Bool("build", false, "only build the servers that are missing, and exit")
-	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd and kube-apiserver")
+	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd, kube-apiserver and the registry, without Flux")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	options := everything(*dir, narration)
 	if *controlPlane {
-		options.Registry, options.SourceController, options.KustomizeController = false, false, false
+		options.SourceController, options.KustomizeController = false, false
 	}
 	if *buildOnly {
 		return stack.Build(ctx, narration, options)

@@ -1,0 +1,205 @@
+package controllers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// carrier says where the catalog of an OCIRepository is, as its manifest has it. It is true for ever
+// of one artifact, which digests name.
+type carrier struct {
+	// Layer is to be fetched from the registry. Nil: source-controller took the right layer, and the
+	// artifact of the OCIRepository is the catalog.
+	Layer *v1.Descriptor `json:"layer,omitempty"`
+}
+
+// judgement is a carrier, or why there is none.
+type judgement struct {
+	carrier  *carrier
+	violated error
+}
+
+// maxJudged bounds the number of judgements that are kept.
+const maxJudged = 4096
+
+// hasContract says whether the manifest decides what of the source is the catalog.
+func (s observedSource) hasContract() bool {
+	return s.kind == sourcev1.OCIRepositoryKind && s.format != v1alpha1.FormatApplications
+}
+
+// judgementKey has all that a judgement depends on, and whose it is: who knows the digest of a private
+// catalog has not seen it yet.
+func (s observedSource) judgementKey() string {
+	return fmt.Sprintf("%s %s %s %s", s.name, s.artifact.Revision, s.artifact.Digest, s.artifact.URL)
+}
+
+// carrierOf returns where the catalog of a source with a contract is. The manifest is fetched once.
+func (c *Catalogs) carrierOf(ctx context.Context, source observedSource) (*carrier, error) {
+	key := source.judgementKey()
+	if known, ok := c.judgements.Get(key); ok {
+		return known.carrier, known.violated
+	}
+	found, err, _ := c.flights.Do("manifest "+key, func() (any, error) {
+		found, err := c.judge(ctx, source)
+		if err != nil && reasonOf(err) != v1alpha1.ContractViolatedReason {
+			return nil, err // may be another the next time
+		}
+		j := judgement{carrier: found, violated: err}
+		c.judgements.Add(key, j)
+		return j, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	j := found.(judgement)
+	return j.carrier, j.violated
+}
+
+// judge fetches the manifest of the artifact, by the digest in its revision, and reads it.
+func (c *Catalogs) judge(ctx context.Context, source observedSource) (*carrier, error) {
+	manifest := digest.Digest(guard.Checksum(source.artifact.Revision))
+	where := fmt.Sprintf("source %s: manifest %s of %s", source.name, manifest, source.repository.Spec.URL)
+	violated := func(err error) error {
+		return fail(v1alpha1.ContractViolatedReason, fmt.Errorf("%s: %w", where, err))
+	}
+	if err := manifest.Validate(); err != nil {
+		return nil, violated(fmt.Errorf("the revision %s has no digest", source.artifact.Revision))
+	}
+	var descriptor v1.Descriptor
+	var raw []byte
+	err := c.withRegistry(ctx, source, func(ctx context.Context, from *connection) (err error) {
+		descriptor, raw, err = registry.FetchManifest(ctx, from.Repository, manifest.String())
+		return err
+	})
+	var large *registry.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return nil, violated(err)
+	case err != nil:
+		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching %s: %w", where, err))
+	}
+	found, err := contract.Read(descriptor.MediaType, raw)
+	if err != nil {
+		return nil, violated(err)
+	}
+	carried, err := source.carry(found)
+	if err != nil {
+		return nil, violated(err)
+	}
+	return carried, nil
+}
+
+// carry compares the artifact with the layer of the catalog. What source-controller extracted cannot be
+// compared, what it copied can.
+func (s observedSource) carry(found contract.Contract) (*carrier, error) {
+	selector := s.repository.Status.ObservedLayerSelector
+	mediaType, copied := "", false
+	if selector != nil {
+		mediaType, copied = selector.MediaType, selector.Operation == sourcev1.OCILayerCopy
+	}
+	if !found.CarriedBy(mediaType) {
+		return &carrier{Layer: &found.Layer}, nil
+	}
+	if !copied {
+		return &carrier{}, nil
+	}
+	artifact := digest.Digest(s.artifact.Digest)
+	switch {
+	case artifact.Validate() == nil && artifact.Algorithm() != found.Layer.Digest.Algorithm():
+		return &carrier{Layer: &found.Layer}, nil // source-controller runs with another --artifact-digest-algo
+	case artifact != found.Layer.Digest:
+		return nil, fmt.Errorf("the layer with the catalog is %s, but the OCIRepository, which copies it, has %s",
+			found.Layer.Digest, artifact)
+	}
+	return &carrier{}, nil
+}
+
+// withRegistry does something with the repository of the source, as its OCIRepository reaches it.
+func (c *Catalogs) withRegistry(ctx context.Context, source observedSource, do func(context.Context, *connection) error) error {
+	timeout := fetchTimeout
+	if own := source.repository.Spec.Timeout; own != nil && own.Duration < timeout {
+		timeout = own.Duration
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	from, err := c.registries.connect(ctx, accessOf(source.repository))
+	if err != nil {
+		return err
+	}
+	defer from.close()
+	return from.plain(do(ctx, from))
+}
+
+// fetchLayer loads the catalog from a layer in the registry, which source-controller passed over.
+func (c *Catalogs) fetchLayer(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
+	var raw []byte
+	layer := *source.carrier.Layer
+	err := c.withRegistry(ctx, source, func(ctx context.Context, from *connection) (err error) {
+		raw, err = registry.FetchLayer(ctx, from.Repository, layer, archive.DefaultLimits().Compressed)
+		return err
+	})
+	name := source.name.String()
+	var large *registry.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return nil, fail(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: %w", name, err))
+	case err != nil:
+		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, name, err))
+	}
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(raw), source.path)
+	return loaded, fail(v1alpha1.FetchFailedReason, err)
+}
+
+// locate finds out where the catalog of a source is, in the registry if it has to.
+func (r *CatalogSelectionReconciler) locate(ctx context.Context, s *observedSource) (err error) {
+	if !s.hasContract() || s.carrier != nil && s.carrier.Layer == nil {
+		return nil
+	}
+	if s.repository == nil { // it is from the record of a publication
+		source, err := r.sourceOf(ctx, s.kind, s.name)
+		if err != nil {
+			return err
+		}
+		s.repository, _ = source.(*sourcev1.OCIRepository)
+	}
+	if s.carrier == nil {
+		s.carrier, err = r.Catalogs.carrierOf(ctx, *s)
+	}
+	return err
+}
+
+// recall looks up what is not in memory in the record of the last publication, so that a controller
+// that starts anew needs no registry for what it has published.
+func (r *CatalogSelectionReconciler) recall(cs *v1alpha1.CatalogSelection, observed []observedSource) {
+	unknown := func(s observedSource) bool {
+		return s.hasContract() && !r.Catalogs.judgements.Contains(s.judgementKey())
+	}
+	if !slices.ContainsFunc(observed, unknown) {
+		return
+	}
+	last, err := unpack(cs.Status.Published)
+	if err != nil || len(last.Carriers) != len(cs.Status.Sources) {
+		return
+	}
+	for _, s := range observed {
+		i := slices.Index(cs.Status.Sources, s.status())
+		if i >= 0 && last.Carriers[i] != nil && unknown(s) {
+			r.Catalogs.judgements.Add(s.judgementKey(), judgement{carrier: last.Carriers[i]})
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package controllers
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	fluxauth "github.com/fluxcd/pkg/auth"
+	authutils "github.com/fluxcd/pkg/auth/utils"
+	"github.com/fluxcd/pkg/runtime/secrets"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/authn/kubernetes"
+	"github.com/google/go-containerregistry/pkg/name"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"oras.land/oras-go/v2/registry/remote/auth"
+)
+
+// transport returns what requests go through, and the proxy that proxySecretRef names; without one,
+// that of the environment is used.
+func (r *Registries) transport(ctx context.Context, a access) (*http.Transport, *url.URL, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	config, err := r.tlsConfig(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if config != nil {
+		transport.TLSClientConfig = config
+	}
+	if a.proxySecretRef == nil {
+		return transport, nil, nil
+	}
+	proxy, err := secrets.ProxyURLFromSecretRef(ctx, r.client, a.key(a.proxySecretRef))
+	if err != nil {
+		return nil, nil, a.unreadable("proxySecretRef", err)
+	}
+	transport.Proxy = http.ProxyURL(proxy)
+	return transport, proxy, nil
+}
+
+// credentials returns what a registry is told when it asks.
+func (r *Registries) credentials(ctx context.Context, a access, repository name.Repository, proxy *url.URL) (auth.CredentialFunc, error) {
+	var authenticator authn.Authenticator
+	var err error
+	if a.provider == "" || a.provider == sourcev1.GenericOCIProvider {
+		authenticator, err = r.pullSecrets(ctx, a, repository)
+	} else {
+		authenticator, err = r.ofCloud(ctx, a, repository, proxy)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ string) (auth.Credential, error) {
+		found, err := authn.Authorization(ctx, authenticator)
+		if err != nil {
+			return auth.EmptyCredential, fmt.Errorf("%s.provider %s: %w", a.field, a.provider, err)
+		}
+		return auth.Credential{
+			Username: found.Username, Password: found.Password,
+			RefreshToken: found.IdentityToken, AccessToken: found.RegistryToken,
+		}, nil
+	}, nil
+}
+
+// pullSecrets finds the credentials in the Secrets that are named, as kubelet does.
+func (r *Registries) pullSecrets(ctx context.Context, a access, repository name.Repository) (authn.Authenticator, error) {
+	var named []corev1.Secret
+	if a.secretRef != nil {
+		secret := corev1.Secret{}
+		if err := r.client.Get(ctx, a.key(a.secretRef), &secret); err != nil {
+			return nil, a.unreadable("secretRef", err)
+		}
+		named = append(named, secret)
+	}
+	if a.serviceAccountName != "" {
+		account := types.NamespacedName{Namespace: a.namespace, Name: a.serviceAccountName}
+		of, err := secrets.PullSecretsFromServiceAccountRef(ctx, r.client, account)
+		if err != nil {
+			return nil, a.unreadable("serviceAccountName", err)
+		}
+		named = append(named, of...)
+	}
+	keychain, err := kubernetes.NewFromPullSecrets(ctx, named)
+	if err != nil {
+		// Not the cause, which may quote the content.
+		return nil, fmt.Errorf("%s: the Secrets of secretRef and serviceAccountName hold no valid %s", a.field, corev1.DockerConfigJsonKey)
+	}
+	return keychain.Resolve(repository)
+}
+
+// ofCloud has the cloud that the controller runs in say who it is.
+func (r *Registries) ofCloud(ctx context.Context, a access, repository name.Repository, proxy *url.URL) (authn.Authenticator, error) {
+	options := []fluxauth.Option{fluxauth.WithClient(r.client), fluxauth.WithServiceAccountNamespace(a.namespace)}
+	if proxy != nil {
+		options = append(options, fluxauth.WithProxyURL(*proxy))
+	}
+	if a.serviceAccountName != "" {
+		if !fluxauth.IsObjectLevelWorkloadIdentityEnabled() {
+			return nil, fmt.Errorf("%s.serviceAccountName: with provider %s it needs the controller's --feature-gates=%s=true",
+				a.field, a.provider, fluxauth.FeatureGateObjectLevelWorkloadIdentity)
+		}
+		options = append(options, fluxauth.WithServiceAccountName(a.serviceAccountName))
+	}
+	found, err := authutils.GetArtifactRegistryCredentials(ctx, a.provider, repository.String(), options...)
+	return found, a.unreadable("provider", err)
+}
+
+// conceal has plain replace the secrets among the words. Those of up to three characters cannot be told
+// from other text.
+func (c *connection) conceal(username string, words ...string) {
+	for _, word := range words {
+		if len(word) < 4 {
+			continue
+		}
+		basic := base64.StdEncoding.EncodeToString([]byte(username + ":" + word))
+		for _, form := range []string{word, url.QueryEscape(word), url.PathEscape(word), basic} {
+			if !slices.Contains(c.secrets, form) {
+				c.secrets = append(c.secrets, form)
+			}
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package controllers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// plainError is an error of a registry as it may be told: without secrets, and without text that the
+// registry made up, which could quote what it was sent.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e *plainError) Error() string { return e.text }
+func (e *plainError) Unwrap() error { return e.err }
+
+// maxRegistryError bounds the part of a message that a registry is to blame for, in bytes.
+const maxRegistryError = 1 << 10
+
+var (
+	// queries of URLs carry signatures when a registry redirects to a store of blobs.
+	queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
+	// errorCode is how the distribution specification writes its codes.
+	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
+)
+
+// plain makes an error of this connection fit to be told; nil stays nil.
+func (c *connection) plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	var response *errcode.ErrorResponse
+	if errors.As(err, &response) {
+		text = strings.ReplaceAll(text, response.Error(), c.describe(response))
+	}
+	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
+		text = strings.ReplaceAll(text, auth.ErrBasicCredentialNotFound.Error(), "401 Unauthorized"+c.refusal())
+	}
+	text = queries.ReplaceAllString(text, "$1")
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	return &plainError{text: truncate(text, maxRegistryError), err: err}
+}
+
+// describe says what a registry has answered, and what to do about it.
+func (c *connection) describe(response *errcode.ErrorResponse) string {
+	where := ""
+	if response.URL != nil {
+		where = fmt.Sprintf("%s://%s%s", response.URL.Scheme, response.URL.Host, response.URL.EscapedPath())
+	}
+	text := fmt.Sprintf("%s %s: %d %s", response.Method, where, response.StatusCode, http.StatusText(response.StatusCode))
+	for _, e := range response.Errors {
+		if errorCode.MatchString(e.Code) {
+			text += " (" + e.Code + ")"
+			break
+		}
+	}
+	switch response.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return text + c.refusal()
+	case http.StatusTooManyRequests:
+		return text + "; the registry has too much to do"
+	}
+	return text
+}
+
+func (c *connection) refusal() string {
+	if !c.authenticated {
+		return "; no credentials were sent: the Secrets have none for this repository, or the registry did not ask"
+	}
+	return "; the credentials are refused, or have no right to do this"
+}

@@ -1,0 +1,187 @@
+package controllers
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/secrets"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/google/go-containerregistry/pkg/name"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	ociregistry "oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	ociretry "oras.land/oras-go/v2/registry/remote/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Registries connects to OCI registries. Secrets and ServiceAccounts are read by their names, when they
+// are needed, and nothing of them is kept.
+type Registries struct {
+	client  client.Client
+	retries int
+}
+
+// NewRegistries returns registries whose credentials reader reads: a client that does not cache Secrets
+// and ServiceAccounts. A request is tried again httpRetry times.
+func NewRegistries(reader client.Client, httpRetry int) *Registries {
+	return &Registries{client: reader, retries: httpRetry}
+}
+
+// access says how a repository is reached. The members mean what they mean in an OCIRepository.
+type access struct {
+	// field is where the members stand in the object, for errors: spec or spec.push.
+	field              string
+	namespace          string
+	url                string
+	provider           string
+	secretRef          *meta.LocalObjectReference
+	serviceAccountName string
+	certSecretRef      *meta.LocalObjectReference
+	proxySecretRef     *meta.LocalObjectReference
+	insecure           bool
+}
+
+func accessOf(repository *sourcev1.OCIRepository) access {
+	spec := repository.Spec
+	return access{
+		field: "spec", namespace: repository.Namespace, url: spec.URL, provider: spec.Provider,
+		secretRef: spec.SecretRef, serviceAccountName: spec.ServiceAccountName,
+		certSecretRef: spec.CertSecretRef, proxySecretRef: spec.ProxySecretRef, insecure: spec.Insecure,
+	}
+}
+
+// connection is a repository and the means to reach it. Close it after use.
+type connection struct {
+	*remote.Repository
+	transport *http.Transport
+	// secrets must not be told.
+	secrets []string
+	// authenticated says that the registry asked for credentials, and that there were some.
+	authenticated bool
+}
+
+func (c *connection) close() { c.transport.CloseIdleConnections() }
+
+// connect returns the repository. What is sent by now, if anything, is a request without credentials.
+func (r *Registries) connect(ctx context.Context, a access) (*connection, error) {
+	repository, err := a.repository()
+	if err != nil {
+		return nil, fmt.Errorf("%s.url: %w", a.field, err)
+	}
+	transport, proxy, err := r.transport(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{transport: transport}
+	if proxy != nil && proxy.User != nil {
+		password, _ := proxy.User.Password()
+		c.conceal(proxy.User.Username(), password)
+	}
+	authenticate, err := r.credentials(ctx, a, repository, proxy)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	credential := func(ctx context.Context, host string) (auth.Credential, error) {
+		found, err := authenticate(ctx, host)
+		c.conceal(found.Username, found.Password, found.AccessToken, found.RefreshToken)
+		c.authenticated = found != auth.EmptyCredential
+		return found, err
+	}
+	plainHTTP := a.insecureHTTP(ctx, transport, repository)
+	c.Repository = &remote.Repository{
+		Reference: referenceOf(repository), PlainHTTP: plainHTTP,
+		Client: &auth.Client{
+			Client:     &http.Client{Transport: &ociretry.Transport{Base: transport, Policy: r.policy}},
+			Header:     http.Header{"User-Agent": {"winnow-controller"}},
+			Cache:      auth.NewCache(),
+			Credential: credential,
+		},
+	}
+	return c, nil
+}
+
+// policy tries again as oras does, for as long as the flag says.
+func (r *Registries) policy() ociretry.Policy {
+	return &ociretry.GenericPolicy{
+		Retryable: ociretry.DefaultPredicate, Backoff: ociretry.DefaultBackoff,
+		MinWait: 200 * time.Millisecond, MaxWait: 3 * time.Second, MaxRetry: r.retries,
+	}
+}
+
+// repository parses the URL as source-controller does, Docker Hub's short names included.
+func (a access) repository() (name.Repository, error) {
+	path, ok := strings.CutPrefix(a.url, sourcev1.OCIRepositoryPrefix)
+	if !ok {
+		return name.Repository{}, fmt.Errorf("%s does not begin with %s", a.url, sourcev1.OCIRepositoryPrefix)
+	}
+	var options []name.Option
+	if a.insecure {
+		options = append(options, name.Insecure)
+	}
+	return name.NewRepository(path, options...)
+}
+
+func referenceOf(repository name.Repository) ociregistry.Reference {
+	host := repository.RegistryStr()
+	if host == name.DefaultRegistry {
+		host = "docker.io" // oras knows where its API is
+	}
+	return ociregistry.Reference{Registry: host, Repository: repository.RepositoryStr()}
+}
+
+// insecureHTTP says whether to do without TLS. As for source-controller, insecure allows that, and so does
+// an address of the machine or of a private network; TLS comes first where the registry speaks it.
+func (a access) insecureHTTP(ctx context.Context, transport *http.Transport, repository name.Repository) bool {
+	if repository.Scheme() != "http" {
+		return false
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+repository.RegistryStr()+"/v2/", nil)
+	if err != nil {
+		return true
+	}
+	response, err := transport.RoundTrip(request)
+	var untrusted *tls.CertificateVerificationError
+	if err != nil {
+		return !errors.As(err, &untrusted)
+	}
+	_ = response.Body.Close()
+	return false
+}
+
+// key returns the full name of what a reference names.
+func (a access) key(ref *meta.LocalObjectReference) types.NamespacedName {
+	return types.NamespacedName{Namespace: a.namespace, Name: ref.Name}
+}
+
+// tlsConfig returns nil where the defaults do.
+func (r *Registries) tlsConfig(ctx context.Context, a access) (*tls.Config, error) {
+	switch {
+	case a.certSecretRef != nil:
+		// The machine's authorities count as well, as for source-controller.
+		config, err := secrets.TLSConfigFromSecretRef(ctx, r.client, a.key(a.certSecretRef), secrets.WithSystemCertPool())
+		return config, a.unreadable("certSecretRef", err)
+	case a.insecure:
+		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // asked for, as in an OCIRepository
+	}
+	return nil, nil
+}
+
+// unreadable says which field names the Secret or the ServiceAccount that cannot be read.
+func (a access) unreadable(field string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s.%s: the controller may not read it; config/registries grants that: %w", a.field, field, err)
+	}
+	return fmt.Errorf("%s.%s: %w", a.field, field, err)
+}
