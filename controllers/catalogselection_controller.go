@@ -42,6 +42,8 @@ type CatalogSelectionReconciler struct {
 	Kinds *Kinds
 	// Accounts mark definitions.
 	Accounts *Accounts
+	// Pushes put what is rendered into registries.
+	Pushes *Pushes
 
 	// APIReader reads past the cache.
 	APIReader client.Reader
@@ -79,6 +81,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case !cs.DeletionTimestamp.IsZero():
 		return quietConflict(r.finalize(ctx, cs))
 	case cs.Spec.Suspend:
+		r.Pushes.forget(req.NamespacedName)
 		// Kustomizations go on, so bypassed definitions have to be marked all the same.
 		_, err := r.attend(ctx, cs)
 		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
@@ -99,7 +102,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
-	o.applied = consumed.applied(revisionOf(cs))
+	o.applied, o.pushed = consumed.applied(revisionOf(cs)), r.push(cs)
 	if attended != nil {
 		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}
@@ -190,6 +193,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, 
 		return quietConflict(patchErr)
 	}
 	r.sendEvents(found, cs, o)
+	r.tellPushed(found, cs)
 	if cs.Status.Artifact != nil {
 		r.lost.watch(r.Storage.LocalPath(*cs.Status.Artifact), client.ObjectKeyFromObject(cs))
 		r.collectGarbage(ctx, cs)
@@ -237,7 +241,7 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordReadiness(ctx, cs)
 	r.RecordReconciling(ctx, cs)
 	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.AppliedCondition} {
+	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)
 			continue

@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,6 +97,8 @@ func (e *environment) restart() {
 		e.Fatal(err)
 	}
 	e.Cleanup(func() { _ = lost.watcher.Close() })
+	// What fails is tried again when the test says so.
+	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Hour, time.Hour)
 	e.reconciler = &CatalogSelectionReconciler{
 		Client:         e.traffic.client(),
 		EventRecorder:  e.events,
@@ -105,10 +108,11 @@ func (e *environment) restart() {
 		APIReader:      apiServer,
 		Kinds:          NewKinds(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
 		Accounts:       NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
+		Pushes:         NewPushes(NewRegistries(apiServer, 0), limiter, 0),
 		lost:           lost,
 		woken:          make(chan event.GenericEvent, 1000),
 	}
-	e.reconciler.Kinds.wake = e.reconciler.wake
+	e.reconciler.Kinds.wake, e.reconciler.Pushes.wake = e.reconciler.wake, e.reconciler.wake
 }
 
 // selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards let
@@ -199,6 +203,14 @@ func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
 // context has a logger that keeps what is logged.
 func (e *environment) context() context.Context {
 	return ctrl.LoggerInto(e.Context(), funcr.New(func(prefix, args string) { e.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 9}))
+}
+
+// push does the pushes that are due.
+func (e *environment) push() {
+	e.Helper()
+	for e.reconciler.Pushes.queue.Len() > 0 {
+		e.reconciler.Pushes.next(e.context())
+	}
 }
 
 // logLines are written by several goroutines.

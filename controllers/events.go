@@ -7,6 +7,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -23,6 +24,22 @@ func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogS
 	case o.quiet:
 	case told(before, after, o):
 	default:
+		r.sendEvent(after, corev1.EventTypeWarning, o)
+	}
+}
+
+// tellPushed tells that the artifact is in the registry of spec.push, and once for each reason that it
+// is not.
+func (r *CatalogSelectionReconciler) tellPushed(before, after *v1alpha1.CatalogSelection) {
+	now := conditions.Get(after, v1alpha1.PushedCondition)
+	if now == nil {
+		return
+	}
+	o := outcome{reason: now.Reason, message: now.Message}
+	switch {
+	case now.Status == metav1.ConditionTrue && !equality.Semantic.DeepEqual(before.Status.Push, after.Status.Push):
+		r.sendEvent(after, corev1.EventTypeNormal, o)
+	case now.Status == metav1.ConditionFalse && conditions.GetReason(before, v1alpha1.PushedCondition) != now.Reason:
 		r.sendEvent(after, corev1.EventTypeWarning, o)
 	}
 }

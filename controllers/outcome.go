@@ -72,6 +72,8 @@ type outcome struct {
 	held *v1alpha1.HeldStatus
 	// applied is the condition Applied without its type, nil without.
 	applied *metav1.Condition
+	// pushed is the condition Pushed, in the same way.
+	pushed *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
 	retry retry
@@ -144,6 +146,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		// What is held stays held while a source cannot be had, or the storage fails.
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
+	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)
 	// Deleting what is set again below would give it a new transition time at every retry.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)

@@ -64,6 +64,7 @@ func TestWhatOfTheSpecIsRecorded(t *testing.T) {
 		{"the interval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Interval.Duration = time.Hour }, false},
 		{"suspend", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true }, false},
 		{"an approval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"sha256:00"} }, false},
+		{"where it is pushed to", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x"} }, false},
 		{"the safeguards", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnVersionRemoval: "Publish", OnMajorUpgrade: "Hold"}
 		}, false},

@@ -20,6 +20,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	ociretry "oras.land/oras-go/v2/registry/remote/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Registries connects to OCI registries. Secrets and ServiceAccounts are read by their names, when they
@@ -55,6 +57,15 @@ func accessOf(repository *sourcev1.OCIRepository) access {
 		field: "spec", namespace: repository.Namespace, url: spec.URL, provider: spec.Provider,
 		secretRef: spec.SecretRef, serviceAccountName: spec.ServiceAccountName,
 		certSecretRef: spec.CertSecretRef, proxySecretRef: spec.ProxySecretRef, insecure: spec.Insecure,
+	}
+}
+
+func pushAccess(cs *v1alpha1.CatalogSelection) access {
+	push := cs.Spec.Push
+	return access{
+		field: "spec.push", namespace: cs.Namespace, url: push.URL, provider: push.Provider,
+		secretRef: push.SecretRef, serviceAccountName: push.ServiceAccountName,
+		certSecretRef: push.CertSecretRef, proxySecretRef: push.ProxySecretRef, insecure: push.Insecure,
 	}
 }
 

@@ -309,17 +309,25 @@ func TestNothingTellsSecrets(t *testing.T) {
 				test.does(w, r)
 				return true
 			})
-			e.selectByManifest()
+			e.selectByManifest(func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Push = &v1alpha1.Push{URL: "oci://" + front.host() + "/" + e.namespace + "/rendered", SecretRef: reference("login"), Insecure: true}
+			})
 			if _, err := e.tryReconcile("kkp"); err == nil {
 				t.Error("Reconcile() succeeded")
 			}
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Sources = []v1alpha1.SourceReference{byContent("catalog")}
+			})
+			e.reconcile("kkp")
+			e.push()
+			e.reconcile("kkp")
 			text := e.everythingWritten()
 			for _, secret := range []string{password, url.QueryEscape(password), url.PathEscape(password), basic, token} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%q is in what was written:\n%s", secret, text)
 				}
 			}
-			for _, part := range append(test.flows, "FetchFailed") {
+			for _, part := range append(test.flows, "PushFailed", "FetchFailed", "not pushed") {
 				if !strings.Contains(text, part) {
 					t.Errorf("%q is not in what was written, so that this shows nothing:\n%s", part, text)
 				}

@@ -43,6 +43,10 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.Add(r.Kinds); err != nil {
 		return fmt.Errorf("adding the watches of kinds: %w", err)
 	}
+	r.Pushes.wake = r.wake
+	if err := mgr.Add(r.Pushes); err != nil {
+		return fmt.Errorf("adding the pushes: %w", err)
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).

@@ -91,6 +91,7 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 	held := r.holdings.of(cs)
 	r.gone.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	r.holdings.forget(cs.UID)
+	r.Pushes.forget(client.ObjectKeyFromObject(cs))
 	r.acted.Delete(cs.UID)
 	r.said.Range(func(key, _ any) bool {
 		if key.(saying).uid == cs.UID {

@@ -125,6 +125,10 @@ type CatalogSelectionSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// Push puts what is rendered into an OCI registry as well, for clusters without Winnow.
+	// +optional
+	Push *Push `json:"push,omitempty"`
 }
 
 // SourceReference names a Flux source that carries a catalog.

@@ -13,6 +13,9 @@ const (
 	// revision, and Unknown while none uses it. It is absent where the cluster has no
 	// Kustomizations, or the controller may not see them.
 	AppliedCondition = "Applied"
+	// PushedCondition is True when the registry of spec.push has the artifact, and its tags name it.
+	// Absent without spec.push, and before the first publication.
+	PushedCondition = "Pushed"
 )
 
 // Reasons of conditions and events. Whatever fails, the last good artifact stays served.
@@ -75,6 +78,14 @@ const (
 	FeatureGateDisabledReason = "FeatureGateDisabled"
 )
 
+// Reasons of Pushed besides Succeeded and Progressing.
+const (
+	// PushFailedReason: the registry could not be reached, or refused.
+	PushFailedReason = "PushFailed"
+	// TagConflictReason: a tag names something that is not this selection's, and was not moved.
+	TagConflictReason = "TagConflict"
+)
+
 // Labels of every object in the artifact of a CatalogSelection.
 const (
 	// ManagedByLabel has the value ManagedByValue.
@@ -90,6 +101,19 @@ const (
 // SourceDigestAnnotation is, under provenance: Object, the digest of the source that an object
 // came from.
 const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
+
+// The manifest of a pushed artifact: its type, and its annotations besides
+// org.opencontainers.image.revision, which has the revisions of the sources as Flux shows them.
+const (
+	// RenderedArtifactType is the artifactType.
+	RenderedArtifactType = "application/vnd.winnow.rendered.v1"
+	// RevisionAnnotation is the revision of the ExternalArtifact with the same content.
+	RevisionAnnotation = "catalog.winnow.dev/revision"
+	// SelectionAnnotation is namespace/name of the CatalogSelection.
+	SelectionAnnotation = "catalog.winnow.dev/selection"
+	// SourcesAnnotation lists kind/namespace/name=revision of each source, separated by commas.
+	SourcesAnnotation = "catalog.winnow.dev/sources"
+)
 
 // Labels and annotations of live definitions.
 const (

@@ -14,7 +14,7 @@ type CatalogSelectionStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Conditions: Ready always; Reconciling, Stalled and Held while they are True; Applied where
-	// the cluster has Kustomizations.
+	// the cluster has Kustomizations; Pushed with spec.push.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -57,6 +57,10 @@ type CatalogSelectionStatus struct {
 	// +listType=atomic
 	// +optional
 	Bypassed []string `json:"bypassed,omitempty"`
+
+	// Push is what was put into the registry of spec.push last.
+	// +optional
+	Push *PushStatus `json:"push,omitempty"`
 
 	// Published is the controller's own record of the artifact, with which the safeguards compare
 	// a new revision: gzip-compressed JSON of the spec, the addresses of the sources and every

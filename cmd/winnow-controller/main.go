@@ -82,6 +82,7 @@ func run(ctx context.Context, o *options) error {
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
 		Kinds:                controllers.NewKinds(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
 		Accounts:             controllers.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
+		Pushes:               controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)

@@ -81,5 +81,6 @@ func RenderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
 	spec.ServiceAccountName = ""
 	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: spec.Safeguards.OnEmpty}
 	spec.Cluster = v1alpha1.Cluster{}
+	spec.Push = nil
 	return spec
 }

@@ -1,0 +1,66 @@
+package v1alpha1
+
+import "github.com/fluxcd/pkg/apis/meta"
+
+// Push says where the rendered artifact goes. What says how to reach the registry means the same as
+// in an OCIRepository; Secrets and the ServiceAccount are those of the selection's namespace.
+type Push struct {
+	// URL of the repository, without a tag: oci://registry.example.com/rendered/kkp.
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern="^oci://[^/@\\s]+(/[a-z0-9]+([._-]+[a-z0-9]+)*)+$"
+	// +required
+	URL string `json:"url"`
+
+	// Tags to set to the artifact, in order. A tag that names something else than an artifact of this
+	// selection is not moved.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:Pattern="^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$"
+	// +kubebuilder:default={latest}
+	// +listType=set
+	// +optional
+	Tags []string `json:"tags,omitempty"`
+
+	// Provider of the credentials: generic takes them from secretRef and serviceAccountName, the
+	// others from the cloud that the controller runs in.
+	// +kubebuilder:validation:Enum=generic;aws;azure;gcp
+	// +kubebuilder:default=generic
+	// +optional
+	Provider string `json:"provider,omitempty"`
+
+	// SecretRef names a Secret of type kubernetes.io/dockerconfigjson.
+	// +optional
+	SecretRef *meta.LocalObjectReference `json:"secretRef,omitempty"`
+
+	// ServiceAccountName is an account whose imagePullSecrets have credentials.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
+
+	// CertSecretRef names a Secret with the registry's authority in ca.crt, and with tls.crt and
+	// tls.key for a registry that wants a client certificate.
+	// +optional
+	CertSecretRef *meta.LocalObjectReference `json:"certSecretRef,omitempty"`
+
+	// ProxySecretRef names a Secret with the address of a proxy, and its username and password.
+	// +optional
+	ProxySecretRef *meta.LocalObjectReference `json:"proxySecretRef,omitempty"`
+
+	// Insecure allows a registry without TLS, or with a certificate that nobody vouches for.
+	// +optional
+	Insecure bool `json:"insecure,omitempty"`
+}
+
+// PushStatus is what was pushed last.
+type PushStatus struct {
+	// URL of the artifact, by the digest of its manifest: oci://<host>/<repository>@<digest>.
+	URL string `json:"url"`
+	// Revision of the ExternalArtifact that it holds.
+	Revision string `json:"revision"`
+	// Sources are the revisions that it was rendered from, as its manifest says.
+	Sources string `json:"sources"`
+	// Tags that were set to it.
+	// +listType=atomic
+	// +optional
+	Tags []string `json:"tags,omitempty"`
+}

@@ -1,0 +1,139 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
+)
+
+// push does a job and returns the address of the artifact, by its digest.
+func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
+	packed, err := job.pack()
+	if err != nil {
+		return "", err
+	}
+	to, err := p.registries.connect(ctx, job.access)
+	if err != nil {
+		return "", err
+	}
+	defer to.close()
+	pusher := registry.Pusher{Move: func(ctx context.Context, tag string, now v1.Descriptor) error {
+		return job.mayMove(ctx, to, tag, now)
+	}}
+	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
+		return "", to.plain(err)
+	}
+	return job.access.url + "@" + packed.Manifest.Descriptor.Digest.String(), nil
+}
+
+// pack makes the artifact of the archive that is served. The same job gives the same digest.
+func (job pushJob) pack() (registry.Artifact, error) {
+	archive, err := os.ReadFile(job.file)
+	if err != nil {
+		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
+	}
+	want := digest.Digest(job.digest)
+	if err := want.Validate(); err != nil || want.Algorithm().FromBytes(archive) != want {
+		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
+	}
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, archive), map[string]string{
+		v1.AnnotationRevision:        job.sources,
+		v1alpha1.RevisionAnnotation:  job.revision,
+		v1alpha1.SelectionAnnotation: job.selection,
+	})
+}
+
+// tagConflict says that a tag is somebody else's.
+type tagConflict struct {
+	tag, what string
+}
+
+func (e *tagConflict) Error() string {
+	return fmt.Sprintf("it names %s: choose another tag or another repository, or delete the tag", e.what)
+}
+
+// mayMove refuses to take a tag from what is not this selection's. Two selections that moved it in
+// turns would have all clusters that follow the tag install and remove what each has.
+func (job pushJob) mayMove(ctx context.Context, to *connection, tag string, now v1.Descriptor) error {
+	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
+	if err != nil {
+		return err
+	}
+	var m v1.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType {
+		return &tagConflict{tag, now.Digest.String() + ", which no CatalogSelection has pushed"}
+	}
+	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
+		return &tagConflict{tag, fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
+	}
+	return nil
+}
+
+// push has the artifact pushed that is served, if the spec wants it, and returns the condition Pushed
+// without its type, nil without one. It waits for nothing.
+func (r *CatalogSelectionReconciler) push(cs *v1alpha1.CatalogSelection) *metav1.Condition {
+	key := client.ObjectKeyFromObject(cs)
+	if cs.Spec.Push == nil || cs.Status.Artifact == nil {
+		r.Pushes.forget(key)
+		cs.Status.Push = nil
+		return nil
+	}
+	known := conditions.Get(cs, v1alpha1.PushedCondition)
+	if !r.Storage.ArtifactExist(*cs.Status.Artifact) {
+		return known // there is nothing to push, until it is rendered again
+	}
+	job := r.pushJob(cs)
+	result, done := r.Pushes.want(key, job)
+	var conflict *tagConflict
+	switch {
+	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
+		return known // a restart, and the registry is being looked at
+	case !done:
+		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", shortRevision(job.revision), job.access.url)
+	case errors.As(result.err, &conflict):
+		return conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
+	case result.err != nil:
+		return conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
+	}
+	cs.Status.Push = &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
+	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", shortRevision(job.revision), result.url)
+}
+
+func pushFailure(job pushJob, err error) string {
+	return truncate(fmt.Sprintf("pushing %s to %s: %v", shortRevision(job.revision), job.access.url, err), maxConditionMessage)
+}
+
+// pushJob says what is to be pushed. An artifact that is pushed already keeps the sources that its
+// manifest names: they may have new revisions since that give the same content, and it would get
+// another digest.
+func (r *CatalogSelectionReconciler) pushJob(cs *v1alpha1.CatalogSelection) pushJob {
+	artifact := cs.Status.Artifact
+	job := pushJob{
+		uid: cs.UID, access: pushAccess(cs), tags: cs.Spec.Push.Tags, interval: cs.Spec.Interval.Duration,
+		file: r.Storage.LocalPath(*artifact), digest: artifact.Digest,
+		revision: artifact.Revision, sources: artifact.Metadata[originRevision], selection: cs.Namespace + "/" + cs.Name,
+	}
+	if last := cs.Status.Push; last != nil && last.Revision == job.revision {
+		job.sources = last.Sources
+	}
+	return job
+}
+
+// isPushed says whether the status has the job done.
+func (job pushJob) isPushed(status *v1alpha1.PushStatus) bool {
+	return status != nil && status.Revision == job.revision && strings.HasPrefix(status.URL, job.access.url+"@")
+}

@@ -1,0 +1,417 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"oras.land/oras-go/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render/archive"
+)
+
+// pushing is an environment whose selection "kkp" is pushed to a registry behind a front.
+type pushing struct {
+	*environment
+	front *front
+}
+
+func newPushing(t *testing.T, edit ...func(*v1alpha1.CatalogSelection)) *pushing {
+	t.Helper()
+	p := &pushing{newEnvironment(t), newFront(t)}
+	p.source(applications(t, "argocd nginx"))
+	pushed := func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Push = &v1alpha1.Push{URL: p.url(), Tags: []string{"stable", "latest"}, Insecure: true}
+	}
+	p.selection("kkp", append([]func(*v1alpha1.CatalogSelection){pushed}, edit...)...)
+	return p
+}
+
+func (p *pushing) url() string {
+	return fmt.Sprintf("oci://%s/%s/catalog", p.front.host(), p.namespace)
+}
+
+// settle publishes, pushes and reports.
+func (p *pushing) settle() *v1alpha1.CatalogSelection {
+	p.Helper()
+	p.reconcile("kkp")
+	p.push()
+	return p.reconcile("kkp")
+}
+
+// condition returns the condition Pushed as text.
+func (p *pushing) condition() string {
+	p.Helper()
+	c := conditions.Get(p.get("kkp"), v1alpha1.PushedCondition)
+	if c == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+// again does what failed, or is due, once more.
+func (p *pushing) again() {
+	p.reconciler.Pushes.queue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
+	p.push()
+	p.reconcile("kkp")
+}
+
+// tagged returns the manifest that a tag names, past the front, and its digest.
+func (p *pushing) tagged(tag string) (string, v1.Manifest) {
+	p.Helper()
+	descriptor, raw, err := registry.FetchManifest(p.Context(), p.repositoryAt(registryHost), tag)
+	if err != nil {
+		p.Fatal(err)
+	}
+	var m v1.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		p.Fatal(err)
+	}
+	return descriptor.Digest.String(), m
+}
+
+func TestWhatIsServedIsPushed(t *testing.T) {
+	p := newPushing(t)
+	p.reconcile("kkp")
+	if got := p.condition(); !strings.HasPrefix(got, "Unknown Progressing: pushing latest@sha256:") {
+		t.Errorf("before the push: %s", got)
+	}
+	p.events.take()
+	p.push()
+	cs := p.reconcile("kkp")
+	pushed, m := p.tagged("latest")
+	p.equal("status", cs.Status.Push, v1alpha1.PushStatus{
+		URL: p.url() + "@" + pushed, Revision: cs.Status.Artifact.Revision,
+		Sources: cs.Status.Sources[0].Revision, Tags: []string{"stable", "latest"},
+	})
+	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", shortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
+	p.equal("events", p.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
+	p.equal("artifactType", m.ArtifactType, "application/vnd.winnow.rendered.v1")
+	p.equal("annotations", m.Annotations, map[string]string{
+		"org.opencontainers.image.revision": cs.Status.Sources[0].Revision,
+		"catalog.winnow.dev/revision":       cs.Status.Artifact.Revision,
+		"catalog.winnow.dev/selection":      p.namespace + "/kkp",
+	})
+	if len(m.Layers) != 1 || m.Layers[0].MediaType != v1.MediaTypeImageLayerGzip || m.Layers[0].Digest.String() != cs.Status.Artifact.Digest {
+		t.Errorf("layers are %+v, the archive is %s", m.Layers, cs.Status.Artifact.Digest)
+	}
+	layer, err := registry.FetchLayer(t.Context(), p.repositoryAt(registryHost), m.Layers[0], 1<<20)
+	if err != nil || digestOf(layer) != digestOf(p.download(p.announced("kkp"))) {
+		t.Errorf("the layer is not what is served: %v", err)
+	}
+	// The manifest is there before a tag names it.
+	var order []string
+	for _, request := range p.front.taken() {
+		if strings.HasPrefix(request, "PUT ") && strings.Contains(request, "/manifests/") {
+			order = append(order, request[strings.LastIndexByte(request, '/')+1:])
+		}
+	}
+	p.equal("order of the manifests", order, []string{pushed, "stable", "latest"})
+}
+
+func TestAPushThatIsRepeatedMovesNothing(t *testing.T) {
+	p := newPushing(t)
+	before := p.settle()
+	p.front.taken()
+
+	p.reconcile("kkp")
+	p.equal("pushes without a change", p.reconciler.Pushes.queue.Len(), 0)
+	p.source(applications(t, "argocd nginx:silver")) // changes the metadata alone
+	p.reconcile("kkp")
+	p.push()
+	p.equal("requests after a catalog that changes nothing selected", p.front.taken(), []string(nil))
+
+	p.restart()
+	p.reconcile("kkp")
+	p.equal("condition while the registry is looked at", p.condition()[:4], "True")
+	p.push()
+	after := p.reconcile("kkp")
+	p.equal("what was pushed", after.Status.Push, before.Status.Push)
+	requests := p.front.taken()
+	if len(requests) == 0 || slices.ContainsFunc(requests, func(r string) bool { return !strings.HasPrefix(r, "HEAD ") }) {
+		t.Errorf("a restart made the requests %q", requests)
+	}
+}
+
+func TestTagsFollowWhatIsPublished(t *testing.T) {
+	p := newPushing(t)
+	p.settle()
+	first, _ := p.tagged("latest")
+	p.source(applications(t, "argocd nginx velero"))
+	p.settle()
+	second, _ := p.tagged("latest")
+	if stable, _ := p.tagged("stable"); first == second || stable != second {
+		t.Errorf("latest was %s and is %s, stable is %s", first, second, stable)
+	}
+	if old, _ := p.tagged(first); old != first {
+		t.Errorf("the artifact before is gone")
+	}
+
+	// Somebody turned a tag back.
+	to := p.repositoryAt(registryHost)
+	if _, err := oras.Tag(t.Context(), to, first, "latest"); err != nil {
+		t.Fatal(err)
+	}
+	p.again()
+	if now, _ := p.tagged("latest"); now != second {
+		t.Errorf("latest is %s, want %s", now, second)
+	}
+	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Tags = []string{"v1"} })
+	p.settle()
+	if v1, _ := p.tagged("v1"); v1 != second {
+		t.Errorf("another tag gave another artifact: %s, want %s", v1, second)
+	}
+}
+
+func TestATagOfSomebodyElseIsNotMoved(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		shape      func(*pushing) shape
+	}{
+		{"a catalog", "which no CatalogSelection has pushed", func(p *pushing) shape { return shaped(catalogLayer(applications(p.T, "argocd"))) }},
+		{"what another selection has pushed", `which the CatalogSelection "other/kkp" has pushed`, func(p *pushing) shape {
+			s := shaped(registry.NewBlob(v1.MediaTypeImageLayerGzip, applications(p.T, "argocd")))
+			s.manifest.ArtifactType = v1alpha1.RenderedArtifactType
+			s.manifest.Annotations = map[string]string{v1alpha1.SelectionAnnotation: "other/kkp"}
+			return s
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPushing(t, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Tags = []string{"latest", "v1"} })
+			theirs := p.upload(p.repositoryAt(registryHost), test.shape(p))
+			p.settle()
+			p.equal("other conditions", conditionsOf(p.get("kkp")), []string{"Pushed=False TagConflict", "Ready=True Succeeded"})
+			got := p.condition()
+			for _, part := range []string{"setting the tag v1, after latest: it names " + theirs.Digest.String(), test.want, "choose another tag"} {
+				if !strings.Contains(got, part) {
+					t.Errorf("condition is %s, want %s", got, part)
+				}
+			}
+			if now, _ := p.tagged("v1"); now != theirs.Digest.String() {
+				t.Errorf("v1 is %s, want %s", now, theirs.Digest)
+			}
+			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Tags = []string{"latest"} })
+			p.settle()
+			p.equal("condition", p.condition()[:4], "True")
+		})
+	}
+}
+
+// breakOff takes a part of the body and ends the connection.
+func breakOff(_ http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodPut {
+		return false
+	}
+	_, _ = r.Body.Read(make([]byte, 10))
+	panic(http.ErrAbortHandler)
+}
+
+func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		misbehave func(http.ResponseWriter, *http.Request) bool
+		want      string
+	}{
+		{"no rights", status(http.StatusUnauthorized), "401 Unauthorized; no credentials were sent"},
+		{"forbidden", status(http.StatusForbidden), "403 Forbidden"},
+		{"no such place", status(http.StatusNotFound), "404 Not Found"},
+		{"too much to do", status(http.StatusTooManyRequests), "429 Too Many Requests; the registry has too much to do"},
+		{"a registry that fails", status(http.StatusInternalServerError), "500 Internal Server Error"},
+		{"an upload that breaks off", at("/blobs/", breakOff), "the config: "},
+		{"a manifest that breaks off", at("/manifests/sha256", breakOff), "the manifest: "},
+		{"a tag that is refused", at("/manifests/latest", func(w http.ResponseWriter, r *http.Request) bool {
+			return r.Method == http.MethodPut && status(http.StatusConflict)(w, r)
+		}), "setting the tag latest, after stable: PUT "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPushing(t)
+			p.front.does(test.misbehave)
+			p.events.take()
+			cs := p.settle()
+			p.equal("conditions", conditionsOf(cs), []string{"Pushed=False PushFailed", "Ready=True Succeeded"})
+			if got := p.condition(); !strings.Contains(got, test.want) {
+				t.Errorf("condition is %s, want %s", got, test.want)
+			}
+			if a := p.announced("kkp"); a == nil || a.Status.Artifact.Revision != cs.Status.Artifact.Revision {
+				t.Error("the ExternalArtifact was held back")
+			}
+			p.equal("events", p.events.take(), []string{
+				"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact", "Warning PushFailed CatalogSelection", "Warning PushFailed ExternalArtifact",
+			})
+			if n := p.reconciler.Pushes.queue.NumRequeues(ctrl.Request{NamespacedName: p.key("kkp")}); n != 1 {
+				t.Errorf("%d tries are to come, want one", n)
+			}
+			p.again()
+			p.equal("events of a repetition", p.events.take(), []string(nil))
+
+			p.front.does(nil)
+			p.again()
+			p.equal("conditions", conditionsOf(p.get("kkp")), []string{"Pushed=True Succeeded", "Ready=True Succeeded"})
+			p.tagged("latest")
+		})
+	}
+}
+
+// Four selections whose registry hangs keep the workers of the pushes, and nothing else.
+func TestARegistryThatHangsHoldsNothingBack(t *testing.T) {
+	p := newPushing(t)
+	hangs := make(chan struct{})
+	p.front.does(func(_ http.ResponseWriter, r *http.Request) bool {
+		hangs <- struct{}{}
+		<-r.Context().Done()
+		return true
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	p.reconciler.Pushes.workers = 1
+	ended := make(chan error)
+	go func() { ended <- p.reconciler.Pushes.Start(ctx) }()
+	p.reconcile("kkp")
+	<-hangs
+	before := p.announced("kkp").Status.Artifact.Revision
+	p.source(applications(t, "argocd nginx velero"))
+	p.reconcile("kkp")
+	if after := p.announced("kkp").Status.Artifact.Revision; after == before {
+		t.Error("nothing new was published")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Start() = %v", err)
+	}
+	p.equal("conditions", conditionsOf(p.get("kkp")), []string{"Pushed=Unknown Progressing", "Ready=True Succeeded"})
+}
+
+func TestWhatIsNotPushed(t *testing.T) {
+	t.Run("what is held", func(t *testing.T) {
+		p := newPushing(t, guarded)
+		p.settle()
+		before, _ := p.tagged("latest")
+		p.source(applications(t, "argocd"))
+		p.settle()
+		p.equal("conditions", conditionsOf(p.get("kkp")), []string{"Held=True Removal", "Pushed=True Succeeded", "Ready=True Succeeded"})
+		if after, _ := p.tagged("latest"); after != before {
+			t.Error("it was pushed")
+		}
+	})
+	t.Run("what is suspended", func(t *testing.T) {
+		p := newPushing(t)
+		p.reconcile("kkp")
+		p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+		p.settle()
+		p.equal("requests", p.front.taken(), []string(nil))
+	})
+	t.Run("what is deleted", func(t *testing.T) {
+		p := newPushing(t)
+		p.reconcile("kkp")
+		p.remove(p.get("kkp"))
+		if _, err := p.tryReconcile("kkp"); err != nil {
+			t.Fatal(err)
+		}
+		p.push()
+		p.equal("requests", p.front.taken(), []string(nil))
+	})
+	t.Run("what is no longer asked for", func(t *testing.T) {
+		p := newPushing(t)
+		p.settle()
+		p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = nil })
+		cs := p.settle()
+		p.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
+		p.equal("status", cs.Status.Push, nil)
+		p.tagged("latest")
+	})
+	t.Run("an archive that was damaged", func(t *testing.T) {
+		p := newPushing(t)
+		p.reconcile("kkp")
+		if err := os.WriteFile(p.archiveFiles()[0], []byte("damaged"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.push()
+		p.equal("requests that write", slices.DeleteFunc(p.front.taken(), func(r string) bool { return !strings.HasPrefix(r, "P") }), []string(nil))
+		p.reconcile("kkp") // renders it again
+		p.again()
+		p.equal("condition", p.condition()[:4], "True")
+	})
+}
+
+func TestAPushToARegistryWithTLSAndAPassword(t *testing.T) {
+	p := newPushing(t)
+	p.registrySecret("login", secureRegistry.Host, registryUser, registryPassword)
+	p.caSecret("authority", secureRegistry)
+	p.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Push = &v1alpha1.Push{URL: strings.Replace(p.url(), p.front.host(), secureRegistry.Host, 1), CertSecretRef: reference("authority")}
+	})
+	p.settle()
+	if got := p.condition(); !strings.HasPrefix(got, "False PushFailed: ") || !strings.Contains(got, "401 Unauthorized; no credentials were sent") {
+		t.Errorf("without a password: %s", got)
+	}
+	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.SecretRef = reference("login") })
+	p.settle()
+	p.equal("condition", p.condition()[:4], "True")
+	to := p.as(p.repositoryAt(secureRegistry.Host), secureRegistry, registryUser, registryPassword)
+	if _, _, err := registry.FetchManifest(t.Context(), to, "latest"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheAPIRefusesAPushThatCannotBe(t *testing.T) {
+	e := newEnvironment(t)
+	for _, test := range []struct {
+		name string
+		push v1alpha1.Push
+		ok   bool
+	}{
+		{"a repository", v1alpha1.Push{URL: "oci://registry.example.com/rendered/kkp"}, true},
+		{"a port, and deep inside", v1alpha1.Push{URL: "oci://127.0.0.1:5000/a/b-c/d__e.f", Tags: []string{"v1.2.3_a"}}, true},
+		{"no scheme", v1alpha1.Push{URL: "registry.example.com/rendered"}, false},
+		{"another scheme", v1alpha1.Push{URL: "https://registry.example.com/rendered"}, false},
+		{"a tag", v1alpha1.Push{URL: "oci://registry.example.com/rendered:v1"}, false},
+		{"a digest", v1alpha1.Push{URL: "oci://registry.example.com/rendered@sha256:00"}, false},
+		{"credentials", v1alpha1.Push{URL: "oci://user:password@registry.example.com/rendered"}, false},
+		{"no repository", v1alpha1.Push{URL: "oci://registry.example.com"}, false},
+		{"capitals", v1alpha1.Push{URL: "oci://registry.example.com/Rendered"}, false},
+		{"a way out", v1alpha1.Push{URL: "oci://registry.example.com/../x"}, false},
+		{"a tag that is none", v1alpha1.Push{URL: "oci://registry.example.com/x", Tags: []string{"a/b"}}, false},
+		{"a tag twice", v1alpha1.Push{URL: "oci://registry.example.com/x", Tags: []string{"a", "a"}}, false},
+		{"no cloud of this name", v1alpha1.Push{URL: "oci://registry.example.com/x", Provider: "other"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cs := &v1alpha1.CatalogSelection{}
+			cs.GenerateName, cs.Namespace = "push-", e.namespace
+			cs.Spec.Sources, cs.Spec.Push = []v1alpha1.SourceReference{byContent("catalog")}, &test.push
+			err := apiServer.Create(t.Context(), cs)
+			if test.ok && err != nil || !test.ok && !apierrors.IsInvalid(err) {
+				t.Errorf("Create() = %v", err)
+			}
+			if test.ok && test.push.Tags == nil && !slices.Equal(cs.Spec.Push.Tags, []string{"latest"}) {
+				t.Errorf("tags are %v", cs.Spec.Push.Tags)
+			}
+		})
+	}
+}
+
+// What the registry gets is what Winnow itself would take for an archive.
+func TestThePushedLayerIsAnArchive(t *testing.T) {
+	p := newPushing(t)
+	p.settle()
+	_, m := p.tagged("latest")
+	layer, err := p.repositoryAt(registryHost).Fetch(t.Context(), m.Layers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer layer.Close()
+	files, err := archive.Read(t.Context(), layer, archive.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.equal("files", files.Paths(), []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/nginx.yaml", "kustomization.yaml"})
+}
