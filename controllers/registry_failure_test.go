@@ -1,0 +1,169 @@
+package controllers
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
+)
+
+// partOf answers with the first bytes of what it promises.
+func partOf(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method != http.MethodGet {
+		return false
+	}
+	w.Header().Set("Content-Type", v1.MediaTypeImageManifest)
+	w.Header().Set("Content-Length", "100000")
+	_, _ = io.WriteString(w, `{"schemaVersion": 2`)
+	panic(http.ErrAbortHandler)
+}
+
+// hang answers only when the client has gone.
+func hang(_ http.ResponseWriter, r *http.Request) bool {
+	<-r.Context().Done()
+	return true
+}
+
+// changed serves what there is with another byte in it, under the old digest.
+func changed(content []byte) func(http.ResponseWriter, *http.Request) bool {
+	another := slices.Clone(content)
+	another[len(another)/2] ^= 1
+	return body(v1.MediaTypeImageManifest, string(another))
+}
+
+// What the registry of a catalog may do when the manifest, or the layer that Flux passed over, is
+// fetched: the state is clear, it is tried again, and the last good artifact stays served.
+func TestARegistryThatFails(t *testing.T) {
+	good := catalogLayer(applications(t, "argocd"))
+	readme := registry.NewBlob("text/markdown", []byte("# Read me\n"))
+	manifest, layer := shaped(good), shaped(readme, good)
+	for _, test := range []struct {
+		name      string
+		shape     shape
+		misbehave func(*front) func(http.ResponseWriter, *http.Request) bool
+		message   []string
+	}{
+		{"it is down", manifest, func(f *front) func(http.ResponseWriter, *http.Request) bool { f.Listener.Close(); return nil }, []string{"connection refused"}},
+		{"it never answers", manifest, func(*front) func(http.ResponseWriter, *http.Request) bool { return hang }, []string{"deadline exceeded"}},
+		{"401", manifest, answer(status(http.StatusUnauthorized)), []string{"401 Unauthorized; no credentials were sent"}},
+		{"404", manifest, answer(status(http.StatusNotFound)), []string{"not found"}},
+		{"429", manifest, answer(status(http.StatusTooManyRequests)), []string{"429 Too Many Requests; the registry has too much to do"}},
+		{"500", manifest, answer(status(http.StatusInternalServerError)), []string{"500 Internal Server Error"}},
+		{"a manifest that breaks off", manifest, answer(partOf), nil},
+		{"a manifest that is another", manifest, answer(changed([]byte(`{"schemaVersion": 2}`))), []string{"mismatch"}},
+		{"a page of a portal", manifest, answer(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<html>Welcome to the guest network</html>")
+			return true
+		}), []string{"mismatch"}},
+		{"a redirect in circles", manifest, answer(func(w http.ResponseWriter, r *http.Request) bool {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			return true
+		}), []string{"stopped after 10 redirects"}},
+		{"a layer that is not there", layer, answer(at("/blobs/", status(http.StatusNotFound))), []string{"fetching the layer " + good.Descriptor.Digest.String()}},
+		{"a layer that breaks off", layer, answer(at("/blobs/", partOf)), []string{"fetching the layer"}},
+		{"a layer that is another", layer, answer(at("/blobs/", changed(good.Content))), []string{"mismatch"}},
+		{"a layer that never comes", layer, answer(at("/blobs/", hang)), []string{"deadline exceeded"}},
+	} {
+		trouble := trouble{want: retried("FetchFailed"), retry: backoff, message: test.message, cause: func(e *environment) {
+			front := newFront(e.T)
+			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}} })
+			e.pushed(e.repositoryAt(front.host()), test.shape, func(r *sourcev1.OCIRepository) {
+				r.Spec.Timeout = &metav1.Duration{Duration: 300 * time.Millisecond}
+			})
+			front.does(test.misbehave(front))
+		}}
+		t.Run(test.name+", at first", func(t *testing.T) { troubleAtFirst(t, trouble) })
+		t.Run(test.name+", after a publication", func(t *testing.T) { troubleLater(t, trouble) })
+	}
+}
+
+func answer(misbehave func(http.ResponseWriter, *http.Request) bool) func(*front) func(http.ResponseWriter, *http.Request) bool {
+	return func(*front) func(http.ResponseWriter, *http.Request) bool { return misbehave }
+}
+
+// A registry that was asked for a moment gets another try, as the flag --http-retry says.
+func TestARequestIsTriedAgain(t *testing.T) {
+	e, front := newEnvironment(t), newFront(t)
+	e.pushed(e.repositoryAt(front.host()), shaped(catalogLayer(applications(t, "argocd"))))
+	failures := 0
+	front.does(at("/manifests/", func(w http.ResponseWriter, r *http.Request) bool {
+		failures++
+		return failures < 3 && status(http.StatusServiceUnavailable)(w, r)
+	}))
+	e.reconciler.Catalogs.registries = NewRegistries(apiServer, 2)
+	e.selectByManifest()
+	e.publish("kkp")
+	e.equal("tries", failures, 3)
+}
+
+// A controller that starts anew while the registry is down publishes what it has published before.
+func TestWhatIsPublishedNeedsNoRegistryAfterARestart(t *testing.T) {
+	good := catalogLayer(applications(t, "argocd"))
+	readme := registry.NewBlob("text/markdown", []byte("# Read me\n"))
+	for _, test := range []struct {
+		name  string
+		shape shape
+		lost  bool
+	}{
+		{"Flux took the layer", shaped(good), false},
+		{"Flux took another one", shaped(readme, good), true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, front := newEnvironment(t), newFront(t)
+			e.pushed(e.repositoryAt(front.host()), test.shape)
+			e.selectByManifest()
+			before, _ := e.publish("kkp")
+			front.does(status(http.StatusServiceUnavailable))
+			e.emptyStorage()
+			e.restart()
+			if test.lost {
+				if _, err := e.tryReconcile("kkp"); err == nil {
+					t.Error("Reconcile() needed no registry")
+				}
+				e.equal("conditions", conditionsOf(e.get("kkp")), retried("FetchFailed"))
+				front.does(nil)
+			}
+			after, _ := e.publish("kkp")
+			e.equal("artifact", after.Status.Artifact.Digest, before.Status.Artifact.Digest)
+		})
+	}
+}
+
+// Of two sources with the same manifest, one has to be let in by the registry as well: who knows a
+// digest must not get at a private catalog by what another has fetched.
+func TestAJudgementIsOfOneSource(t *testing.T) {
+	e := newEnvironment(t)
+	e.secured(e.credentialed(func(*sourcev1.OCIRepository) {}))
+	e.selectByManifest()
+	e.publish("kkp")
+	repository := &sourcev1.OCIRepository{}
+	if err := apiServer.Get(t.Context(), e.key("catalog"), repository); err != nil {
+		t.Fatal(err)
+	}
+	artifact := repository.Status.Artifact.DeepCopy()
+	thief := repository.DeepCopy()
+	thief.ObjectMeta = metav1.ObjectMeta{Name: "thief"}
+	thief.Spec.SecretRef = nil
+	e.create(thief)
+	artifact.URL = strings.Replace(artifact.URL, "catalog", "thief", 1)
+	thief.Status.Artifact = artifact
+	if err := apiServer.Status().Update(t.Context(), thief); err != nil {
+		t.Fatal(err)
+	}
+	e.selection("other", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "thief"}} })
+	_, err := e.tryReconcile("other")
+	if reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(fmt.Sprint(err), "401") {
+		t.Errorf("Reconcile() = %v", err)
+	}
+}
