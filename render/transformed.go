@@ -74,6 +74,29 @@ func transformOne(d selection.Decision, opts Options) (document, error) {
 	return out, nil
 }
 
+// Refer returns what applications refer to behind the mirrors of the options, in the order of the
+// decisions. Mirrors are not required here; patches are not looked at, and no mirror rewrites
+// what they bring. The error is that of Render.
+func Refer(ctx context.Context, selected []selection.Decision, opts Options) ([]Addresses, error) {
+	if opts.Transform == nil {
+		unchanged, err := transform.New(transform.Config{})
+		if err != nil {
+			return nil, err
+		}
+		opts.Transform = unchanged
+	}
+	opts.Transform = opts.Transform.Referring()
+	documents, err := transformAll(ctx, selected, opts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Addresses, len(documents))
+	for i, d := range documents {
+		out[i] = d.Addresses
+	}
+	return out, nil
+}
+
 // bounded joins the first errors and says how many more there are.
 func bounded(errs []error) error {
 	listed := errs[:min(len(errs), maxReported)]

@@ -117,3 +117,11 @@ func canonical(host, path string) string {
 	}
 	return host + "/" + path
 }
+
+// full writes a reference out as container runtimes read it.
+func full(value string) string {
+	if ref, ok := parseImage(value, true); ok {
+		return ref.location
+	}
+	return value
+}

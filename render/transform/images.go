@@ -8,18 +8,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// values looks for image references and URLs in default values. name is the key that leads to
-// the node, empty in a list.
-func (s *search) values(node *yaml.Node, path, name string) {
+// key leads to a value: its name, and the mapping that it is in. Both are empty in a list.
+type key struct {
+	mapping *yaml.Node
+	name    string
+}
+
+// values looks for image references and URLs in default values.
+func (s *search) values(node *yaml.Node, path string, at key) {
 	switch node.Kind {
 	case yaml.MappingNode:
 		s.mapping(node, path)
 	case yaml.SequenceNode:
 		for i, element := range node.Content {
-			s.values(element, fmt.Sprintf("%s[%d]", path, i), "")
+			s.values(element, fmt.Sprintf("%s[%d]", path, i), key{})
 		}
 	case yaml.ScalarNode:
-		s.scalar(node, path, name)
+		s.scalar(node, path, at)
 	}
 }
 
@@ -27,34 +32,45 @@ func (s *search) mapping(mapping *yaml.Node, path string) {
 	done := s.split(mapping, path)
 	// Keys can be added on the way, by replacing an alias or what a merge key brings.
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := resolve(mapping.Content[i]), mapping.Content[i+1]
-		if isMerge(mapping.Content[i]) || slices.Contains(done, key.Value) {
+		name, value := resolve(mapping.Content[i]).Value, mapping.Content[i+1]
+		if isMerge(mapping.Content[i]) || slices.Contains(done, name) {
 			continue
 		}
 		if scalar := resolve(value); value.Kind == yaml.AliasNode && scalar.Kind == yaml.ScalarNode {
-			s.aliased(mapping, key.Value, scalar, path)
+			s.elsewhere(scalar, path, key{mapping, name})
 			continue
 		}
-		s.values(value, child(path, key.Value), key.Value)
+		s.values(value, child(path, name), key{mapping, name})
+	}
+	// With another tag, an image that a merge key brings is another one.
+	for _, name := range []string{"image", "repository"} {
+		merged := lookup(mapping, name)
+		if merged != nil && merged.Kind == yaml.ScalarNode && index(mapping, name) < 0 && !slices.Contains(done, name) {
+			s.elsewhere(merged, path, key{mapping, name})
+		}
 	}
 }
 
-// aliased looks at a scalar that stands elsewhere, where its key may have said nothing.
-func (s *search) aliased(mapping *yaml.Node, name string, scalar *yaml.Node, path string) {
+// elsewhere looks at a scalar that stands elsewhere, where its key may have said nothing.
+func (s *search) elsewhere(scalar *yaml.Node, path string, at key) {
 	if host, known := s.seen[scalar]; known {
-		s.report(host, child(path, name))
+		s.report(host, child(path, at.name), at)
 		return
 	}
 	value, ok := text(scalar)
 	if !ok {
 		return
 	}
-	if result, host := s.find(value, name); host.Host != "" {
-		if result != value {
-			s.doc.setString(s.doc.own(mapping, name), result)
-		}
-		s.report(host, child(path, name))
+	result, host := s.find(value, at.name)
+	if host.Host == "" {
+		return
 	}
+	if before := s.original(scalar); before != value {
+		_, original := s.find(before, at.name)
+		result, host.Reference = value, Reference{From: original.From, To: full(value), Unknown: original.Unknown}
+	}
+	s.set(at.mapping, at.name, result)
+	s.report(host, child(path, at.name), at)
 }
 
 // child returns the path of a key.
@@ -66,41 +82,37 @@ func child(path, name string) string {
 }
 
 // scalar rewrites one value.
-func (s *search) scalar(node *yaml.Node, path, name string) {
+func (s *search) scalar(node *yaml.Node, path string, at key) {
 	value, ok := text(node)
 	if !ok {
 		return
 	}
-	result, host := s.find(value, name)
+	result, host := s.find(value, at.name)
 	if host.Host == "" {
 		return
 	}
 	if result != value {
-		s.doc.setString(node, result)
+		s.change(node, value, result)
 	}
 	if node.Anchor != "" {
 		s.seen[node] = host
 	}
-	s.report(host, path)
+	s.report(host, path, at)
 }
 
 // find returns the value as it is to be, and its host, which is empty when the value is not an
 // address. Text with spaces never is one, except inside of templates.
 func (s *search) find(value, name string) (string, Host) {
 	if a, ok := parseURL(value); ok {
-		result, covered := s.rewrite(a.location)
-		kind := KindURL
+		host := s.address(a, value, KindURL)
 		if strings.HasPrefix(a.before, "oci://") {
-			kind = KindChart
+			host.Kind, host.Unknown = KindChart, UnknownChart
 		}
-		if result == a.location {
-			return value, Host{Host: a.host, Kind: kind, Covered: covered}
-		}
-		return a.with(result), Host{Host: a.host, Kind: kind, Covered: true}
+		return host.To, host
 	}
 	if isRegistryKey(name) && namesHost(value) {
 		result, covered := s.rewrite(value)
-		return result, Host{Host: value, Kind: KindImage, Covered: covered}
+		return result, Host{Host: value, Kind: KindImage, Covered: covered, Reference: Reference{From: value, To: result}}
 	}
 	ref, ok := parseImage(value, name == "image" || name == "repository")
 	if !ok {
@@ -112,7 +124,7 @@ func (s *search) find(value, name string) (string, Host) {
 	if !covered && !ref.tagged && !isImageKey(name) {
 		return value, Host{}
 	}
-	return result, Host{Host: ref.host, Kind: KindImage, Covered: covered}
+	return result, Host{Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(value), To: full(result)}}
 }
 
 // rewriteImage tries the canonical form first, because mirrors are laid out like that, and then
@@ -151,16 +163,16 @@ func (s *search) split(mapping *yaml.Node, path string) []string {
 			return nil
 		}
 	}
-	combined := strings.TrimSuffix(registry, "/") + "/" + repository
-	if registry == "" {
-		combined = repository
-	}
+	combined := joined(registry, repository)
 	ref, ok := parseImage(combined, true)
 	if !ok || strings.Contains(repository, "://") {
 		return nil
 	}
 	result, covered := s.rewriteImage(ref, combined)
-	s.report(Host{Host: ref.host, Kind: KindImage, Covered: covered}, child(path, name))
+	from := joined(s.original(lookup(mapping, "registry")), s.original(lookup(mapping, name)))
+	s.report(Host{
+		Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(from), To: full(result)},
+	}, child(path, name), key{mapping, name})
 	if result != combined {
 		host, rest, _ := strings.Cut(result, "/")
 		if first, _, _ := strings.Cut(repository, "/"); registry == "" && namesHost(first) {
@@ -172,6 +184,13 @@ func (s *search) split(mapping *yaml.Node, path string) []string {
 	return []string{"registry", name}
 }
 
+func joined(registry, repository string) string {
+	if registry == "" {
+		return repository
+	}
+	return strings.TrimSuffix(registry, "/") + "/" + repository
+}
+
 // namesRegistry reports whether a value is a host, perhaps with a path.
 func namesRegistry(value string) bool {
 	host, _, _ := strings.Cut(value, "/")
@@ -180,7 +199,8 @@ func namesRegistry(value string) bool {
 
 // set changes a string at a key for this mapping only.
 func (s *search) set(mapping *yaml.Node, name, value string) {
-	if current, _ := text(lookup(mapping, name)); current != value {
-		s.doc.setString(s.doc.own(mapping, name), value)
+	if current := lookup(mapping, name); current.Value != value {
+		before := s.original(current)
+		s.change(s.doc.own(mapping, name), before, value)
 	}
 }

@@ -91,7 +91,7 @@ func (m mirrors) wants(Input) bool { return m.enabled }
 
 func (m mirrors) apply(_ Input, doc *document, out *Output) *Error {
 	const field = "spec.mirrors"
-	s := search{mirrors: m, doc: doc, out: out, seen: map[*yaml.Node]Host{}}
+	s := search{mirrors: m, doc: doc, out: out, seen: map[*yaml.Node]Host{}, before: map[*yaml.Node]string{}}
 	spec := lookup(doc.content(), "spec")
 	if versions := lookup(spec, "versions"); versions != nil && versions.Kind == yaml.SequenceNode {
 		for i, version := range versions.Content {
@@ -110,7 +110,7 @@ func (m mirrors) apply(_ Input, doc *document, out *Output) *Error {
 		return nil
 	}
 	s.doc = d.inner
-	s.values(d.mapping, "spec."+d.name, "")
+	s.values(d.mapping, "spec."+d.name, key{})
 	return failed(field, d.close())
 }
 
@@ -121,11 +121,30 @@ type search struct {
 	out *Output
 	// seen has the scalars that were looked at: aliases lead to one more than once.
 	seen map[*yaml.Node]Host
+	// before has what the scalars that were rewritten said.
+	before map[*yaml.Node]string
 }
 
-func (s *search) report(host Host, path string) {
+func (s *search) report(host Host, path string, at key) {
 	host.Path = path
+	if host.Kind == KindImage {
+		host.Reference = imageReference(at, host.Reference)
+	}
 	s.out.Hosts = append(s.out.Hosts, host)
+}
+
+// change rewrites a scalar and remembers what it said in the first place.
+func (s *search) change(node *yaml.Node, before, value string) {
+	s.before[node] = before
+	s.doc.setString(node, value)
+}
+
+// original returns what a scalar said in the first place.
+func (s *search) original(node *yaml.Node) string {
+	if before, changed := s.before[node]; changed {
+		return before
+	}
+	return node.Value
 }
 
 // source looks at where a version comes from.
@@ -133,8 +152,10 @@ func (s *search) source(source *yaml.Node, path string) {
 	for _, at := range []struct {
 		method, field string
 		kind          Kind
-	}{{"helm", "url", KindChart}, {"git", "remote", KindGit}} {
-		node := lookup(lookup(source, at.method), at.field)
+		complete      func(*yaml.Node, Reference) Reference
+	}{{"helm", "url", KindChart, chartReference}, {"git", "remote", KindGit, gitReference}} {
+		from := lookup(source, at.method)
+		node := lookup(from, at.field)
 		value, ok := text(node)
 		if !ok || value == "" {
 			continue
@@ -144,7 +165,8 @@ func (s *search) source(source *yaml.Node, path string) {
 			host = s.location(node, value, at.kind)
 			s.seen[node] = host
 		}
-		s.report(host, path+"."+at.method+"."+at.field)
+		host.Reference = at.complete(from, host.Reference)
+		s.report(host, path+"."+at.method+"."+at.field, key{})
 	}
 }
 
@@ -156,15 +178,21 @@ func (s *search) location(node *yaml.Node, value string, kind Kind) Host {
 	}
 	if !ok {
 		// Whatever this is, it is no mirror.
-		return Host{Host: value, Kind: kind}
+		return Host{Host: value, Kind: kind, Reference: Reference{From: value, To: value}}
 	}
-	return s.replace(node, address, kind)
+	host := s.address(address, value, kind)
+	if host.To != value {
+		s.change(node, value, host.To)
+	}
+	return host
 }
 
-func (s *search) replace(node *yaml.Node, a address, kind Kind) Host {
-	result, covered := s.rewrite(a.location)
-	if result != a.location {
-		s.doc.setString(node, a.with(result))
+// address returns what is to become of an address that is written as value.
+func (s *search) address(a address, value string, kind Kind) Host {
+	host := Host{Host: a.host, Kind: kind, Reference: Reference{From: value, To: value}}
+	var result string
+	if result, host.Covered = s.rewrite(a.location); result != a.location {
+		host.To = a.with(result)
 	}
-	return Host{Host: a.host, Kind: kind, Covered: covered}
+	return host
 }

@@ -143,12 +143,15 @@ func TestHostsSayWhereTheyAre(t *testing.T) {
 	if err != nil || !isSame(out.Document, application.Document) {
 		t.Fatalf("changed: %v", err)
 	}
+	refer := func(address string, unknown transform.Unknown) transform.Reference {
+		return transform.Reference{From: address, To: address, Unknown: unknown}
+	}
 	want := []transform.Host{
-		{Host: "../x", Path: "spec.versions[2].template.source.git.remote", Kind: transform.KindGit},
-		{Host: "docker.io", Path: `spec.defaultValuesBlock["a.b"][0].image`, Kind: transform.KindImage},
-		{Host: "quay.io", Path: "spec.versions[0].template.source.helm.url", Kind: transform.KindChart},
-		{Host: "quay.io", Path: "spec.versions[1].template.source.helm.url", Kind: transform.KindChart},
-		{Host: "w.example", Path: "spec.defaultValuesBlock.u", Kind: transform.KindURL},
+		{Host: "../x", Path: "spec.versions[2].template.source.git.remote", Kind: transform.KindGit, Reference: refer("../x", "")},
+		{Host: "docker.io", Path: `spec.defaultValuesBlock["a.b"][0].image`, Kind: transform.KindImage, Reference: refer("docker.io/library/x", transform.UnknownTag)},
+		{Host: "quay.io", Path: "spec.versions[0].template.source.helm.url", Kind: transform.KindChart, Reference: refer("oci://quay.io/x", transform.UnknownChart)},
+		{Host: "quay.io", Path: "spec.versions[1].template.source.helm.url", Kind: transform.KindChart, Reference: refer("oci://quay.io/x", transform.UnknownChart)},
+		{Host: "w.example", Path: "spec.defaultValuesBlock.u", Kind: transform.KindURL, Reference: refer("https://w.example/", "")},
 	}
 	if !reflect.DeepEqual(out.Hosts, want) {
 		t.Errorf("hosts = %v, want %v", out.Hosts, want)

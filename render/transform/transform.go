@@ -87,6 +87,8 @@ type Host struct {
 	Kind Kind
 	// Covered says that a mirror replaced it, or that it is already the target of one.
 	Covered bool
+	// Reference is what is fetched from it.
+	Reference
 }
 
 // Error says that a document cannot be transformed as the selection asks, or that the
@@ -138,6 +140,20 @@ func New(c Config) (*Pipeline, error) {
 	//  4. omitFields: after everything that could write a field that is not wanted;
 	//  5. provenance: last, because nothing may change or remove it.
 	return &Pipeline{steps: []step{versions{}, values, mirrors, omit, provenance{enabled: c.AnnotateSource}}}, nil
+}
+
+// Referring returns a pipeline that collects Output.Hosts whatever Config.CollectHosts is, and ends
+// with the mirrors: what comes after them changes no address.
+func (p *Pipeline) Referring() *Pipeline {
+	var steps []step
+	for _, s := range p.steps {
+		if m, ok := s.(mirrors); ok {
+			m.enabled = true
+			return &Pipeline{steps: append(steps, m)}
+		}
+		steps = append(steps, s)
+	}
+	return p
 }
 
 // Apply transforms one application. A document in which nothing changes is returned as the
