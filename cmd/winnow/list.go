@@ -30,9 +30,20 @@ func newListCommand() *cobra.Command {
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
-			"the numbers available, selected and shadowed.",
+			"the numbers available, selected and shadowed.\n\n" +
+			"Both also have what a cluster fetches, for each application (with -f, for those\n" +
+			"that are selected) and, beside the list, of all together, each once and sorted:\n\n" +
+			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
+			"    images   from, to; those in default values, not those that charts bring\n" +
+			"    urls     from, to; in default values, and perhaps never fetched\n\n" +
+			"The address from is that before the selection's mirrors, to the one behind them.\n" +
+			"What cannot be copied as it stands has unknown: the tag, template or repository\n" +
+			"of an image, or the chart. unsearched says why default values are no YAML.\n" +
+			"See docs/guides/air-gap.md.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
+			"  # the images to copy into a mirror\n" +
+			"  winnow list ./catalog -f selection.yaml -o json | jq -r '.images[].from'\n\n" +
 			"  # several sources\n" +
 			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
 		Args:              cobra.MaximumNArgs(1),
@@ -49,7 +60,7 @@ func newListCommand() *cobra.Command {
 
 func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
 	if o.file == "" {
-		return o.listCatalog(ctx, stdout)
+		return o.listCatalog(ctx, stdout, notes)
 	}
 	if len(o.sources) == 0 {
 		return errors.New("which catalog? pass CATALOG, or --source NAME=CATALOG for each source")
@@ -63,14 +74,25 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 		return err
 	}
 	warnUnknown(notes, result)
-	if err := write(stdout, o.output.value, newDecisionList(result, len(sources) > 1)); err != nil {
+	list := newDecisionList(result, len(sources) > 1)
+	if o.refers() {
+		if err := list.refer(ctx, result.Applications(), options, notes); err != nil {
+			return err
+		}
+	}
+	if err := write(stdout, o.output.value, list); err != nil {
 		return err
 	}
 	fmt.Fprintf(notes, "%d of %s selected\n", result.Selected, count(result.Available, "application"))
 	return nil
 }
 
-func (o *listOptions) listCatalog(ctx context.Context, stdout io.Writer) error {
+// refers reports whether the format has room for references.
+func (o *listOptions) refers() bool {
+	return o.output.value == formatJSON || o.output.value == formatYAML
+}
+
+func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) error {
 	switch {
 	case o.name != "":
 		return errors.New("--name picks a selection: pass -f FILE as well")
@@ -81,12 +103,19 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return write(stdout, o.output.value, newApplicationList(source.Catalog))
+	list := newApplicationList(source.Catalog)
+	if o.refers() {
+		if err := list.refer(ctx, source.Catalog, notes); err != nil {
+			return err
+		}
+	}
+	return write(stdout, o.output.value, list)
 }
 
 // applicationList is what list prints of a catalog.
 type applicationList struct {
 	Applications []listedApplication `json:"applications"`
+	*references
 }
 
 type listedApplication struct {
@@ -97,6 +126,7 @@ type listedApplication struct {
 	Versions   []string `json:"versions"`
 	Deprecated string   `json:"deprecated,omitempty"`
 	Path       string   `json:"path"`
+	referring
 }
 
 func newApplicationList(c *catalog.Catalog) *applicationList {
@@ -108,6 +138,23 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 		})
 	}
 	return list
+}
+
+// refer adds the references of the catalog as it is.
+func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes io.Writer) error {
+	everything := make([]selection.Decision, len(c.Applications))
+	for i, a := range c.Applications {
+		everything[i] = selection.Decision{Application: a, Versions: a.Versions}
+	}
+	all, each, err := refer(ctx, everything, render.Options{}, notes)
+	if err != nil {
+		return err
+	}
+	l.references = all
+	for i := range each {
+		l.Applications[i].referring = each[i]
+	}
+	return nil
 }
 
 // listed makes JSON have a list where there is nothing.
@@ -133,12 +180,18 @@ func orDash(text string) string {
 
 // decisionList is what list prints of a selection.
 type decisionList struct {
-	Available    int               `json:"available"`
-	Selected     int               `json:"selected"`
-	Shadowed     int               `json:"shadowed"`
-	Applications []decisionSummary `json:"applications"`
+	Available    int              `json:"available"`
+	Selected     int              `json:"selected"`
+	Shadowed     int              `json:"shadowed"`
+	Applications []listedDecision `json:"applications"`
+	*references
 
 	several bool // sources
+}
+
+type listedDecision struct {
+	decisionSummary
+	referring
 }
 
 // decisionSummary is a decision for people and programs.
@@ -172,12 +225,27 @@ func summarize(d selection.Decision) decisionSummary {
 func newDecisionList(result selection.Result, several bool) *decisionList {
 	list := &decisionList{
 		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
-		Applications: make([]decisionSummary, 0, len(result.Decisions)), several: several,
+		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
 	}
 	for _, decision := range result.Decisions {
-		list.Applications = append(list.Applications, summarize(decision))
+		list.Applications = append(list.Applications, listedDecision{decisionSummary: summarize(decision)})
 	}
 	return list
+}
+
+// refer adds the references of the selected applications, behind the selection's mirrors.
+func (l *decisionList) refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) error {
+	all, each, err := refer(ctx, selected, opts, notes)
+	if err != nil {
+		return err
+	}
+	l.references = all
+	for i := range l.Applications {
+		if l.Applications[i].Selected {
+			l.Applications[i].referring, each = each[0], each[1:]
+		}
+	}
+	return nil
 }
 
 func (l *decisionList) grid() grid {
