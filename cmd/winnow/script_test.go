@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"winnow": main})
+	testscript.Main(m, map[string]func(){"winnow": main, "oras": orasMain})
 }
 
 // TestScripts runs the command line as people do. The scripts have the commands below, and in

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"maps"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"oras.land/oras-go/v2"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	airGapGuide = "../../docs/guides/air-gap.md"
+	outside     = "registry.example.com/catalogs/winnow-example"
+	inside      = "registry.internal/catalogs/winnow-example"
+)
+
+var codeBlock = regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```")
+
+// The commands of the guide, one after the other, fill the mirrors with what the cluster fetches.
+// All hosts are directories of one registry here. What stands in for helm, git and kubectl writes
+// down how it is called.
+func TestAirGapGuideFillsTheMirrors(t *testing.T) {
+	for _, program := range []string{"sh", "jq", "sed", "sort", "tr"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("the guide needs %s: %v", program, err)
+		}
+	}
+	registry := &registry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
+	server := httptest.NewServer(registry)
+	t.Cleanup(server.Close)
+	t.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+	checksum := publishOutside(t)
+
+	g := newGuide(t)
+	writeFile(t, filepath.Join(g.dir, "selection.yaml"), guideBlock(t, "kind: CatalogSelection"))
+	for _, block := range codeBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {
+		if strings.Contains(block[2], "--from-oci-layout") { // the disk arrives on the other side
+			checkMirrors(t)
+			mirrored(t, inside+":sha256-"+checksum+".sig", outside+":sha256-"+checksum+".sig")
+			registry.mu.Lock()
+			maps.DeleteFunc(registry.manifests, func(name string, _ blob) bool { return strings.HasPrefix(name, "registry.internal/") })
+			registry.mu.Unlock()
+		}
+		if block[1] == "sh" {
+			g.run(t, block[2])
+			continue
+		}
+		command, want, _ := strings.Cut(strings.TrimPrefix(block[2], "$ "), "\n")
+		if got := g.run(t, command); got != want {
+			t.Errorf("%s prints\n%s\nthe guide says\n%s", command, got, want)
+		}
+	}
+	checkMirrors(t)
+	if got := readFileString(t, filepath.Join(g.dir, "images.txt")); got != "quay.io/example/of-a-chart:v1\n" {
+		t.Errorf("images of charts: %s", got)
+	}
+	const site = "site/charts.internal/argoproj/argo-helm"
+	want := "helm template release argo-cd --repo https://argoproj.github.io/argo-helm --version 8.5.0\n" +
+		"helm template release oci://quay.io/jetstack/charts/cert-manager --version v1.18.2\n" +
+		"helm pull argo-cd --repo https://argoproj.github.io/argo-helm --version 8.5.0 --destination " + site + "\n" +
+		"helm repo index " + site + "\n"
+	if got := readFileString(t, g.log); !strings.HasSuffix(got, want) || strings.Count(got, "kubectl ") != 4 {
+		t.Errorf("called were\n%s\nwant at the end\n%s", got, want)
+	}
+}
+
+// checkMirrors checks that the catalog with its signature, the chart and the image are inside.
+func checkMirrors(t *testing.T) {
+	t.Helper()
+	mirrored(t, inside+":v1.1.0", outside+":v1.1.0")
+	mirrored(t, "registry.internal/hub/library/redis:7.4.5-alpine", "docker.io/library/redis:7.4.5-alpine")
+	mirrored(t, "registry.internal/quay/jetstack/charts/cert-manager:v1.18.2", "quay.io/jetstack/charts/cert-manager:v1.18.2")
+	if signatures := referrers(t, inside+":v1.1.0"); len(signatures) != 1 {
+		t.Errorf("the mirror has the signatures %v", signatures)
+	}
+}
+
+func mirrored(t *testing.T, to, from string) {
+	t.Helper()
+	if got, want := resolved(t, to).Digest, resolved(t, from).Digest; got != want {
+		t.Errorf("%s is %s, and %s is %s", to, got, from, want)
+	}
+}
+
+// publishOutside puts into the registry what is outside: the catalog with signatures of both kinds, of
+// which it returns the checksum, a chart and an image.
+func publishOutside(t *testing.T) string {
+	t.Helper()
+	pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+os.Getenv("REGISTRY")+"/"+outside+":v1.1.0",
+		"--plain-http", "--annotation", "a=b")
+	if pushed.code != exitOK {
+		t.Fatal(pushed.stderr)
+	}
+	_, checksum, _ := strings.Cut(strings.TrimSpace(pushed.stdout), "@sha256:")
+	for _, reference := range []string{
+		outside + ":sha256-" + checksum + ".sig", "docker.io/library/redis:7.4.5-alpine", "quay.io/jetstack/charts/cert-manager:v1.18.2",
+	} {
+		publish(t, reference, nil)
+	}
+	subject := resolved(t, outside+":v1.1.0")
+	publish(t, outside+":signature", &subject)
+	return checksum
+}
+
+// publish puts an empty artifact into the registry.
+func publish(t *testing.T, reference string, subject *v1.Descriptor) {
+	t.Helper()
+	repository, tag, err := orasTarget(reference, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := oras.PackManifest(t.Context(), repository, oras.PackManifestVersion1_1, "application/vnd.example", oras.PackManifestOptions{
+		Subject: subject, ManifestAnnotations: map[string]string{"of": reference},
+	})
+	if err == nil {
+		err = repository.Tag(t.Context(), manifest, tag)
+	}
+	if err != nil {
+		t.Fatalf("publishing %s: %v", reference, err)
+	}
+}
+
+// resolved returns what the registry has under a reference, without annotations.
+func resolved(t *testing.T, reference string) v1.Descriptor {
+	t.Helper()
+	repository, tag, err := orasTarget(reference, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	descriptor, err := repository.Resolve(t.Context(), tag)
+	if err != nil {
+		t.Fatalf("resolving %s: %v", reference, err)
+	}
+	return descriptor
+}
+
+// referrers are the manifests that refer to another.
+func referrers(t *testing.T, reference string) []v1.Descriptor {
+	t.Helper()
+	repository, _, err := orasTarget(reference, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := repository.Predecessors(t.Context(), resolved(t, reference))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// guide runs the commands of a guide in a directory.
+type guide struct {
+	dir, log string
+	environ  []string
+}
+
+// standIns are programs that a guide calls. winnow gets the registry in the place of all hosts.
+var standIns = map[string]string{
+	"winnow": `for arg; do
+	shift
+	case $arg in oci://*) arg=oci://$REGISTRY/${arg#oci://} ;; esac
+	set -- "$@" "$arg"
+done
+exec "$WINNOW" "$@" --plain-http`,
+	"helm": `echo "helm $*" >> "$LOG"
+if [ "$1" = template ]; then echo '      - image: "quay.io/example/of-a-chart:v1"'; fi`,
+	"git":     `echo "git $*" >> "$LOG"`,
+	"kubectl": `echo "kubectl $*" >> "$LOG"`,
+}
+
+func newGuide(t *testing.T) guide {
+	t.Helper()
+	winnow, err := exec.LookPath("winnow") // TestMain puts it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := guide{dir: t.TempDir(), log: filepath.Join(t.TempDir(), "log")}
+	programs := t.TempDir()
+	for name, script := range standIns {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.environ = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"WINNOW="+winnow, "LOG="+g.log, "PASSWORD=secret", "DOCKER_CONFIG="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	return g
+}
+
+// run returns what a command prints, which must not fail.
+func (g guide) run(t *testing.T, command string) string {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", command)
+	shell.Dir, shell.Env = g.dir, g.environ
+	out, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+	return string(out)
+}
+
+// guideBlock returns the YAML block of the guide that has a text.
+func guideBlock(t *testing.T, text string) string {
+	t.Helper()
+	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {
+		if strings.Contains(block[1], text) {
+			return block[1]
+		}
+	}
+	t.Fatalf("the guide has no block with %s", text)
+	return ""
+}
+
+func TestAirGapGuideHasAValidSource(t *testing.T) {
+	var repository sourcev1.OCIRepository
+	if err := yaml.UnmarshalStrict([]byte(guideBlock(t, "kind: OCIRepository")), &repository); err != nil {
+		t.Fatal(err)
+	}
+	kubectl := readFileString(t, airGapGuide)
+	spec := repository.Spec
+	for _, secret := range []string{spec.SecretRef.Name, spec.CertSecretRef.Name, spec.ProxySecretRef.Name, spec.Verify.SecretRef.Name} {
+		if !regexp.MustCompile(`create secret (generic|docker-registry) ` + secret + ` `).MatchString(kubectl) {
+			t.Errorf("the guide does not create the secret %s", secret)
+		}
+	}
+	if spec.URL != "oci://"+inside {
+		t.Errorf("the source is %s, and the mirror %s", spec.URL, inside)
+	}
+}
+
+func TestAirGapGuideGivesTheControllerAProxy(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(root, "config"), filepath.Join(dir, "config")); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "kustomization.yaml"), guideBlock(t, "kind: Kustomization"))
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range built.Resources() {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		var deployment appsv1.Deployment
+		if err := yaml.UnmarshalStrict([]byte(object.MustYaml()), &deployment); err != nil {
+			t.Fatal(err)
+		}
+		container := deployment.Spec.Template.Spec.Containers[0]
+		set := map[string]corev1.EnvVar{}
+		for _, variable := range container.Env {
+			set[variable.Name] = variable
+		}
+		if set["HTTPS_PROXY"].Value == "" || !strings.Contains(set["NO_PROXY"].Value, ".cluster.local.,") || set["RUNTIME_NAMESPACE"].ValueFrom == nil {
+			t.Errorf("the environment is %v", container.Env)
+		}
+		if !strings.HasPrefix(container.Image, "registry.internal/") {
+			t.Errorf("the image is %s", container.Image)
+		}
+		return
+	}
+	t.Error("there is no Deployment")
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The files and the layer survive winnow pull and winnow push. The digest does so only with the
+// same annotations.
+func TestPushingWhatWasPulled(t *testing.T) {
+	server := httptest.NewServer(&registry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	t.Cleanup(server.Close)
+	host := "oci://" + strings.TrimPrefix(server.URL, "http://")
+	push := func(dir, name string, annotations ...string) (digest, layer string) {
+		t.Helper()
+		arguments := append([]string{"push", dir, host + name + ":v1", "--plain-http"}, annotations...)
+		pushed := execute(t.Context(), arguments...)
+		if pushed.code != exitOK {
+			t.Fatal(pushed.stderr)
+		}
+		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
+		repository, err := newRepository(strings.TrimPrefix(host, ociScheme)+name+":v1", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, content, err := pullLayer(t.Context(), repository)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest, string(content)
+	}
+	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
+	copied := filepath.Join(t.TempDir(), "copy")
+	if pulled := execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.code != exitOK {
+		t.Fatal(pulled.stderr)
+	}
+	without, same := push(copied, "/without")
+	if without == digest || same != layer {
+		t.Error("without the annotations, want the same layer and another digest")
+	}
+	if with, _ := push(copied, "/with", "--annotation", "a=b"); with != digest {
+		t.Errorf("with the annotations, the digest is %s, want %s", with, digest)
+	}
+}
