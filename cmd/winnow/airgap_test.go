@@ -37,7 +37,7 @@ func TestAirGapGuideFillsTheMirrors(t *testing.T) {
 			t.Skipf("the guide needs %s: %v", program, err)
 		}
 	}
-	registry := &registry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
+	registry := &fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}}
 	server := httptest.NewServer(registry)
 	t.Cleanup(server.Close)
 	t.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // completionTime bounds what a shell waits for that completes a word.
@@ -115,7 +117,7 @@ func completeApplications(ctx context.Context, sources []string) []string {
 			if strings.HasPrefix(where, ociScheme) {
 				continue
 			}
-			source, err := openSource(ctx, where, "", false)
+			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, false)
 			if err != nil {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -217,7 +218,7 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
-		pulled, err := c.pull(ctx, r, ref.Path)
+		pulled, err := c.pull(ctx, r, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -237,12 +238,12 @@ func (s *placedSelection) reason() error {
 
 // pull loads a catalog once. Without TLS only if both the OCIRepository and the flag say so: what
 // a pull request says alone must not send credentials in the clear.
-func (c *gitComparison) pull(ctx context.Context, r reference, dir string) (selection.Source, error) {
-	key := r.catalog + " " + dir
+func (c *gitComparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
+	key := r.catalog + " " + ref.Format + " " + ref.Path
 	if found, ok := c.pulled[key]; ok {
 		return found, nil
 	}
-	pulled, err := openSource(ctx, r.catalog, dir, c.plainHTTP && r.plainHTTP)
+	pulled, err := openSource(ctx, r.catalog, ref, c.plainHTTP && r.plainHTTP)
 	if err == nil {
 		c.pulled[key] = pulled
 	}

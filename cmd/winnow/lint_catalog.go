@@ -68,7 +68,7 @@ func pullFiles(ctx context.Context, where string, plainHTTP bool) (*tree.Tree, e
 	if err != nil {
 		return nil, err
 	}
-	_, layer, err := pullLayer(ctx, repository)
+	_, layer, err := pullLayer(ctx, repository, v1alpha1.FormatAuto)
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -99,7 +100,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	case len(o.sources) != 1:
 		return errors.New("which catalog? pass one CATALOG; several need a selection, -f FILE")
 	}
-	source, err := openSource(ctx, o.sources[0], "", o.plainHTTP)
+	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, o.plainHTTP)
 	if err != nil {
 		return err
 	}

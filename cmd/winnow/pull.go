@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -62,7 +63,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	if err != nil {
 		return err
 	}
-	digest, layer, err := pullLayer(ctx, repository)
+	digest, layer, err := pullLayer(ctx, repository, v1alpha1.FormatAuto)
 	if err != nil {
 		return fmt.Errorf("pulling %s: %w", where, err)
 	}

@@ -10,7 +10,7 @@ import (
 // The files and the layer survive winnow pull and winnow push. The digest does so only with the
 // same annotations.
 func TestPushingWhatWasPulled(t *testing.T) {
-	server := httptest.NewServer(&registry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
+	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
 	t.Cleanup(server.Close)
 	host := "oci://" + strings.TrimPrefix(server.URL, "http://")
 	push := func(dir, name string, annotations ...string) (digest, layer string) {
@@ -25,7 +25,7 @@ func TestPushingWhatWasPulled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, content, err := pullLayer(t.Context(), repository)
+		_, content, err := pullLayer(t.Context(), repository, "Auto")
 		if err != nil {
 			t.Fatal(err)
 		}

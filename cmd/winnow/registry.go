@@ -23,18 +23,18 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// pullCatalog loads the directory dir of a catalog in a registry, called name in errors.
+// pullCatalog loads a catalog in a registry, called name in errors, in the place of a source.
 // Credentials are those of Docker's configuration.
-func pullCatalog(ctx context.Context, where, name, dir string, plainHTTP bool) (selection.Source, error) {
+func pullCatalog(ctx context.Context, where, name string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 	repository, err := newRepository(strings.TrimPrefix(where, ociScheme), plainHTTP)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("%s: %w", where, err)
 	}
-	manifest, layer, err := pullLayer(ctx, repository)
+	manifest, layer, err := pullLayer(ctx, repository, ref.Format)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("pulling %s: %w", where, err)
 	}
-	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), dir)
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), ref.Path)
 	return selection.Source{Digest: manifest, Catalog: loaded}, err
 }
 
@@ -66,9 +66,9 @@ func connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 	return repository, nil
 }
 
-// pullLayer fetches the layer with the catalog, and returns the digest of its manifest as well. The
-// registry package checks both by their digests.
-func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDigest string, layer []byte, err error) {
+// pullLayer fetches the layer with a catalog of the format, and returns the digest of its manifest as
+// well. Both are checked by their digests.
+func pullLayer(ctx context.Context, repository *remote.Repository, format string) (manifestDigest string, layer []byte, err error) {
 	manifest, raw, err := registry.FetchManifest(ctx, repository, repository.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
 		return "", nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
@@ -77,10 +77,14 @@ func pullLayer(ctx context.Context, repository *remote.Repository) (manifestDige
 		return "", nil, refuseTooLarge(advise(repository, err))
 	}
 	catalog, err := contract.Read(manifest.MediaType, raw)
+	found := catalog.Layer
+	if err != nil && format == v1alpha1.FormatApplications {
+		found, err = contract.FirstArchive(manifest.MediaType, raw) // what Flux extracts, and the content decides
+	}
 	if err != nil {
 		return "", nil, notCatalog(err)
 	}
-	layer, err = registry.FetchLayer(ctx, repository, catalog.Layer, archive.DefaultLimits().Compressed)
+	layer, err = registry.FetchLayer(ctx, repository, found, archive.DefaultLimits().Compressed)
 	if err != nil {
 		return "", nil, refuseTooLarge(fmt.Errorf("fetching the layer: %w", advise(repository, err)))
 	}

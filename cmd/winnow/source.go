@@ -28,7 +28,7 @@ func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string
 	sources := make([]selection.Source, len(catalogs))
 	for i, where := range catalogs {
 		ref := cs.Spec.Sources[i]
-		source, err := openSource(ctx, where, ref.Path, plainHTTP)
+		source, err := openSource(ctx, where, ref, plainHTTP)
 		if err != nil {
 			return nil, err
 		}
@@ -71,15 +71,16 @@ func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([
 	return catalogs, nil
 }
 
-// openSource loads the directory dir of a CATALOG. Errors name both, as paths in them start at
-// dir. Only a registry knows the digest of a source, that of the manifest.
-func openSource(ctx context.Context, where, dir string, plainHTTP bool) (selection.Source, error) {
-	name := where
+// openSource loads a CATALOG in the place of a source, of which the path and the format count. Errors
+// name both CATALOG and path, where paths in them start. Only a registry knows the digest of a source,
+// that of the manifest.
+func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
+	name, dir := where, ref.Path
 	if dir != "" {
 		name = fmt.Sprintf("%s (path %s)", where, dir)
 	}
 	if strings.HasPrefix(where, ociScheme) {
-		return pullCatalog(ctx, where, name, dir, plainHTTP)
+		return pullCatalog(ctx, where, name, ref, plainHTTP)
 	}
 	loaded, err := openFiles(ctx, where, name, dir)
 	return selection.Source{Catalog: loaded}, err

@@ -138,11 +138,7 @@ func (k kind) read(m v1.Manifest) (Contract, error) {
 	default:
 		return Contract{}, fmt.Errorf("want exactly %s, found %d among %d layers", k.layer, len(matching), len(m.Layers))
 	}
-	layer := matching[0]
-	if err := layer.Digest.Validate(); err != nil || layer.Size <= 0 {
-		return Contract{}, fmt.Errorf("its layer has the digest %s and %d bytes, which cannot be", brief(layer.Digest.String()), layer.Size)
-	}
-	return Contract{Format: k.format, Layer: layer, layers: m.Layers}, nil
+	return Contract{Format: k.format, Layer: matching[0], layers: m.Layers}, valid(matching[0])
 }
 
 // CarriedBy says whether source-controller takes the layer of the catalog where the layerSelector of
@@ -155,6 +151,29 @@ func (c Contract) CarriedBy(mediaType string) bool {
 		}
 	}
 	return false
+}
+
+// FirstArchive returns the first layer of a manifest that is an archive by its media type, whatever the
+// artifact is: what source-controller extracts, unless a layerSelector says otherwise.
+func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
+	m, err := parse(mediaType, raw)
+	if err != nil {
+		return v1.Descriptor{}, err
+	}
+	for _, layer := range m.Layers {
+		if strings.HasSuffix(layer.MediaType, "tar+gzip") || strings.HasSuffix(layer.MediaType, "tar.gzip") {
+			return layer, valid(layer)
+		}
+	}
+	return v1.Descriptor{}, fmt.Errorf("want a layer that is a tar+gzip, found none: it has %s", describe(m.Layers))
+}
+
+// valid refuses a descriptor that cannot be fetched.
+func valid(layer v1.Descriptor) error {
+	if err := layer.Digest.Validate(); err != nil || layer.Size <= 0 {
+		return fmt.Errorf("its layer has the digest %s and %d bytes, which cannot be", brief(layer.Digest.String()), layer.Size)
+	}
+	return nil
 }
 
 // describe lists layers for people, at most five.

@@ -106,6 +106,29 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+func TestFirstArchive(t *testing.T) {
+	docker := layer("application/vnd.docker.image.rootfs.diff.tar.gzip", "")
+	for _, test := range []struct {
+		name   string
+		layers []v1.Descriptor
+		want   v1.Descriptor
+	}{
+		{"of a foreign artifact", []v1.Descriptor{readme, sbom, catalogLayer}, sbom},
+		{"of flux push artifact", []v1.Descriptor{fluxLayer}, fluxLayer},
+		{"of an image of Docker's", []v1.Descriptor{docker}, docker},
+		{"none", []v1.Descriptor{readme}, v1.Descriptor{}},
+		{"one that cannot be", []v1.Descriptor{{MediaType: v1.MediaTypeImageLayerGzip, Digest: "x", Size: 1}}, v1.Descriptor{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			raw := manifest(func(m *v1.Manifest) { m.ArtifactType, m.Layers = "application/vnd.example", test.layers })
+			got, err := contract.FirstArchive("", []byte(raw))
+			if (err != nil) != (test.want.Digest == "") || err == nil && got.Digest != test.want.Digest {
+				t.Errorf("FirstArchive() = %v, %v", got.MediaType, err)
+			}
+		})
+	}
+}
+
 // Whatever a stranger writes into a manifest, the message fits a condition.
 func TestErrorsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
