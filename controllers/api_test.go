@@ -45,6 +45,10 @@ func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
 		}},
 		{"kind", "sources: [{name: a, kind: ExternalArtifact}]", []string{"sources: [{name: a, kind: HelmChart}]"}},
 		{"format", "sources: [{name: a, format: Applications}]", []string{"sources: [{name: a, format: Helm}]"}},
+		{"requireVerified", "sources: [{name: a, requireVerified: true}, {name: b, kind: GitRepository, requireVerified: true}, {name: c, kind: Bucket, requireVerified: false}]", []string{
+			"sources: [{name: a, kind: Bucket, requireVerified: true}]", "sources: [{name: a, kind: ExternalArtifact, requireVerified: true}]",
+			"sources: [{name: a, requireVerified: Always}]", "sources: [{name: a, requireVerified: true}, {name: a}]",
+		}},
 		{"name of a source", "sources: [{name: " + long(253) + "}]", []string{"sources: [{}]", "sources: [{name: ''}]", "sources: [{name: " + long(254) + "}]"}},
 		{"namespace of a source", "sources: [{name: a, namespace: " + long(63) + "}]", []string{"sources: [{name: a, namespace: " + long(64) + "}]"}},
 		{"path", "sources: [{name: a, path: deploy/..hidden/catalog...d}]", []string{
@@ -174,7 +178,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
 		},
 		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore"},
-		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto"}},
+		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto", "requireVerified": false}},
 	})
 	e.equal("status", object.Object["status"], map[string]any{"observedGeneration": -1})
 }

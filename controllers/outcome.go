@@ -86,6 +86,7 @@ type outcome struct {
 //	SourceNotReady                                False  Reconciling  interval, and the watch
 //	AccessDenied, Invalid*, NameConflict,
 //	ContractViolated                              False  Stalled      next change
+//	VerificationFailed                            False  Stalled      next change of the source
 //	Conflict                                      False  Stalled      next change, also of the other
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval

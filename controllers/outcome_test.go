@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func contentTroubles(t *testing.T) []trouble {
 }
 
 func TestTroubleBeforeAndAfterAPublication(t *testing.T) {
-	for _, trouble := range append(sourceTroubles(), contentTroubles(t)...) {
+	for _, trouble := range slices.Concat(sourceTroubles(), verificationTroubles(), contentTroubles(t)) {
 		t.Run(trouble.name+", at first", func(t *testing.T) { troubleAtFirst(t, trouble) })
 		t.Run(trouble.name+", after a publication", func(t *testing.T) { troubleLater(t, trouble) })
 	}

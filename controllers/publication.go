@@ -64,7 +64,12 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
 	next := publicationOf(cs, observed)
-	if last, ok := r.lastPublication(cs); ok && served && last.sameInputs(next) {
+	last, ok := r.lastPublication(cs)
+	same := ok && served && last.sameInputs(next)
+	if err := demandVerified(observed, same); err != nil {
+		return err
+	}
+	if same {
 		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
 	}
 	r.recall(cs, observed)

@@ -18,7 +18,8 @@ const rebuildTimeout = 20 * time.Second
 
 // rebuild renders the artifact in the status once more, for a selection that lost its archive and
 // has no successor that may replace it: from the sources of that time, if Flux still serves them,
-// and the spec of that time.
+// and the spec of that time. Signatures are not asked for again: the digest of that time is what
+// makes it the same artifact, and that one stays served even when its source is not verified now.
 func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
 	last, err := unpack(cs.Status.Published)
 	if err != nil {

@@ -41,6 +41,8 @@ type observedSource struct {
 	repository *sourcev1.OCIRepository
 	// carrier is what is known of its manifest already, or nil.
 	carrier *carrier
+	// verified says what is known of its signature, where one is required.
+	verified verification
 }
 
 func (s observedSource) status() v1alpha1.SourceStatus {
@@ -65,10 +67,12 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.C
 		if err != nil {
 			return nil, err
 		}
-		repository, _ := source.(*sourcev1.OCIRepository)
-		observed = append(observed, observedSource{
-			kind: kind, name: key, path: ref.Path, format: ref.Format, artifact: *source.GetArtifact(), repository: repository,
-		})
+		o := observedSource{kind: kind, name: key, path: ref.Path, format: ref.Format, artifact: *source.GetArtifact()}
+		o.repository, _ = source.(*sourcev1.OCIRepository)
+		if ref.RequireVerified {
+			o.verified = verificationOf(source)
+		}
+		observed = append(observed, o)
 	}
 	return observed, nil
 }

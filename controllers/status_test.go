@@ -91,16 +91,17 @@ func kstatus(cs *v1alpha1.CatalogSelection) string {
 func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 	lastGood := v1alpha1.CatalogSelectionStatus{Artifact: &meta.Artifact{Revision: "r"}, Summary: &v1alpha1.Summary{}}
 	reasons := map[string]string{
-		v1alpha1.SourceNotReadyReason: "InProgress",
-		v1alpha1.FetchFailedReason:    "InProgress",
-		v1alpha1.StorageFailedReason:  "InProgress",
-		v1alpha1.AccessDeniedReason:   "Failed",
-		v1alpha1.InvalidArchiveReason: "Failed",
-		v1alpha1.InvalidCatalogReason: "Failed",
-		v1alpha1.InvalidSpecReason:    "Failed",
-		v1alpha1.NameConflictReason:   "Failed",
-		v1alpha1.ConflictReason:       "Failed",
-		v1alpha1.EmptyResultReason:    "Failed",
+		v1alpha1.SourceNotReadyReason:     "InProgress",
+		v1alpha1.FetchFailedReason:        "InProgress",
+		v1alpha1.StorageFailedReason:      "InProgress",
+		v1alpha1.AccessDeniedReason:       "Failed",
+		v1alpha1.VerificationFailedReason: "Failed",
+		v1alpha1.InvalidArchiveReason:     "Failed",
+		v1alpha1.InvalidCatalogReason:     "Failed",
+		v1alpha1.InvalidSpecReason:        "Failed",
+		v1alpha1.NameConflictReason:       "Failed",
+		v1alpha1.ConflictReason:           "Failed",
+		v1alpha1.EmptyResultReason:        "Failed",
 	}
 	failing := func(reason string) error {
 		if reason == v1alpha1.EmptyResultReason {

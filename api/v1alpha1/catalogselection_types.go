@@ -132,6 +132,7 @@ type CatalogSelectionSpec struct {
 }
 
 // SourceReference names a Flux source that carries a catalog.
+// +kubebuilder:validation:XValidation:rule="!has(self.requireVerified) || !self.requireVerified || self.kind in ['OCIRepository', 'GitRepository']",message="requireVerified needs an OCIRepository or a GitRepository: Flux verifies no other kind"
 type SourceReference struct {
 	// Kind of the source.
 	// +kubebuilder:validation:Enum=OCIRepository;GitRepository;Bucket;ExternalArtifact
@@ -165,6 +166,13 @@ type SourceReference struct {
 	// +kubebuilder:default=Auto
 	// +optional
 	Format string `json:"format,omitempty"`
+
+	// RequireVerified publishes nothing of the source unless Flux has verified the signature of
+	// exactly the revision in its artifact, by spec.verify of the source. Only OCIRepository and
+	// GitRepository have that. The command line does not look at signatures.
+	// +kubebuilder:default=false
+	// +optional
+	RequireVerified bool `json:"requireVerified,omitempty"`
 }
 
 // Formats of catalogs.

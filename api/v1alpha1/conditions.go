@@ -28,6 +28,8 @@ const (
 	AccessDeniedReason = "AccessDenied"
 	// FetchFailedReason: a source's artifact could not be downloaded, or has another digest.
 	FetchFailedReason = "FetchFailed"
+	// VerificationFailedReason: Flux has not verified a source's artifact, though the spec requires it.
+	VerificationFailedReason = "VerificationFailed"
 	// InvalidArchiveReason: a source's artifact is not an archive, is hostile, or exceeds a limit.
 	InvalidArchiveReason = "InvalidArchive"
 	// InvalidCatalogReason: a source's content breaks the catalog format.

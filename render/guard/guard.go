@@ -82,5 +82,8 @@ func RenderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
 	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: spec.Safeguards.OnEmpty}
 	spec.Cluster = v1alpha1.Cluster{}
 	spec.Push = nil
+	for i := range spec.Sources {
+		spec.Sources[i].RequireVerified = false
+	}
 	return spec
 }

@@ -1,0 +1,134 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// signature is what Flux makes of the signature of a source's artifact.
+type signature int
+
+const (
+	// valid: Flux has verified the revision of the artifact.
+	valid signature = iota
+	// pending: Flux has verified another revision, or has not looked yet. On an upgrade it says that
+	// the new revision is verified some time before its artifact is there.
+	pending
+	// refused: Flux cannot verify what the source has, or is not told to.
+	refused
+)
+
+// verification is what Flux makes of the signature of a source's artifact, and why it is not valid.
+// The zero value is that of an artifact about which nobody asks.
+type verification struct {
+	signature signature
+	problem   string
+}
+
+// maxQuotedMessage bounds what is quoted of the condition of a source, in bytes.
+const maxQuotedMessage = 512
+
+// demandVerified refuses the first source that is required to be verified and is not. What is
+// published already, from these very revisions, was verified then: there, only a refusal counts.
+func demandVerified(observed []observedSource, published bool) error {
+	for _, o := range observed {
+		if o.verified.signature == refused || o.verified.signature == pending && !published {
+			return fail(v1alpha1.VerificationFailedReason, fmt.Errorf(
+				"source %s %s is required to be verified: %s", o.kind, o.name, o.verified.problem))
+		}
+	}
+	return nil
+}
+
+// verificationOf judges a source by its spec and by its condition SourceVerified. What the condition
+// says of the source's generation does not count: that of a source that was suspended or edited
+// since stays behind.
+func verificationOf(source fluxSource) verification {
+	switch typed := source.(type) {
+	case *sourcev1.OCIRepository:
+		if typed.Spec.Verify == nil {
+			return verification{refused, "Flux is not told how; set spec.verify of the OCIRepository"}
+		}
+		return judge(typed, revisionIn(typed))
+	case *sourcev1.GitRepository:
+		if problem := gitProblem(typed); problem != "" {
+			return verification{refused, problem}
+		}
+		revision := revisionIn(typed)
+		return judge(typed, revision[strings.LastIndexByte(revision, ':')+1:])
+	}
+	return verification{refused, "Flux verifies only OCIRepositories and GitRepositories"}
+}
+
+// gitProblem says why the condition of a GitRepository cannot tell that the artifact is verified.
+func gitProblem(source *sourcev1.GitRepository) string {
+	how := source.Spec.Verification
+	switch {
+	case how == nil:
+		return "Flux is not told how; set spec.verify of the GitRepository"
+	case !how.VerifyHEAD():
+		return "the mode Tag of spec.verify leaves open which commit was verified; set the mode HEAD or TagAndHEAD"
+	case len(source.Spec.Include) > 0 || len(source.Status.IncludedArtifacts) > 0:
+		return "spec.include adds files of other repositories, which the signature does not cover; list these as sources of their own"
+	}
+	return ""
+}
+
+// judge says whether the condition SourceVerified is about the revision, which for Git is the hash
+// of a commit.
+func judge(source conditions.Getter, revision string) verification {
+	condition := conditions.Get(source, sourcev1.SourceVerifiedCondition)
+	switch {
+	case condition == nil:
+		return verification{pending, "Flux has not verified the artifact yet"}
+	case condition.Status == metav1.ConditionFalse:
+		return verification{refused, "Flux could not verify it: " + truncate(condition.Message, maxQuotedMessage)}
+	case condition.Status != metav1.ConditionTrue || !mentions(condition.Message, revision):
+		return verification{pending, fmt.Sprintf("Flux has not verified %s, the revision of the artifact; it says: %s",
+			revision, truncate(condition.Message, maxQuotedMessage))}
+	}
+	return verification{}
+}
+
+// mentions says whether a message of Flux has the revision as a whole word, which may be quoted.
+// Neither a tag nor a branch can have a space in its name.
+func mentions(message, revision string) bool {
+	for word := range strings.FieldsSeq(message) {
+		if revision != "" && strings.Trim(word, "'") == revision {
+			return true
+		}
+	}
+	return false
+}
+
+func revisionIn(source fluxSource) string {
+	if artifact := source.GetArtifact(); artifact != nil {
+		return artifact.Revision
+	}
+	return ""
+}
+
+// verificationChanged passes updates of a source that became verified or is refused. What is pending
+// changes nothing of what is published.
+func verificationChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		older, ok := e.ObjectOld.(fluxSource)
+		if !ok {
+			return false
+		}
+		newer, ok := e.ObjectNew.(fluxSource)
+		if !ok {
+			return false
+		}
+		now := verificationOf(newer)
+		return now.signature != pending && now != verificationOf(older)
+	}}
+}

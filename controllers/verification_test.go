@@ -1,0 +1,242 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func requireVerified(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = true }
+
+// verifiedOCI is what source-controller says of an OCIRepository.
+func verifiedOCI(revision string) string { return "verified signature of revision " + revision }
+
+// unsigned is an example of what it says when there is no signature.
+const unsigned = "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example/catalog@sha256:0'"
+
+// says makes Flux say something of the signature of the OCIRepository "catalog"; nothing is no
+// condition.
+func (e *environment) says(status metav1.ConditionStatus, message string) {
+	e.Helper()
+	source := &sourcev1.OCIRepository{}
+	e.load("catalog", source)
+	setVerified(&source.Status.Conditions, status, message)
+	if err := apiServer.Status().Update(e.Context(), source); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// signs makes Flux verify the OCIRepository "catalog", or not.
+func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
+	e.Helper()
+	source := &sourcev1.OCIRepository{}
+	e.load("catalog", source)
+	source.Spec.Verify = by
+	if err := apiServer.Update(e.Context(), source); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func byCosign() *sourcev1.OCIRepositoryVerification {
+	return &sourcev1.OCIRepositoryVerification{Provider: "cosign"}
+}
+
+func (e *environment) load(name string, object client.Object) {
+	e.Helper()
+	if err := apiServer.Get(e.Context(), e.key(name), object); err != nil {
+		e.Fatal(err)
+	}
+}
+
+func setVerified(all *[]metav1.Condition, status metav1.ConditionStatus, message string) {
+	*all = nil
+	if message != "" {
+		*all = []metav1.Condition{{
+			Type: sourcev1.SourceVerifiedCondition, Status: status, Reason: "Any", Message: message,
+			LastTransitionTime: metav1.NewTime(time.Unix(1_700_000_000, 0)),
+		}}
+	}
+}
+
+// verificationTroubles are those of a source that is required to be verified.
+func verificationTroubles() []trouble {
+	var troubles []trouble
+	for _, t := range []struct {
+		name    string
+		by      *sourcev1.OCIRepositoryVerification
+		status  metav1.ConditionStatus
+		said    func(revision string) string
+		message []string
+	}{
+		{
+			name: "a source that Flux is not told to verify is refused", status: metav1.ConditionTrue,
+			said: verifiedOCI, message: []string{"OCIRepository", "/catalog", "set spec.verify"},
+		},
+		{
+			name: "a source that Flux has not verified yet is refused", by: byCosign(),
+			said: func(string) string { return "" }, message: []string{"/catalog", "not verified the artifact yet"},
+		},
+		{
+			name: "a source that Flux could not verify is refused", by: byCosign(), status: metav1.ConditionFalse,
+			said: func(string) string { return unsigned }, message: []string{"/catalog", unsigned},
+		},
+		{
+			name: "a long complaint of Flux is cut", by: byCosign(), status: metav1.ConditionFalse,
+			said:    func(string) string { return strings.Repeat("x", maxQuotedMessage+1) },
+			message: []string{"could not verify it: " + strings.Repeat("x", maxQuotedMessage-3) + "..."},
+		},
+		{
+			name: "a source of which Flux says neither is refused", by: byCosign(), status: metav1.ConditionUnknown,
+			said: verifiedOCI, message: []string{"not verified v1@sha256:"},
+		},
+		{
+			name: "a source with another revision verified is refused", by: byCosign(), status: metav1.ConditionTrue,
+			said:    func(string) string { return verifiedOCI("v2@sha256:0") },
+			message: []string{"not verified v1@sha256:", "of revision v2@sha256:0"},
+		},
+		{
+			name: "a source with a revision verified that begins like the artifact's is refused", by: byCosign(), status: metav1.ConditionTrue,
+			said: func(revision string) string { return verifiedOCI(revision + "0") },
+		},
+		{
+			name: "a source with a revision verified that ends like the artifact's is refused", by: byCosign(), status: metav1.ConditionTrue,
+			said: func(revision string) string { return verifiedOCI("not-" + revision) },
+		},
+	} {
+		cause := func(e *environment) {
+			e.edit(requireVerified)
+			e.signs(t.by)
+			source := &sourcev1.OCIRepository{}
+			e.load("catalog", source)
+			e.says(t.status, t.said(source.Status.Artifact.Revision))
+		}
+		troubles = append(troubles, trouble{name: t.name, cause: cause, want: stalled("VerificationFailed"), message: t.message})
+	}
+	return troubles
+}
+
+// publishVerified publishes the selection "kkp" of a catalog that is verified, and required to be.
+func publishVerified(t *testing.T) (*environment, lastGood) {
+	t.Helper()
+	e := newEnvironment(t)
+	artifact := e.source(applications(t, "argocd"))
+	e.signs(byCosign())
+	e.says(metav1.ConditionTrue, verifiedOCI(artifact.Revision))
+	e.selection("kkp", requireVerified)
+	return e, e.good()
+}
+
+// refuse reconciles, and demands that the last good artifact stays.
+func (e *environment) refuse(good lastGood) {
+	e.Helper()
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), stalled("VerificationFailed"))
+	e.untouched(good)
+}
+
+// Flux says that the next revision is verified before its artifact is there.
+func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
+	e, good := publishVerified(t)
+	next := applications(t, "argocd nginx")
+	revision := "v1@" + digestOf(next)
+	for _, message := range []string{verifiedOCI(revision), ""} {
+		e.says(metav1.ConditionTrue, message)
+		e.good()
+		e.untouched(good)
+	}
+	e.says(metav1.ConditionTrue, verifiedOCI(revision))
+	e.source(next)
+	cs := e.good().cs
+	e.equal("selected", cs.Status.Summary.Selected, 2)
+}
+
+// Nobody knows any more what the condition said when the artifact was published.
+func TestAfterARestartOnlyWhatIsVerifiedCounts(t *testing.T) {
+	e, good := publishVerified(t)
+	e.says(metav1.ConditionTrue, verifiedOCI("v2@sha256:0"))
+	e.restart()
+	e.refuse(good)
+	e.says(metav1.ConditionTrue, verifiedOCI(good.cs.Status.Sources[0].Revision))
+	e.good()
+	e.untouched(good)
+}
+
+func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
+	for name, refuse := range map[string]func(e *environment){
+		"the signature is refused":           func(e *environment) { e.says(metav1.ConditionFalse, unsigned) },
+		"Flux is not told to verify anymore": func(e *environment) { e.signs(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, good := publishVerified(t)
+			refuse(e)
+			e.refuse(good)
+			e.equal("events", e.events.take(), warned("VerificationFailed"))
+			e.refuse(good)
+			e.equal("events of a repetition", e.events.take(), []string(nil))
+
+			e.signs(byCosign())
+			e.says(metav1.ConditionTrue, verifiedOCI(good.cs.Status.Sources[0].Revision))
+			e.good()
+			e.untouched(good)
+		})
+	}
+}
+
+func TestALostArchiveIsRebuiltThoughItsSourceIsRefusedNow(t *testing.T) {
+	e, good := publishVerified(t)
+	e.says(metav1.ConditionFalse, unsigned)
+	e.emptyStorage()
+	e.restart()
+	e.refuse(good)
+}
+
+func TestNobodyAsksForASignatureThatIsNotRequired(t *testing.T) {
+	e, good := publishVerified(t)
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = false })
+	e.says(metav1.ConditionFalse, unsigned)
+	e.good()
+	e.untouched(good)
+}
+
+func TestOneOfSeveralSourcesIsNotVerified(t *testing.T) {
+	e, good := publishVerified(t)
+	e.sourceOf("Bucket", e.key("more"), applications(t, "nginx"))
+	e.sourceOf("GitRepository", e.key("unsigned"), applications(t, "falco"))
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Kind: "Bucket", Name: "more"},
+			v1alpha1.SourceReference{Kind: "GitRepository", Name: "unsigned", RequireVerified: true})
+	})
+	e.refuse(good)
+	if message := conditions.GetMessage(e.get("kkp"), meta.ReadyCondition); !strings.Contains(message, "GitRepository "+e.namespace+"/unsigned") {
+		t.Errorf("the message does not name the source: %s", message)
+	}
+}
+
+func TestAVerifiedCommitIsPublished(t *testing.T) {
+	e := newEnvironment(t)
+	const commit = "a0c14dc8580a23f79bc654faa79c4f62b46c2c22"
+	artifact := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "argocd"))
+	artifact.Revision = "main@sha1:" + commit
+	e.setArtifact("GitRepository", e.key("catalog"), artifact)
+	source := &sourcev1.GitRepository{}
+	e.load("catalog", source)
+	source.Spec.Verification = &sourcev1.GitRepositoryVerification{SecretRef: meta.LocalObjectReference{Name: "keys"}}
+	if err := apiServer.Update(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+	setVerified(&source.Status.Conditions, metav1.ConditionTrue, fmt.Sprintf("verified signature of\n\t- commit '%s' with key 'K'", commit))
+	if err := apiServer.Status().Update(t.Context(), source); err != nil {
+		t.Fatal(err)
+	}
+	e.selection("kkp", requireVerified, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Kind = "GitRepository" })
+	e.publish("kkp")
+}
