@@ -27,8 +27,12 @@ type publication struct {
 
 // sameInputs says whether both were rendered from the same.
 func (a publication) sameInputs(b publication) bool {
-	return a.uid == b.uid && a.generation == b.generation && a.requested == b.requested &&
-		slices.Equal(a.sources, b.sources)
+	return a.sameSources(b) && a.requested == b.requested
+}
+
+// sameSources says whether both were rendered by the same spec from the same artifacts.
+func (a publication) sameSources(b publication) bool {
+	return a.uid == b.uid && a.generation == b.generation && slices.Equal(a.sources, b.sources)
 }
 
 func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
@@ -65,11 +69,10 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	}
 	next := publicationOf(cs, observed)
 	last, ok := r.lastPublication(cs)
-	same := ok && served && last.sameInputs(next)
-	if err := demandVerified(observed, same); err != nil {
+	if err := demandVerified(observed, ok && last.sameSources(next)); err != nil {
 		return err
 	}
-	if same {
+	if ok && served && last.sameInputs(next) {
 		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
 	}
 	r.recall(cs, observed)

@@ -36,8 +36,9 @@ type verification struct {
 // maxQuotedMessage bounds what is quoted of the condition of a source, in bytes.
 const maxQuotedMessage = 512
 
-// demandVerified refuses the first source that is required to be verified and is not. What is
-// published already, from these very revisions, was verified then: there, only a refusal counts.
+// demandVerified refuses the first source that is required to be verified and is not. Where the same
+// artifacts were published by the same spec already, they were verified then, and only a refusal
+// counts.
 func demandVerified(observed []observedSource, published bool) error {
 	for _, o := range observed {
 		if o.verified.signature == refused || o.verified.signature == pending && !published {
@@ -54,8 +55,11 @@ func demandVerified(observed []observedSource, published bool) error {
 func verificationOf(source fluxSource) verification {
 	switch typed := source.(type) {
 	case *sourcev1.OCIRepository:
-		if typed.Spec.Verify == nil {
-			return verification{refused, "Flux is not told how; set spec.verify of the OCIRepository"}
+		if problem := ociProblem(typed); problem != "" {
+			return verification{refused, problem}
+		}
+		if made := typed.Status.ObservedLayerSelector; made == nil || made.Operation != sourcev1.OCILayerCopy {
+			return verification{pending, "Flux has not pulled the artifact with the operation copy yet"}
 		}
 		return judge(typed, revisionIn(typed))
 	case *sourcev1.GitRepository:
@@ -66,6 +70,20 @@ func verificationOf(source fluxSource) verification {
 		return judge(typed, revision[strings.LastIndexByte(revision, ':')+1:])
 	}
 	return verification{refused, "Flux verifies only OCIRepositories and GitRepositories"}
+}
+
+// ociProblem says why the condition of an OCIRepository cannot tell that the artifact is verified. The
+// signature is about the manifest, which names the digest of the layer: source-controller compares
+// that at the end of the layer, which it reaches when it copies the layer as it is. When it extracts
+// it, it stops at the end of the archive inside.
+func ociProblem(source *sourcev1.OCIRepository) string {
+	switch {
+	case source.Spec.Verify == nil:
+		return "Flux is not told how; set spec.verify of the OCIRepository"
+	case source.GetLayerOperation() != sourcev1.OCILayerCopy:
+		return "Flux compares a layer with what is signed only when it copies it; set spec.layerSelector.operation of the OCIRepository to copy"
+	}
+	return ""
 }
 
 // gitProblem says why the condition of a GitRepository cannot tell that the artifact is verified.

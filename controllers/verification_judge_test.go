@@ -13,6 +13,34 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
+func TestLayersOfOCIRepositories(t *testing.T) {
+	extracted := &sourcev1.OCILayerSelector{MediaType: "any", Operation: sourcev1.OCILayerExtract}
+	for _, test := range []struct {
+		name          string
+		asked, pulled *sourcev1.OCILayerSelector
+		want          verification
+	}{
+		{"copied", copied(), copied(), verification{}},
+		{"extracted", extracted, extracted, verification{signature: refused}},
+		{"extracted by default", nil, nil, verification{signature: refused}},
+		{"extracted, as a layer is by default", &sourcev1.OCILayerSelector{MediaType: "any"}, copied(), verification{signature: refused}},
+		{"to be copied, and extracted before", copied(), extracted, verification{signature: pending}},
+		{"to be copied, and pulled before anyhow", copied(), nil, verification{signature: pending}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			source := &sourcev1.OCIRepository{}
+			source.Spec.Verify = byCosign()
+			source.Spec.LayerSelector, source.Status.ObservedLayerSelector = test.asked, test.pulled
+			source.Status.Artifact = &meta.Artifact{Revision: "v1"}
+			setVerified(&source.Status.Conditions, metav1.ConditionTrue, verifiedOCI("v1"))
+			got := verificationOf(source)
+			if got.signature != test.want.signature || strings.Contains(got.problem, "copy") != (test.want != verification{}) {
+				t.Errorf("verificationOf() = %+v", got)
+			}
+		})
+	}
+}
+
 func TestCommitsOfGitRepositories(t *testing.T) {
 	const commit, other = "a0c14dc8580a23f79bc654faa79c4f62b46c2c22", "b0c14dc8580a23f79bc654faa79c4f62b46c2c22"
 	tagLine := "\n\t- tag 'v1@" + other + "' with key '3299AEB0E4085BAF'"
@@ -63,7 +91,7 @@ func TestCommitsOfGitRepositories(t *testing.T) {
 func TestAChangeOfTheSignatureIsSeen(t *testing.T) {
 	source := func(by *sourcev1.OCIRepositoryVerification, status metav1.ConditionStatus, message string) *sourcev1.OCIRepository {
 		s := &sourcev1.OCIRepository{}
-		s.Spec.Verify = by
+		s.Spec.Verify, s.Spec.LayerSelector, s.Status.ObservedLayerSelector = by, copied(), copied()
 		s.Status.Artifact = &meta.Artifact{Revision: "v1"}
 		setVerified(&s.Status.Conditions, status, message)
 		return s

@@ -29,6 +29,7 @@ func (e *environment) says(status metav1.ConditionStatus, message string) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
 	e.load("catalog", source)
+	source.Status.ObservedLayerSelector = source.Spec.LayerSelector
 	setVerified(&source.Status.Conditions, status, message)
 	if err := apiServer.Status().Update(e.Context(), source); err != nil {
 		e.Fatal(err)
@@ -40,7 +41,7 @@ func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
 	e.load("catalog", source)
-	source.Spec.Verify = by
+	source.Spec.Verify, source.Spec.LayerSelector = by, copied()
 	if err := apiServer.Update(e.Context(), source); err != nil {
 		e.Fatal(err)
 	}
@@ -48,6 +49,11 @@ func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
 
 func byCosign() *sourcev1.OCIRepositoryVerification {
 	return &sourcev1.OCIRepositoryVerification{Provider: "cosign"}
+}
+
+// copied is how a layer has to be pulled.
+func copied() *sourcev1.OCILayerSelector {
+	return &sourcev1.OCILayerSelector{Operation: sourcev1.OCILayerCopy}
 }
 
 func (e *environment) load(name string, object client.Object) {
@@ -153,6 +159,15 @@ func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 		e.good()
 		e.untouched(good)
 	}
+	requested := e.get("kkp")
+	before := requested.DeepCopy()
+	requested.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}
+	if err := apiServer.Patch(t.Context(), requested, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	e.emptyStorage()
+	e.good()
+
 	e.says(metav1.ConditionTrue, verifiedOCI(revision))
 	e.source(next)
 	cs := e.good().cs
