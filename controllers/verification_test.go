@@ -28,7 +28,7 @@ const unsigned = "failed to verify the signature using provider 'cosign': no mat
 func (e *environment) says(status metav1.ConditionStatus, message string) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
-	e.load("catalog", source)
+	e.load(source)
 	source.Status.ObservedLayerSelector = source.Spec.LayerSelector
 	setVerified(&source.Status.Conditions, status, message)
 	if err := apiServer.Status().Update(e.Context(), source); err != nil {
@@ -40,7 +40,7 @@ func (e *environment) says(status metav1.ConditionStatus, message string) {
 func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
-	e.load("catalog", source)
+	e.load(source)
 	source.Spec.Verify, source.Spec.LayerSelector = by, copied()
 	if err := apiServer.Update(e.Context(), source); err != nil {
 		e.Fatal(err)
@@ -56,9 +56,10 @@ func copied() *sourcev1.OCILayerSelector {
 	return &sourcev1.OCILayerSelector{Operation: sourcev1.OCILayerCopy}
 }
 
-func (e *environment) load(name string, object client.Object) {
+// load reads the source "catalog".
+func (e *environment) load(source client.Object) {
 	e.Helper()
-	if err := apiServer.Get(e.Context(), e.key(name), object); err != nil {
+	if err := apiServer.Get(e.Context(), e.key("catalog"), source); err != nil {
 		e.Fatal(err)
 	}
 }
@@ -122,7 +123,7 @@ func verificationTroubles() []trouble {
 			e.edit(requireVerified)
 			e.signs(t.by)
 			source := &sourcev1.OCIRepository{}
-			e.load("catalog", source)
+			e.load(source)
 			e.says(t.status, t.said(source.Status.Artifact.Revision))
 		}
 		troubles = append(troubles, trouble{name: t.name, cause: cause, want: stalled("VerificationFailed"), message: t.message})
@@ -172,6 +173,14 @@ func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 	e.source(next)
 	cs := e.good().cs
 	e.equal("selected", cs.Status.Summary.Selected, 2)
+}
+
+func TestAnArtifactAfterTheVerifiedOneIsRefused(t *testing.T) {
+	e, good := publishVerified(t)
+	artifact := e.source(applications(t, "argocd nginx"))
+	e.refuse(good)
+	e.says(metav1.ConditionTrue, verifiedOCI(artifact.Revision))
+	e.good()
 }
 
 // Nobody knows any more what the condition said when the artifact was published.
@@ -243,7 +252,7 @@ func TestAVerifiedCommitIsPublished(t *testing.T) {
 	artifact.Revision = "main@sha1:" + commit
 	e.setArtifact("GitRepository", e.key("catalog"), artifact)
 	source := &sourcev1.GitRepository{}
-	e.load("catalog", source)
+	e.load(source)
 	source.Spec.Verification = &sourcev1.GitRepositoryVerification{SecretRef: meta.LocalObjectReference{Name: "keys"}}
 	if err := apiServer.Update(t.Context(), source); err != nil {
 		t.Fatal(err)
