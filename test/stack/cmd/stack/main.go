@@ -33,6 +33,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	flags.SetOutput(narration)
 	buildOnly := flags.Bool("build", false, "only build the servers that are missing, and exit")
 	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd, kube-apiserver and the registry, without Flux")
+	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 		options.SourceController, options.KustomizeController = false, false
 	}
 	if *buildOnly {
-		return stack.Build(ctx, narration, options)
+		return build(ctx, narration, options, *cosign)
 	}
 	s, err := stack.Start(ctx, everything(*dir, narration))
 	if err != nil {
@@ -51,6 +52,14 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	err = serve(ctx, s, out)
 	_, _ = fmt.Fprintln(narration, "==> stopping")
 	return errors.Join(err, s.Stop())
+}
+
+func build(ctx context.Context, narration io.Writer, options stack.Options, cosign bool) error {
+	if err := stack.Build(ctx, narration, options); err != nil || !cosign {
+		return err
+	}
+	_, err := stack.Cosign(ctx, narration)
+	return err
 }
 
 // everything is the whole system, with what a KKP cluster has.

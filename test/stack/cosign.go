@@ -1,0 +1,28 @@
+package stack
+
+import (
+	"context"
+	"io"
+)
+
+// cosign is built like a server, and is none.
+func cosign() server {
+	return server{
+		name: "cosign", module: "cosign", pkg: "github.com/sigstore/cosign/v3/cmd/cosign",
+		versionOf: "github.com/sigstore/cosign/v3", minutes: 4,
+	}
+}
+
+// Cosign returns the path of cosign, with which the end-to-end tests sign catalogs. Like Build, it
+// builds the binary when it is missing, and narrates that on out. No stack needs it.
+func Cosign(ctx context.Context, out io.Writer) (string, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return "", err
+	}
+	b, err := newBuilder(root, newProgress(out))
+	if err != nil {
+		return "", err
+	}
+	return b.binary(ctx, cosign())
+}
