@@ -45,7 +45,7 @@ func (s observedSource) hasContract() bool {
 // judgementKey has all that a judgement depends on, and whose it is: who knows the digest of a private
 // catalog has not seen it yet.
 func (s observedSource) judgementKey() string {
-	return fmt.Sprintf("%s %s %s %s", s.name, s.artifact.Revision, s.artifact.Digest, s.artifact.URL)
+	return fmt.Sprintf("%s %s %s %s %t", s.name, s.artifact.Revision, s.artifact.Digest, s.artifact.URL, s.mustVerify)
 }
 
 // carrierOf returns where the catalog of a source with a contract is. The manifest is fetched once.
@@ -104,18 +104,23 @@ func (c *Catalogs) judge(ctx context.Context, source observedSource) (*carrier, 
 	return carried, nil
 }
 
+// copied says whether source-controller copied the layer as it is.
+func (s observedSource) copied() bool {
+	selector := s.repository.Status.ObservedLayerSelector
+	return selector != nil && selector.Operation == sourcev1.OCILayerCopy
+}
+
 // carry compares the artifact with the layer of the catalog. What source-controller extracted cannot be
 // compared, what it copied can.
 func (s observedSource) carry(found contract.Contract) (*carrier, error) {
-	selector := s.repository.Status.ObservedLayerSelector
-	mediaType, copied := "", false
-	if selector != nil {
-		mediaType, copied = selector.MediaType, selector.Operation == sourcev1.OCILayerCopy
+	mediaType := ""
+	if selector := s.repository.Status.ObservedLayerSelector; selector != nil {
+		mediaType = selector.MediaType
 	}
-	if !found.CarriedBy(mediaType) {
+	switch {
+	case !found.CarriedBy(mediaType), s.mustVerify && !s.copied():
 		return &carrier{Layer: &found.Layer}, nil
-	}
-	if !copied {
+	case !s.copied():
 		return &carrier{}, nil
 	}
 	artifact := digest.Digest(s.artifact.Digest)
@@ -198,7 +203,11 @@ func (r *CatalogSelectionReconciler) recall(cs *v1alpha1.CatalogSelection, obser
 	}
 	for _, s := range observed {
 		i := slices.Index(cs.Status.Sources, s.status())
-		if i >= 0 && last.Carriers[i] != nil && unknown(s) {
+		if i < 0 || last.Carriers[i] == nil || !unknown(s) {
+			continue
+		}
+		// What was extracted while nobody asked for a signature is not enough for one.
+		if last.Carriers[i].Layer != nil || !s.mustVerify || s.copied() {
 			r.Catalogs.judgements.Add(s.judgementKey(), judgement{carrier: last.Carriers[i]})
 		}
 	}

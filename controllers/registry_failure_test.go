@@ -167,3 +167,34 @@ func TestAJudgementIsOfOneSource(t *testing.T) {
 		t.Errorf("Reconcile() = %v", err)
 	}
 }
+
+// The signature is about the manifest, and source-controller does not compare what it extracts with
+// it. So the layer that is signed is fetched, and what was extracted counts for nothing.
+func TestWhatIsExtractedIsNotWhatIsSigned(t *testing.T) {
+	signed, evil := catalogLayer(applications(t, "argocd")), applications(t, "evil")
+	e, front := newEnvironment(t), newFront(t)
+	to := e.repositoryAt(front.host())
+	manifest := e.upload(to, shaped(signed))
+	pull := func(content []byte) {
+		e.fluxPulled(to, manifest, content, func(r *sourcev1.OCIRepository) { r.Spec.Verify = byCosign() })
+		e.says(metav1.ConditionTrue, verifiedOCI("v1@"+manifest.Digest.String()))
+	}
+	pull(evil)
+	e.selectByManifest() // nobody asks for a signature
+	cs, _ := e.publish("kkp")
+	e.equal("applications", cs.Status.Applications[0].Name, "evil")
+	e.edit(requireVerified)
+	e.restart()
+	cs, _ = e.publish("kkp")
+	e.equal("applications", cs.Status.Applications[0].Name, "argocd")
+	good := e.good()
+
+	// The layer in the registry is another one, too.
+	front.does(at("/blobs/", changed(signed.Content)))
+	e.restart()
+	pull(applications(t, "evil twin"))
+	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	e.untouched(good)
+}

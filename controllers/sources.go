@@ -41,8 +41,9 @@ type observedSource struct {
 	repository *sourcev1.OCIRepository
 	// carrier is what is known of its manifest already, or nil.
 	carrier *carrier
-	// verified says what is known of its signature, where one is required.
-	verified verification
+	// mustVerify says that a signature is required, and verified what is known of it.
+	mustVerify bool
+	verified   verification
 }
 
 func (s observedSource) status() v1alpha1.SourceStatus {
@@ -70,7 +71,10 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.C
 		o := observedSource{kind: kind, name: key, path: ref.Path, format: ref.Format, artifact: *source.GetArtifact()}
 		o.repository, _ = source.(*sourcev1.OCIRepository)
 		if ref.RequireVerified {
-			o.verified = verificationOf(source)
+			o.mustVerify, o.verified = true, verificationOf(source)
+			if o.verified.signature == valid {
+				o.verified = o.extracted()
+			}
 		}
 		observed = append(observed, o)
 	}

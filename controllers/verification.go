@@ -55,11 +55,8 @@ func demandVerified(observed []observedSource, published bool) error {
 func verificationOf(source fluxSource) verification {
 	switch typed := source.(type) {
 	case *sourcev1.OCIRepository:
-		if problem := ociProblem(typed); problem != "" {
-			return verification{refused, problem}
-		}
-		if made := typed.Status.ObservedLayerSelector; made == nil || made.Operation != sourcev1.OCILayerCopy {
-			return verification{pending, "Flux has not pulled the artifact with the operation copy yet"}
+		if typed.Spec.Verify == nil {
+			return verification{refused, "Flux is not told how; set spec.verify of the OCIRepository"}
 		}
 		return judge(typed, revisionIn(typed))
 	case *sourcev1.GitRepository:
@@ -72,18 +69,16 @@ func verificationOf(source fluxSource) verification {
 	return verification{refused, "Flux verifies only OCIRepositories and GitRepositories"}
 }
 
-// ociProblem says why the condition of an OCIRepository cannot tell that the artifact is verified. The
-// signature is about the manifest, which names the digest of the layer: source-controller compares
-// that at the end of the layer, which it reaches when it copies the layer as it is. When it extracts
-// it, it stops at the end of the archive inside.
-func ociProblem(source *sourcev1.OCIRepository) string {
-	switch {
-	case source.Spec.Verify == nil:
-		return "Flux is not told how; set spec.verify of the OCIRepository"
-	case source.GetLayerOperation() != sourcev1.OCILayerCopy:
-		return "Flux compares a layer with what is signed only when it copies it; set spec.layerSelector.operation of the OCIRepository to copy"
+// extracted says why a verified manifest does not vouch for the artifact: it names the digest of the
+// layer, which source-controller compares at the end of the layer. It gets there when it copies the
+// layer as it is. When it extracts it, it stops at the end of the archive inside, whatever follows.
+// With a contract, Winnow fetches such a layer itself; see contracts.go.
+func (s observedSource) extracted() verification {
+	if s.repository == nil || s.hasContract() || s.copied() {
+		return verification{}
 	}
-	return ""
+	return verification{refused, "with format: Applications, what Flux extracts from a layer is not compared with what is signed; " +
+		"set format: Auto, or spec.layerSelector.operation of the OCIRepository to copy"}
 }
 
 // gitProblem says why the condition of a GitRepository cannot tell that the artifact is verified.

@@ -13,29 +13,24 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-func TestLayersOfOCIRepositories(t *testing.T) {
+func TestWhatOfALayerASignatureVouchesFor(t *testing.T) {
 	extracted := &sourcev1.OCILayerSelector{MediaType: "any", Operation: sourcev1.OCILayerExtract}
 	for _, test := range []struct {
-		name          string
-		asked, pulled *sourcev1.OCILayerSelector
-		want          verification
+		name   string
+		format string
+		pulled *sourcev1.OCILayerSelector
+		want   signature
 	}{
-		{"copied", copied(), copied(), verification{}},
-		{"extracted", extracted, extracted, verification{signature: refused}},
-		{"extracted by default", nil, nil, verification{signature: refused}},
-		{"extracted, as a layer is by default", &sourcev1.OCILayerSelector{MediaType: "any"}, copied(), verification{signature: refused}},
-		{"to be copied, and extracted before", copied(), extracted, verification{signature: pending}},
-		{"to be copied, and pulled before anyhow", copied(), nil, verification{signature: pending}},
+		{"copied", v1alpha1.FormatApplications, copied(), valid},
+		{"extracted", v1alpha1.FormatApplications, extracted, refused},
+		{"extracted by default", v1alpha1.FormatApplications, nil, refused},
+		{"extracted, and Winnow fetches the layer itself", v1alpha1.FormatAuto, extracted, valid},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source := &sourcev1.OCIRepository{}
-			source.Spec.Verify = byCosign()
-			source.Spec.LayerSelector, source.Status.ObservedLayerSelector = test.asked, test.pulled
-			source.Status.Artifact = &meta.Artifact{Revision: "v1"}
-			setVerified(&source.Status.Conditions, metav1.ConditionTrue, verifiedOCI("v1"))
-			got := verificationOf(source)
-			if got.signature != test.want.signature || strings.Contains(got.problem, "copy") != (test.want != verification{}) {
-				t.Errorf("verificationOf() = %+v", got)
+			source := observedSource{kind: sourcev1.OCIRepositoryKind, format: test.format, repository: &sourcev1.OCIRepository{}}
+			source.repository.Status.ObservedLayerSelector = test.pulled
+			if got := source.extracted(); got.signature != test.want {
+				t.Errorf("extracted() = %+v", got)
 			}
 		})
 	}
