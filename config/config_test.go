@@ -130,7 +130,9 @@ func TestOptionalRolesGrantNoMoreThanTheySay(t *testing.T) {
 			APIGroups: []string{"apps.kubermatic.k8c.io", "cozystack.io"}, Resources: []string{"applicationdefinitions"},
 			Verbs: []string{"get", "list", "watch", "patch"},
 		},
-		"tenants": {APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}},
+		"registries":        {APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}},
+		"workload-identity": {APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}},
+		"tenants":           {APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}},
 	} {
 		resources := build(t, dir)
 		role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", controller+"-"+dir)

@@ -50,6 +50,9 @@ func run(ctx context.Context, o *options) error {
 		return fmt.Errorf("reading --artifact-digest-algo: %w", err)
 	}
 	digest.Canonical = algorithm
+	if err := enableFeatures(&o.features); err != nil {
+		return err
+	}
 	if err := o.jitter.SetGlobalJitter(nil); err != nil {
 		return fmt.Errorf("reading --interval-jitter-percentage: %w", err)
 	}

@@ -7,9 +7,11 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	artifactconfig "github.com/fluxcd/pkg/artifact/config"
+	"github.com/fluxcd/pkg/auth"
 	"github.com/fluxcd/pkg/runtime/acl"
 	fluxclient "github.com/fluxcd/pkg/runtime/client"
 	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/features"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/fluxcd/pkg/runtime/leaderelection"
 	"github.com/fluxcd/pkg/runtime/logger"
@@ -34,6 +36,7 @@ type options struct {
 	catalogCache                        int64
 	defaultServiceAccount               string
 
+	features       features.FeatureGates
 	acl            acl.Options
 	artifact       artifactconfig.Options
 	client         fluxclient.Options
@@ -60,6 +63,7 @@ func parse(args []string) (*options, error) {
 	o.acl.BindFlags(fs)
 	o.artifact.BindFlags(fs)
 	o.client.BindFlags(fs)
+	o.features.BindFlags(fs)
 	o.jitter.BindFlags(fs)
 	o.leaderElection.BindFlags(fs)
 	o.log.BindFlags(fs)
@@ -81,6 +85,20 @@ func bindWatchFlags(fs *flag.FlagSet, o *helper.WatchOptions) {
 	o.BindFlags(all)
 	fs.AddFlag(all.Lookup("watch-all-namespaces"))
 	fs.AddFlag(all.Lookup("watch-label-selector"))
+}
+
+// enableFeatures reads --feature-gates. ObjectLevelWorkloadIdentity lets a serviceAccountName stand
+// beside the provider of a cloud, as in Flux's controllers.
+func enableFeatures(gates *features.FeatureGates) error {
+	supported := map[string]bool{}
+	auth.SetFeatureGates(supported)
+	if err := gates.SupportedFeatures(supported); err != nil {
+		return fmt.Errorf("reading --feature-gates: %w", err)
+	}
+	if supported[auth.FeatureGateObjectLevelWorkloadIdentity] {
+		auth.EnableObjectLevelWorkloadIdentity()
+	}
+	return nil
 }
 
 func newManager(o *options) (ctrl.Manager, error) {
