@@ -357,7 +357,7 @@ func TestAPushToARegistryWithTLSAndAPassword(t *testing.T) {
 	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.SecretRef = reference("login") })
 	p.settle()
 	p.equal("condition", p.condition()[:4], "True")
-	to := p.as(p.repositoryAt(secureRegistry.Host), secureRegistry, registryUser, registryPassword)
+	to := p.securedRepository(secureRegistry, registryUser, registryPassword)
 	if _, _, err := registry.FetchManifest(t.Context(), to, "latest"); err != nil {
 		t.Error(err)
 	}

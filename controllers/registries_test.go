@@ -28,7 +28,7 @@ import (
 // secured pushes a catalog to the secure registry, as the OCIRepository "catalog" reaches it.
 func (e *environment) secured(edit func(*sourcev1.OCIRepository)) *remote.Repository {
 	e.Helper()
-	to := e.as(e.repositoryAt(secureRegistry.Host), secureRegistry, registryUser, registryPassword)
+	to := e.securedRepository(secureRegistry, registryUser, registryPassword)
 	e.pushed(to, shaped(catalogLayer(applications(e.T, "argocd"))), edit)
 	return to
 }
@@ -247,7 +247,7 @@ func TestARegistryOfACloud(t *testing.T) {
 	proxy := newConnectProxy(t, cloud.Host, "squid", "proxy-password")
 	e.proxySecret(proxy.URL, "squid", "proxy-password")
 	e.caSecret("authority", cloud)
-	to := e.as(e.repositoryAt(cloud.Host), cloud, "oauth2accesstoken", "token-of-the-cloud")
+	to := e.securedRepository(cloud, "oauth2accesstoken", "token-of-the-cloud")
 	e.pushed(to, shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
 		r.Spec.URL = strings.Replace(r.Spec.URL, cloud.Host, host, 1)
 		r.Spec.Provider = "gcp"

@@ -2,8 +2,6 @@ package controllers
 
 import (
 	"bytes"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,7 +19,6 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/registry/remote"
-	"oras.land/oras-go/v2/registry/remote/auth"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -222,16 +219,14 @@ func layerSelector(mediaType, operation string) func(*sourcev1.OCIRepository) {
 	}
 }
 
-// as has the repository of a secure registry ask with a user and a password.
-func (e *environment) as(to *remote.Repository, of *stack.SecureRegistry, user, password string) *remote.Repository {
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(of.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	e.Cleanup(transport.CloseIdleConnections)
-	to.PlainHTTP = false
-	to.Client = &auth.Client{Client: &http.Client{Transport: transport}, Cache: auth.NewCache(), Credential: auth.StaticCredential(
-		to.Reference.Registry, auth.Credential{Username: user, Password: password})}
-	return to
+// securedRepository is a repository of the test's own in a registry with TLS and a password.
+func (e *environment) securedRepository(of *stack.SecureRegistry, user, password string) *remote.Repository {
+	e.Helper()
+	repository, err := of.Repository(of.Host+"/"+e.namespace+"/catalog", user, password)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return repository
 }
 
 func reference(name string) *meta.LocalObjectReference { return &meta.LocalObjectReference{Name: name} }

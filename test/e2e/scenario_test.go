@@ -78,6 +78,11 @@ func newScenario(t *testing.T, name string, apps []app, mutate func(*v1alpha1.Ca
 	return s
 }
 
+// metaOf names an object in the namespace of the scenario.
+func (s *scenario) metaOf(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: s.name}
+}
+
 func (s *scenario) repository() *sourcev1.OCIRepository {
 	return &sourcev1.OCIRepository{
 		ObjectMeta: metav1.ObjectMeta{Name: s.name, Namespace: s.name},

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
 // registryConfig has a fixed secret, because a random one is worth a warning in the log.
@@ -67,10 +69,25 @@ func registryLaunch(dir, address, more string, client *http.Client) (launch, err
 // SecureRegistry is a registry that wants TLS, and a user with a password for everything.
 type SecureRegistry struct {
 	*Process
+
 	// Host is its HOST:PORT.
 	Host string
 	// CA is the PEM of the authority that vouches for it, for loopback and the names that were asked for.
 	CA []byte
+}
+
+// Repository returns a repository of the registry, reached by a user's password.
+func (r *SecureRegistry) Repository(reference, user, password string) (*remote.Repository, error) {
+	repository, err := remote.NewRepository(reference)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(r.CA)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
+	repository.Client = &auth.Client{Client: &http.Client{Transport: transport}, Cache: auth.NewCache(), Credential: auth.StaticCredential(
+		repository.Reference.Registry, auth.Credential{Username: user, Password: password})}
+	return repository, nil
 }
 
 // StartSecureRegistry starts one more registry, beside that of the options, which have to ask for it.

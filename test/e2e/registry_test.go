@@ -1,0 +1,312 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/fluxcd/pkg/runtime/secrets"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	corev1 "k8s.io/api/core/v1"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/registry/remote"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// The manifest decides what the catalog is, whatever source-controller makes of it.
+func TestTheManifestDecides(t *testing.T) {
+	catalog := packed(t, catalogOf("decides"))
+	sbom := packed(t, []app{{name: "decides-sbom", tier: "gold", versions: []string{"1.0.0"}}})
+	layer := func(mediaType, title string, content []byte) registry.Blob {
+		blob := registry.NewBlob(mediaType, content)
+		blob.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: title}
+		return blob
+	}
+	good := layer(contract.LayerMediaType, contract.LayerTitle, catalog)
+	bill := layer(contract.LayerMediaType, "sbom", sbom)
+	readme := layer("text/markdown", "README.md", []byte("# Read me\n"))
+	copyFirst := &sourcev1.OCILayerSelector{Operation: sourcev1.OCILayerCopy}
+
+	s := newScenario(t, "decides", catalogOf("decides"), nil)
+	s.awaitApplied("decides-a", "decides-b", "decides-c")
+	for _, test := range []struct {
+		name         string
+		artifactType string
+		layers       []registry.Blob
+		selector     *sourcev1.OCILayerSelector
+		index        bool
+		violated     string
+	}{
+		{name: "flux-extracts-the-sbom", artifactType: contract.ArtifactType, layers: []registry.Blob{bill, good}},
+		{name: "flux-copies-the-readme", artifactType: contract.ArtifactType, layers: []registry.Blob{readme, good}, selector: copyFirst},
+		{name: "flux-copies-the-catalog", artifactType: contract.ArtifactType, layers: []registry.Blob{good, bill}, selector: copyFirst},
+		{name: "two-catalogs", artifactType: contract.ArtifactType, layers: []registry.Blob{good, good}, violated: "found 2 among 2 layers"},
+		{name: "untitled", artifactType: contract.ArtifactType, layers: []registry.Blob{bill}, violated: "found none: it has"},
+		{name: "foreign", artifactType: "application/vnd.example", layers: []registry.Blob{good}, violated: `artifactType is "application/vnd.example"`},
+		{name: "index", artifactType: contract.ArtifactType, layers: []registry.Blob{good}, index: true, violated: "an index of several manifests"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			name := s.name + "-" + test.name
+			pushShape(t, name, test.artifactType, test.layers, test.index)
+			repository := s.repository()
+			repository.Name = name
+			repository.Spec.URL = fmt.Sprintf("oci://%s/%s", system.RegistryHost(), name)
+			repository.Spec.LayerSelector = test.selector
+			s.create(repository)
+			cs := s.selection.DeepCopy()
+			cs.ObjectMeta = s.metaOf(name)
+			cs.Spec.Sources[0].Name = name
+			s.create(cs)
+			t.Cleanup(func() { s.remove(cs, repository) })
+			one := &scenario{t: t, name: s.name, selection: cs}
+			if test.violated != "" {
+				got := one.awaitStalled(v1alpha1.ContractViolatedReason)
+				if message := conditions.GetMessage(got, meta.ReadyCondition); !strings.Contains(message, test.violated) {
+					t.Errorf("the message is %q", message)
+				}
+				return
+			}
+			got := one.awaitSelection("published", func(cs *v1alpha1.CatalogSelection) error {
+				if !conditions.IsReady(cs) {
+					return errors.New("not ready")
+				}
+				return nil
+			})
+			var names []string
+			for _, a := range got.Status.Applications {
+				names = append(names, a.Name)
+			}
+			if fmt.Sprint(names) != "[decides-a decides-b decides-c]" {
+				t.Errorf("published %v", names)
+			}
+		})
+	}
+}
+
+// packed is the layer of a catalog.
+func packed(t *testing.T, apps []app) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	for _, a := range apps {
+		writeApp(t, filepath.Join(dir, "applications", a.name), a)
+	}
+	name := "packed-" + apps[0].name
+	if _, err := system.PushCatalog(t.Context(), dir, name+":v1", stack.PushOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	from := plainRepository(t, name)
+	_, raw, err := registry.FetchManifest(t.Context(), from, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m v1.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	content, err := registry.FetchLayer(t.Context(), from, m.Layers[0], 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func plainRepository(t *testing.T, name string) *remote.Repository {
+	t.Helper()
+	repository, err := remote.NewRepository(system.RegistryHost() + "/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository.PlainHTTP = true
+	return repository
+}
+
+// pushShape pushes a manifest as v1, or an index with it.
+func pushShape(t *testing.T, name, artifactType string, layers []registry.Blob, index bool) {
+	t.Helper()
+	to := plainRepository(t, name)
+	m := v1.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageManifest, ArtifactType: artifactType, Config: v1.DescriptorEmptyJSON,
+	}
+	for _, blob := range append([]registry.Blob{{Descriptor: v1.DescriptorEmptyJSON, Content: []byte("{}")}}, layers...) {
+		if exists, err := to.Exists(t.Context(), blob.Descriptor); err != nil {
+			t.Fatal(err)
+		} else if exists {
+			continue
+		}
+		if err := to.Push(t.Context(), blob.Descriptor, bytes.NewReader(blob.Content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, layer := range layers {
+		m.Layers = append(m.Layers, layer.Descriptor)
+	}
+	descriptor := tagJSON(t, to, v1.MediaTypeImageManifest, m)
+	if index {
+		descriptor.Platform = &v1.Platform{OS: "linux", Architecture: "amd64"}
+		tagJSON(t, to, v1.MediaTypeImageIndex, v1.Index{
+			Versioned: m.Versioned, MediaType: v1.MediaTypeImageIndex, Manifests: []v1.Descriptor{descriptor},
+		})
+	}
+}
+
+func tagJSON(t *testing.T, to *remote.Repository, mediaType string, value any) v1.Descriptor {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	descriptor, err := oras.TagBytes(t.Context(), to, mediaType, raw, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return descriptor
+}
+
+// With the rights of config/default, the controller gets at a registry with TLS and a password, both
+// to read a catalog and to push what it renders. It tells nobody the password.
+func TestARegistryWithTLSAndAPassword(t *testing.T) {
+	const user, password = "robot", "pass+word/of-the-robot"
+	secure, err := system.StartSecureRegistry(t.Context(), "secure-registry", user, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := secure.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	dir := t.TempDir()
+	for _, a := range catalogOf("secure") {
+		writeApp(t, filepath.Join(dir, "catalog", "applications", a.name), a)
+	}
+	pushWithPassword(t, secure, user, password, filepath.Join(dir, "catalog"), "oci://"+secure.Host+"/secure:v1")
+	s := newScenario(t, "secure", catalogOf("secure")[:1], func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
+		cs.Spec.Push = &v1alpha1.Push{
+			URL:       "oci://" + secure.Host + "/rendered/secure",
+			SecretRef: &meta.LocalObjectReference{Name: "login"}, CertSecretRef: &meta.LocalObjectReference{Name: "authority"},
+		}
+	})
+	s.awaitApplied("secure-a")
+	s.awaitPushed(v1alpha1.PushFailedReason)
+
+	login, err := secrets.MakeRegistrySecret("login", s.name, secure.Host, user, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := secrets.MakeTLSSecret("authority", s.name, secrets.WithCAData(secure.CA))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.create(login)
+	s.create(authority)
+	repository := s.repository()
+	s.update(repository, func() {
+		repository.Spec.URL, repository.Spec.Insecure = "oci://"+secure.Host+"/secure", false
+		repository.Spec.SecretRef, repository.Spec.CertSecretRef = &meta.LocalObjectReference{Name: "login"}, &meta.LocalObjectReference{Name: "authority"}
+	})
+	s.awaitApplied("secure-a", "secure-b", "secure-c")
+	pushed := s.awaitPushed(meta.SucceededReason)
+	if !strings.HasPrefix(pushed.Status.Push.URL, "oci://"+secure.Host+"/rendered/secure@sha256:") || pushed.Status.Push.Revision != pushed.Status.Artifact.Revision {
+		t.Errorf("pushed %+v", pushed.Status.Push)
+	}
+	if raw := fetchWithPassword(t, secure, user, password, pushed.Status.Push.URL); !strings.Contains(raw, pushed.Status.Artifact.Digest) {
+		t.Errorf("the registry has %s", raw)
+	}
+	s.assertSecret(password, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+}
+
+// awaitPushed waits for the reason of the condition Pushed.
+func (s *scenario) awaitPushed(reason string) *v1alpha1.CatalogSelection {
+	s.t.Helper()
+	return s.awaitSelection("pushed: "+reason, func(cs *v1alpha1.CatalogSelection) error {
+		if got := conditions.GetReason(cs, v1alpha1.PushedCondition); got != reason ||
+			reason == meta.SucceededReason && cs.Status.Push.Revision != cs.Status.Artifact.Revision {
+			return fmt.Errorf("pushed: %s", got)
+		}
+		return nil
+	})
+}
+
+// assertSecret looks for the words in all that the controller has written: its log, and every event and
+// every object of the namespace but Secrets.
+func (s *scenario) assertSecret(words ...string) {
+	s.t.Helper()
+	log, err := system.controller.Logs()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	places := map[string][]byte{"the log": log}
+	for name, list := range map[string]client.ObjectList{
+		"events": &corev1.EventList{}, "selections": &v1alpha1.CatalogSelectionList{}, "artifacts": &sourcev1.ExternalArtifactList{},
+	} {
+		if err := system.Client().List(s.t.Context(), list, client.InNamespace(s.name)); err != nil {
+			s.t.Fatal(err)
+		}
+		if places[name], err = json.Marshal(list); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	for place, text := range places {
+		if len(text) < 100 {
+			s.t.Errorf("%s are empty: %s", place, text)
+		}
+		for _, word := range words {
+			if bytes.Contains(text, []byte(word)) {
+				s.t.Errorf("%s tell %q", place, word)
+			}
+		}
+	}
+}
+
+// dockerLogin makes an environment that trusts a registry and knows its password.
+func dockerLogin(t *testing.T, secure *stack.SecureRegistry, user, password string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	auth := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+	write(t, filepath.Join(dir, "config.json"), fmt.Sprintf(`{"auths": {%q: {"auth": %q}}}`, secure.Host, auth))
+	write(t, filepath.Join(dir, "ca.crt"), string(secure.CA))
+	return append(os.Environ(), "DOCKER_CONFIG="+dir, "SSL_CERT_FILE="+filepath.Join(dir, "ca.crt"))
+}
+
+func pushWithPassword(t *testing.T, secure *stack.SecureRegistry, user, password, dir, to string) {
+	t.Helper()
+	push := exec.CommandContext(t.Context(), system.winnow, "push", dir, to)
+	push.Env = dockerLogin(t, secure, user, password)
+	if out, err := push.CombinedOutput(); err != nil {
+		t.Fatalf("winnow push: %v\n%s", err, out)
+	}
+}
+
+// fetchWithPassword returns the manifest of an artifact.
+func fetchWithPassword(t *testing.T, secure *stack.SecureRegistry, user, password, from string) string {
+	t.Helper()
+	repository, err := secure.Repository(strings.TrimPrefix(from, "oci://"), user, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, raw, err := registry.FetchManifest(context.WithoutCancel(t.Context()), repository, repository.Reference.Reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
