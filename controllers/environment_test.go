@@ -121,7 +121,7 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = name, e.namespace
-	cs.Spec.Sources = []v1alpha1.SourceReference{byContent("catalog")}
+	cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
 	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
 	for _, f := range edit {
@@ -133,10 +133,10 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 	return cs
 }
 
-// byContent names an OCIRepository without a manifest in a registry: most tests are about what comes
+// byContent names the OCIRepository "catalog" without a manifest in a registry: most tests are about what comes
 // after. contracts_test.go is about manifests.
-func byContent(name string) v1alpha1.SourceReference {
-	return v1alpha1.SourceReference{Name: name, Format: v1alpha1.FormatApplications}
+func byContent() v1alpha1.SourceReference {
+	return v1alpha1.SourceReference{Name: "catalog", Format: v1alpha1.FormatApplications}
 }
 
 // edit changes the live selection "kkp".

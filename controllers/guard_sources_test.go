@@ -166,7 +166,7 @@ func TestSourcesOfOneNameAreToldApart(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
 	git := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx angie"))
-	both := []v1alpha1.SourceReference{byContent("catalog"), {Kind: "GitRepository", Name: "catalog"}}
+	both := []v1alpha1.SourceReference{byContent(), {Kind: "GitRepository", Name: "catalog"}}
 	e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = both })
 	good := e.good()
 	changed := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx"))

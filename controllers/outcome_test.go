@@ -255,7 +255,7 @@ func (e *environment) recover() {
 	e.Helper()
 	e.reconciler.NoCrossNamespaceRefs = false
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{byContent("catalog")}}
+		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{byContent()}}
 	})
 	e.source(applications(e.T, "argocd falco"))
 	e.events.take()

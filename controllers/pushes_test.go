@@ -345,7 +345,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 
 func TestAPushToARegistryWithTLSAndAPassword(t *testing.T) {
 	p := newPushing(t)
-	p.registrySecret("login", secureRegistry.Host, registryUser, registryPassword)
+	p.registrySecret("login", secureRegistry.Host, registryPassword)
 	p.caSecret("authority", secureRegistry)
 	p.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Push = &v1alpha1.Push{URL: strings.Replace(p.url(), p.front.host(), secureRegistry.Host, 1), CertSecretRef: reference("authority")}
@@ -387,7 +387,7 @@ func TestTheAPIRefusesAPushThatCannotBe(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			cs := &v1alpha1.CatalogSelection{}
 			cs.GenerateName, cs.Namespace = "push-", e.namespace
-			cs.Spec.Sources, cs.Spec.Push = []v1alpha1.SourceReference{byContent("catalog")}, &test.push
+			cs.Spec.Sources, cs.Spec.Push = []v1alpha1.SourceReference{byContent()}, &test.push
 			err := apiServer.Create(t.Context(), cs)
 			if test.ok && err != nil || !test.ok && !apierrors.IsInvalid(err) {
 				t.Errorf("Create() = %v", err)

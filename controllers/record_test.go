@@ -53,7 +53,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 func TestWhatOfTheSpecIsRecorded(t *testing.T) {
 	base := func() *v1alpha1.CatalogSelection {
 		cs := &v1alpha1.CatalogSelection{}
-		cs.Spec.Sources = []v1alpha1.SourceReference{byContent("catalog")}
+		cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
 		return cs
 	}
 	for _, test := range []struct {

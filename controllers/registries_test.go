@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
-	"oras.land/oras-go/v2/registry/remote"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -26,16 +25,15 @@ import (
 )
 
 // secured pushes a catalog to the secure registry, as the OCIRepository "catalog" reaches it.
-func (e *environment) secured(edit func(*sourcev1.OCIRepository)) *remote.Repository {
+func (e *environment) secured(edit func(*sourcev1.OCIRepository)) {
 	e.Helper()
 	to := e.securedRepository(secureRegistry, registryUser, registryPassword)
 	e.pushed(to, shaped(catalogLayer(applications(e.T, "argocd"))), edit)
-	return to
 }
 
-func (e *environment) registrySecret(name, host, user, password string) {
+func (e *environment) registrySecret(name, host, password string) {
 	e.Helper()
-	secret, err := secrets.MakeRegistrySecret(name, e.namespace, host, user, password)
+	secret, err := secrets.MakeRegistrySecret(name, e.namespace, host, registryUser, password)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -54,9 +52,9 @@ func (e *environment) caSecret(name string, of *stack.SecureRegistry) {
 // credentialed has what the OCIRepository needs for the secure registry, in Secrets.
 func (e *environment) credentialed(edit func(*sourcev1.OCIRepository)) func(*sourcev1.OCIRepository) {
 	e.Helper()
-	e.registrySecret("login", secureRegistry.Host, registryUser, registryPassword)
-	e.registrySecret("wrong", secureRegistry.Host, registryUser, "wrong-password")
-	e.registrySecret("elsewhere", "registry.example", registryUser, registryPassword)
+	e.registrySecret("login", secureRegistry.Host, registryPassword)
+	e.registrySecret("wrong", secureRegistry.Host, "wrong-password")
+	e.registrySecret("elsewhere", "registry.example", registryPassword)
 	e.caSecret("authority", secureRegistry)
 	account := &corev1.ServiceAccount{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "login"}}}
 	account.Name = "puller"
@@ -296,7 +294,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, front := newEnvironment(t), newFront(t)
-			e.registrySecret("login", front.host(), "robot", password)
+			e.registrySecret("login", front.host(), password)
 			e.pushed(e.repositoryAt(front.host()), shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
 				r.Spec.SecretRef = reference("login")
 			})
@@ -316,7 +314,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 				t.Error("Reconcile() succeeded")
 			}
 			e.edit(func(cs *v1alpha1.CatalogSelection) {
-				cs.Spec.Sources = []v1alpha1.SourceReference{byContent("catalog")}
+				cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
 			})
 			e.reconcile("kkp")
 			e.push()

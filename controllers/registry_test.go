@@ -204,12 +204,12 @@ func (e *environment) fluxPulled(to *remote.Repository, manifest v1.Descriptor, 
 }
 
 // selectByManifest creates the selection "kkp" of a source with format Auto.
-func (e *environment) selectByManifest(edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
+func (e *environment) selectByManifest(edit ...func(*v1alpha1.CatalogSelection)) {
 	e.Helper()
 	byManifest := func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
 	}
-	return e.selection("kkp", append([]func(*v1alpha1.CatalogSelection){byManifest}, edit...)...)
+	e.selection("kkp", append([]func(*v1alpha1.CatalogSelection){byManifest}, edit...)...)
 }
 
 // layerSelector is what an OCIRepository says about layers.

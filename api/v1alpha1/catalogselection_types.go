@@ -168,9 +168,8 @@ type SourceReference struct {
 	Format string `json:"format,omitempty"`
 
 	// RequireVerified publishes nothing of the source unless Flux has verified the signature of
-	// exactly the revision in its artifact, by spec.verify of the source. Only OCIRepository, with the
-	// layerSelector.operation copy, and GitRepository can be verified. The command line does not look
-	// at signatures.
+	// exactly the revision in its artifact, by spec.verify of the source. Only OCIRepository and GitRepository
+	// have that. The command line does not look at signatures.
 	// +kubebuilder:default=false
 	// +optional
 	RequireVerified bool `json:"requireVerified,omitempty"`

@@ -3,9 +3,12 @@
 package e2e
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,12 +54,31 @@ func TestOnlySignedCatalogsArePublished(t *testing.T) {
 			t.Error("cosign verifies anything")
 		}
 		s.verify(guide.repository.Spec.Verify, "signed")
-		s.awaitRefused("set spec.layerSelector.operation")
+		s.awaitApplied(names...)
+	})
+	t.Run("an altered layer that Flux extracts is not published", func(t *testing.T) {
+		unchanged := s.unchanged()
+		owner.publish("swapped", valued(catalogOf("trust"), "swapped"))
+		digest := s.digestOf("swapped")
+		s.swapLayer("swapped", packed(t, catalog[:1]))
+		s.point("swapped")
+		s.awaitSource("pulled", func(r *sourcev1.OCIRepository) bool {
+			return r.Status.Artifact.Revision == "swapped@"+digest && conditions.IsTrue(r, sourcev1.SourceVerifiedCondition)
+		})
+		s.awaitSelection("not published", func(cs *v1alpha1.CatalogSelection) error {
+			if message := conditions.GetMessage(cs, meta.ReadyCondition); conditions.GetReason(cs, meta.ReadyCondition) != v1alpha1.FetchFailedReason ||
+				!strings.Contains(message, "mismatch") {
+				return errors.New(message)
+			}
+			return nil
+		})
+		unchanged()
+	})
+	t.Run("an altered layer is not copied", func(*testing.T) {
+		s.point("signed")
 		repository := s.repository()
 		s.update(repository, func() { repository.Spec.LayerSelector = guide.repository.Spec.LayerSelector })
 		s.awaitApplied(names...)
-	})
-	t.Run("an altered layer is not pulled", func(*testing.T) {
 		unchanged := s.unchanged()
 		owner.publish("altered", valued(catalogOf("trust"), "altered"))
 		s.alterLayer("altered")
@@ -215,6 +237,44 @@ func signatureTag(digest string) string { return strings.Replace(digest, ":", "-
 // alterLayer changes a byte of the layer behind the registry's back.
 func (s *scenario) alterLayer(tag string) {
 	s.t.Helper()
+	s.replaceLayer(tag, func(blob []byte) []byte {
+		blob[len(blob)/2] ^= 1
+		return blob
+	})
+}
+
+// swapLayer puts another catalog in the place of the layer, with the same number of bytes.
+func (s *scenario) swapLayer(tag string, with []byte) {
+	s.t.Helper()
+	s.replaceLayer(tag, func(blob []byte) []byte {
+		reader, err := gzip.NewReader(bytes.NewReader(with))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		content, err := io.ReadAll(reader)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		pack := func(padding int) []byte {
+			var packed bytes.Buffer
+			compressor, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+			compressor.Extra = make([]byte, padding)
+			_, err := compressor.Write(content)
+			if err = errors.Join(err, compressor.Close()); err != nil {
+				s.t.Fatal(err)
+			}
+			return packed.Bytes()
+		}
+		swapped := pack(len(blob) - len(pack(1)) + 1)
+		if len(swapped) != len(blob) {
+			s.t.Fatalf("%d bytes, want %d", len(swapped), len(blob))
+		}
+		return swapped
+	})
+}
+
+func (s *scenario) replaceLayer(tag string, by func([]byte) []byte) {
+	s.t.Helper()
 	ctx, registry := s.t.Context(), s.registry()
 	manifest, err := registry.Resolve(ctx, tag)
 	if err != nil {
@@ -226,14 +286,14 @@ func (s *scenario) alterLayer(tag string) {
 	}
 	for _, child := range children {
 		if child.MediaType == stack.CatalogLayerMediaType {
-			s.alterBlob(child.Digest)
+			s.replaceBlob(child.Digest, by)
 			return
 		}
 	}
 	s.t.Fatalf("%s has no layer", tag)
 }
 
-func (s *scenario) alterBlob(digest godigest.Digest) {
+func (s *scenario) replaceBlob(digest godigest.Digest, by func([]byte) []byte) {
 	s.t.Helper()
 	hex := digest.Encoded()
 	file := filepath.Join(system.Dir(), stack.Registry, "data/docker/registry/v2/blobs/sha256", hex[:2], hex, "data")
@@ -241,8 +301,7 @@ func (s *scenario) alterBlob(digest godigest.Digest) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	blob[len(blob)/2] ^= 1
-	if err := os.WriteFile(file, blob, 0o600); err != nil {
+	if err := os.WriteFile(file, by(blob), 0o600); err != nil {
 		s.t.Fatal(err)
 	}
 }
