@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -49,21 +48,40 @@ func (s *Stack) startRegistry(ctx context.Context) error {
 			return launch{}, err
 		}
 		s.registryHost = address
-		return registryLaunch(dir, address, "", http.DefaultClient)
+		return registryLaunch(dir, address, "", answers(http.DefaultClient, "http://"+address+"/"))
 	})
 }
 
-func registryLaunch(dir, address, more string, client *http.Client) (launch, error) {
+func registryLaunch(dir, address, more string, ready func(context.Context) error) (launch, error) {
 	config := filepath.Join(dir, "config.yaml")
 	content := fmt.Sprintf(registryConfig, filepath.Join(dir, "data"), address) + more
-	if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
-		return launch{}, err
+	return launch{args: []string{"serve", config}, ready: ready}, os.WriteFile(config, []byte(content), 0o600)
+}
+
+// StartRegistry starts one more registry, beside that of the options, which have to ask for it, and
+// returns its HOST:PORT. It speaks plain HTTP; config is more of its configuration, such as auth.
+func (s *Stack) StartRegistry(ctx context.Context, name, config string) (string, *Process, error) {
+	host := ""
+	p, err := s.startAnother(ctx, name, func(dir string) (l launch, err error) {
+		if host, err = freeAddress(); err != nil {
+			return launch{}, err
+		}
+		return registryLaunch(dir, host, config, answers(http.DefaultClient, "http://"+host+"/"))
+	})
+	return host, p, err
+}
+
+func (s *Stack) startAnother(ctx context.Context, name string, configure func(dir string) (launch, error)) (*Process, error) {
+	if s.binaries[Registry] == "" {
+		return nil, fmt.Errorf("starting %s: the stack has no registry", name)
 	}
-	url := "http://" + address + "/"
-	if more != "" {
-		url = "https://" + address + "/"
+	s.progress.step("starting %s", name)
+	dir := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
 	}
-	return launch{args: []string{"serve", config}, ready: answers(client, url)}, nil
+	c := command{name: name, path: s.binaries[Registry], dir: dir}
+	return s.launch(ctx, c, func() (launch, error) { return configure(dir) })
 }
 
 // SecureRegistry is a registry that wants TLS, and a user with a password for everything.
@@ -82,10 +100,7 @@ func (r *SecureRegistry) Repository(reference, user, password string) (*remote.R
 	if err != nil {
 		return nil, err
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(r.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}
-	repository.Client = &auth.Client{Client: &http.Client{Transport: transport}, Cache: auth.NewCache(), Credential: auth.StaticCredential(
+	repository.Client = &auth.Client{Client: r.client(), Cache: auth.NewCache(), Credential: auth.StaticCredential(
 		repository.Reference.Registry, auth.Credential{Username: user, Password: password})}
 	return repository, nil
 }
@@ -93,31 +108,28 @@ func (r *SecureRegistry) Repository(reference, user, password string) (*remote.R
 // StartSecureRegistry starts one more registry, beside that of the options, which have to ask for it.
 // names are further host names that its certificate is for.
 func (s *Stack) StartSecureRegistry(ctx context.Context, name, user, password string, names ...string) (*SecureRegistry, error) {
-	if s.binaries[Registry] == "" {
-		return nil, errors.New("starting a secure registry: the stack has no registry")
-	}
-	s.progress.step("starting %s", name)
-	dir := filepath.Join(s.dir, name)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
 	r := &SecureRegistry{}
-	var more string
 	var err error
-	if r.CA, more, err = furnishSecure(dir, user, password, names); err != nil {
-		return nil, fmt.Errorf("furnishing %s: %w", name, err)
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(r.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
-	defer transport.CloseIdleConnections()
-	r.Process, err = s.launch(ctx, command{name: name, path: s.binaries[Registry], dir: dir}, func() (launch, error) {
+	r.Process, err = s.startAnother(ctx, name, func(dir string) (l launch, err error) {
 		if r.Host, err = freeAddress(); err != nil {
 			return launch{}, err
 		}
-		return registryLaunch(dir, r.Host, more, &http.Client{Transport: transport})
+		var config string
+		if r.CA, config, err = furnishSecure(dir, user, password, names); err != nil {
+			return launch{}, err
+		}
+		return registryLaunch(dir, r.Host, config, answers(r.client(), "https://"+r.Host+"/"))
 	})
 	return r, err
+}
+
+// client trusts the registry.
+func (r *SecureRegistry) client() *http.Client {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(r.CA)
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
+	}}
 }
 
 // furnishSecure writes certificate, key and passwords, and returns the authority and the configuration.
