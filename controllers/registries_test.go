@@ -261,7 +261,7 @@ func TestARegistryOfACloud(t *testing.T) {
 // What a registry says, redirects to or asks for may quote what it was told. None of it reaches logs,
 // events, status or errors.
 func TestNothingTellsSecrets(t *testing.T) {
-	const password, token = "s3cret/of the+robot", "refresh-token-of-the-robot"
+	const password, token, signature = "s3cret/of the+robot", "refresh-token-of-the-robot", "0123signature"
 	basic := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
 	for _, test := range []struct {
 		name  string
@@ -281,7 +281,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"errors": []any{map[string]any{"code": sent}}})
 		}, []string{"500 Internal Server Error"}},
 		{"a redirect that is signed", func(w http.ResponseWriter, _ *http.Request) {
-			http.Redirect(w, &http.Request{}, "http://127.0.0.1:1/blob?X-Amz-Signature="+url.QueryEscape(password), http.StatusTemporaryRedirect)
+			http.Redirect(w, &http.Request{}, "http://127.0.0.1:1/blob?X-Amz-Signature="+signature, http.StatusTemporaryRedirect)
 		}, []string{"http://127.0.0.1:1/blob"}},
 		{"a redirect into the password", func(w http.ResponseWriter, _ *http.Request) {
 			http.Redirect(w, &http.Request{}, "http://127.0.0.1:1/"+url.PathEscape(password), http.StatusTemporaryRedirect)
@@ -320,7 +320,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 			e.push()
 			e.reconcile("kkp")
 			text := e.everythingWritten()
-			for _, secret := range []string{password, url.QueryEscape(password), url.PathEscape(password), basic, token} {
+			for _, secret := range []string{password, url.QueryEscape(password), url.PathEscape(password), basic, token, signature} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%q is in what was written:\n%s", secret, text)
 				}
