@@ -101,19 +101,23 @@ func sameName(_ context.Context, object client.Object) []reconcile.Request {
 // artifactChanged passes updates of a source's artifact. The digest may change at the same
 // revision, and the URL when Flux moves.
 func artifactChanged() predicate.Predicate {
+	return sourceUpdated(func(older, newer fluxSource) bool {
+		a, b := older.GetArtifact(), newer.GetArtifact()
+		if a == nil || b == nil {
+			return a != b
+		}
+		return a.Revision != b.Revision || a.Digest != b.Digest || a.URL != b.URL
+	})
+}
+
+// sourceUpdated passes the updates of a source that matter, and everything that is no update.
+func sourceUpdated(matters func(older, newer fluxSource) bool) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		older, ok := e.ObjectOld.(fluxSource)
 		if !ok {
 			return false
 		}
 		newer, ok := e.ObjectNew.(fluxSource)
-		if !ok {
-			return false
-		}
-		a, b := older.GetArtifact(), newer.GetArtifact()
-		if a == nil || b == nil {
-			return a != b
-		}
-		return a.Revision != b.Revision || a.Digest != b.Digest || a.URL != b.URL
+		return ok && matters(older, newer)
 	}}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -132,16 +131,8 @@ func revisionIn(source fluxSource) string {
 // verificationChanged passes updates of a source that became verified or is refused. What is pending
 // changes nothing of what is published.
 func verificationChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		older, ok := e.ObjectOld.(fluxSource)
-		if !ok {
-			return false
-		}
-		newer, ok := e.ObjectNew.(fluxSource)
-		if !ok {
-			return false
-		}
+	return sourceUpdated(func(older, newer fluxSource) bool {
 		now := verificationOf(newer)
 		return now.signature != pending && now != verificationOf(older)
-	}}
+	})
 }
