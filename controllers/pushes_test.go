@@ -320,6 +320,18 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p.push()
 		p.equal("requests", p.front.taken(), []string(nil))
 	})
+	t.Run("what this controller no longer sees, because another shard has it", func(t *testing.T) {
+		p := newPushing(t)
+		p.settle()
+		p.front.taken()
+		removeSelections(t, p.namespace)
+		if _, err := p.tryReconcile("kkp"); err != nil {
+			t.Fatal(err)
+		}
+		p.reconciler.Pushes.queue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
+		p.push()
+		p.equal("requests", p.front.taken(), []string(nil))
+	})
 	t.Run("what is no longer asked for", func(t *testing.T) {
 		p := newPushing(t)
 		p.settle()
