@@ -69,7 +69,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.gone.Delete(req.NamespacedName) // the cache knows it now
+		r.gone.Delete(req.NamespacedName)   // the cache knows it now
 		r.Pushes.forget(req.NamespacedName) // another shard may push it from now on
 		return ctrl.Result{}, nil
 	}
