@@ -32,11 +32,11 @@ var installations = map[string]string{
 	"overlays/flux-system": "flux-system",
 }
 
-// TestKustomizationsBuild builds every directory here and in examples/gitops that has a
-// kustomization.yaml.
+// TestKustomizationsBuild builds every directory here, in examples/gitops and in examples/fleet that
+// has a kustomization.yaml.
 func TestKustomizationsBuild(t *testing.T) {
 	built := 0
-	for _, root := range []string{".", "../examples/gitops"} {
+	for _, root := range []string{".", "../examples/gitops", "../examples/fleet"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && filepath.Base(path) == "kustomization.yaml" {
 				built++
@@ -48,8 +48,8 @@ func TestKustomizationsBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if built < 9 {
-		t.Errorf("built %d kustomizations, expected those of 9 directories at least", built)
+	if built < 15 {
+		t.Errorf("built %d kustomizations, expected those of 15 directories at least", built)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestPolicyNamesTheServiceAccount(t *testing.T) {
 }
 
 func TestSamplesFitTheAPI(t *testing.T) {
-	for _, dir := range []string{"samples", "../examples/gitops"} {
+	for _, dir := range []string{"samples", "../examples/gitops", "../examples/fleet/hub"} {
 		found := 0
 		for _, res := range build(t, dir).Resources() {
 			if res.GetKind() != v1alpha1.CatalogSelectionKind {

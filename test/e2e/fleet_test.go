@@ -1,0 +1,160 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// fleet is examples/fleet: the system of all tests is the hub, and each spoke a cluster of its own.
+type fleet struct {
+	*scenario // of the selection datacenter
+	dir       string
+	catalog   string // directory of what the hub's tag names
+	registry  *stack.SecureRegistry
+
+	staging, production, edge *spoke
+}
+
+// TestExampleFleetWorksAsIs tells the life of a fleet; the steps are in this order.
+func TestExampleFleetWorksAsIs(t *testing.T) {
+	f := newFleet(t)
+	first := f.rollOut()
+	second := f.upgrade(first)
+	f.promote(second)
+	f.promote(first) // the pull request was reverted
+	f.promote(second)
+	f.production.assertHas("datacenter")
+	f.changeNothingSelected(second)
+	f.takeAway(second)
+	f.exclude(second)
+}
+
+// rollOut has all clusters apply the first revision, production by its digest.
+func (f *fleet) rollOut() *v1alpha1.CatalogSelection {
+	f.t.Helper()
+	origin := f.release("v1.0.0", "", "", "")
+	cs, edge := f.awaitPushed("datacenter", origin), f.awaitPushed("edge", origin)
+	f.pin(strings.Repeat("0", 64), cs)
+	for _, s := range []*spoke{f.staging, f.production, f.edge} {
+		s.assertPlainFlux()
+		s.deploy()
+	}
+	f.staging.awaitApplied(cs)
+	f.production.awaitApplied(cs)
+	f.edge.awaitApplied(edge)
+	f.staging.assertHas("datacenter")
+	f.production.assertHas("datacenter")
+	f.edge.assertHas("edge")
+	return cs
+}
+
+// upgrade changes an application of both fleets. It reaches who follows a tag.
+func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelection {
+	f.t.Helper()
+	origin := f.release("v1.1.0", "argocd", "replicas: 1", "replicas: 2")
+	cs, edge := f.awaitPushed("datacenter", origin), f.awaitPushed("edge", origin)
+	if cs.Status.Push.URL == first.Status.Push.URL {
+		f.t.Fatalf("nothing new was pushed: %+v", cs.Status.Push)
+	}
+	f.staging.look()
+	f.staging.awaitApplied(cs)
+	f.staging.assertHas("datacenter")
+	f.edge.look()
+	f.edge.awaitApplied(edge)
+	f.edge.assertHas("edge")
+
+	f.production.look()
+	f.production.awaitApplied(first)
+	if got := f.production.values("argocd"); !strings.Contains(got, "replicas: 1") {
+		f.t.Errorf("production, which is pinned, has the values\n%s", got)
+	}
+	return cs
+}
+
+// promote pins production to what cs has pushed, now or before.
+func (f *fleet) promote(cs *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	f.pin(f.production.revision(), cs)
+	f.production.deploy()
+	f.production.awaitApplied(cs)
+}
+
+// changeNothingSelected changes an application that no fleet has.
+func (f *fleet) changeNothingSelected(before *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	edge := f.selected("edge")
+	origin := f.release("v1.2.0", "metallb", "Gives services", "Gives all services")
+	for _, want := range []*v1alpha1.CatalogSelection{before, edge} {
+		now := f.awaitSource(want.Name, origin)
+		if got := now.Status.Push; got == nil || got.URL != want.Status.Push.URL || got.Sources != want.Status.Push.Sources ||
+			!conditions.IsTrue(now, v1alpha1.PushedCondition) {
+			f.t.Errorf("%s: pushed %+v, want %+v: %+v", want.Name, got, want.Status.Push, now.Status.Conditions)
+		}
+	}
+	f.assertStays(before)
+}
+
+// takeAway removes an application from the catalog, which the hub holds.
+func (f *fleet) takeAway(before *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	f.release("v2.0.0", "loki", "", "")
+	f.awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
+		held := cs.Status.Held
+		if held == nil || !strings.HasPrefix(held.Revision, "v2.0.0@") || held.Reasons[0].Reason != v1alpha1.RemovalReason {
+			return fmt.Errorf("not held: %+v", held)
+		}
+		if cs.Status.Push.URL != before.Status.Push.URL {
+			f.t.Fatalf("pushed %s, want %s", cs.Status.Push.URL, before.Status.Push.URL)
+		}
+		return nil
+	})
+	f.assertStays(before)
+}
+
+// assertStays checks that a look into the registry finds nothing new, and that both clusters have
+// what was pushed with before.
+func (f *fleet) assertStays(before *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	for _, s := range []*spoke{f.staging, f.production} {
+		was, definitions := s.revision(), resourceVersions(s.definitions())
+		s.look()
+		s.awaitApplied(before)
+		if now := s.revision(); now != was {
+			f.t.Errorf("%s moved from %s to %s", s.name, was, now)
+		}
+		if now := resourceVersions(s.definitions()); fmt.Sprint(now) != fmt.Sprint(definitions) {
+			f.t.Errorf("%s wrote definitions: %v, then %v", s.name, definitions, now)
+		}
+	}
+}
+
+// exclude goes back to the catalog before, and takes an application out by an edit of the selection. Its
+// definition stays on the spoke, whose Kustomization prunes, because the selection does not.
+func (f *fleet) exclude(before *v1alpha1.CatalogSelection) {
+	f.t.Helper()
+	f.replace("hub/catalog.yaml", "tag: v2.0.0", "tag: v1.1.0")
+	f.deployHub()
+	f.awaitSource("datacenter", before.Status.Push.Sources)
+	f.replace("hub/datacenter.yaml", "  - falco\n", "  - falco\n  - velero\n")
+	f.deployHub()
+	cs := f.awaitPushed("datacenter", before.Status.Push.Sources)
+	f.staging.look()
+	ks := f.staging.awaitApplied(cs)
+	if slices.ContainsFunc(ks.Status.Inventory.Entries, func(e kustomizev1.ResourceRef) bool { return strings.Contains(e.ID, "velero") }) {
+		f.t.Errorf("velero is still applied: %+v", ks.Status.Inventory)
+	}
+	velero, ok := f.staging.definitions()["velero"]
+	if got := velero.GetAnnotations()["kustomize.toolkit.fluxcd.io/prune"]; !ok || got != "disabled" {
+		f.t.Errorf("velero is there: %v, with prune: %q", ok, got)
+	}
+}
