@@ -1,0 +1,44 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// fromExample is the first line of a block that is part of a file in examples/fleet.
+var fromExample = regexp.MustCompile(`^# ([\w/]+\.yaml)\n`)
+
+// What the guide shows of the example is what the end-to-end tests apply, and the rest fits the API.
+func TestFleetGuideShowsTheExample(t *testing.T) {
+	shown := 0
+	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
+		if file := fromExample.FindStringSubmatch(block[1]); file != nil {
+			shown++
+			if !strings.Contains(readFileString(t, "../../examples/fleet/"+file[1]), strings.TrimPrefix(block[1], file[0])) {
+				t.Errorf("examples/fleet/%s does not have\n%s", file[1], block[1])
+			}
+			continue
+		}
+		var head metav1.TypeMeta
+		if err := yaml.Unmarshal([]byte(block[1]), &head); err != nil {
+			t.Fatal(err)
+		}
+		object := map[string]any{v1alpha1.CatalogSelectionKind: &v1alpha1.CatalogSelection{}, sourcev1.OCIRepositoryKind: &sourcev1.OCIRepository{}}[head.Kind]
+		if object == nil {
+			t.Fatalf("a block is neither of the example nor of a kind that is known:\n%s", block[1])
+		}
+		if err := yaml.UnmarshalStrict([]byte(block[1]), object); err != nil {
+			t.Errorf("%v:\n%s", err, block[1])
+		}
+	}
+	if shown < 4 {
+		t.Errorf("the guide shows %d parts of the example", shown)
+	}
+}
