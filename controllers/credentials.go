@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"oras.land/oras-go/v2/registry/remote/auth"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // transport returns what requests go through, and the proxy that proxySecretRef names; without one,
@@ -34,9 +35,15 @@ func (r *Registries) transport(ctx context.Context, a access) (*http.Transport, 
 	if a.proxySecretRef == nil {
 		return transport, nil, nil
 	}
-	proxy, err := secrets.ProxyURLFromSecretRef(ctx, r.client, a.key(a.proxySecretRef))
+	secret, err := r.secret(ctx, a, "proxySecretRef", a.proxySecretRef)
 	if err != nil {
-		return nil, nil, a.unreadable("proxySecretRef", err)
+		return nil, nil, err
+	}
+	proxy, err := secrets.ProxyURLFromSecret(ctx, secret)
+	if err != nil {
+		// Not the cause, which quotes an address that may have a password in it.
+		return nil, nil, fmt.Errorf("%s.proxySecretRef: the Secret %s has no valid %s of a proxy with http, https or socks5",
+			a.field, client.ObjectKeyFromObject(secret), secrets.KeyAddress)
 	}
 	transport.Proxy = http.ProxyURL(proxy)
 	return transport, proxy, nil
@@ -70,11 +77,11 @@ func (r *Registries) credentials(ctx context.Context, a access, repository name.
 func (r *Registries) pullSecrets(ctx context.Context, a access, repository name.Repository) (authn.Authenticator, error) {
 	var named []corev1.Secret
 	if a.secretRef != nil {
-		secret := corev1.Secret{}
-		if err := r.client.Get(ctx, a.key(a.secretRef), &secret); err != nil {
-			return nil, a.unreadable("secretRef", err)
+		secret, err := r.secret(ctx, a, "secretRef", a.secretRef)
+		if err != nil {
+			return nil, err
 		}
-		named = append(named, secret)
+		named = append(named, *secret)
 	}
 	if a.serviceAccountName != "" {
 		account := types.NamespacedName{Namespace: a.namespace, Name: a.serviceAccountName}

@@ -2,7 +2,10 @@ package controllers
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"reflect"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -114,7 +117,7 @@ func (p *Pushes) next(ctx context.Context) bool {
 	if !wanted {
 		return true
 	}
-	url, err := p.push(ctx, job)
+	url, err := p.tryPush(ctx, job)
 	if ctx.Err() != nil {
 		return true // this says nothing about the registry
 	}
@@ -129,6 +132,17 @@ func (p *Pushes) next(ctx context.Context) bool {
 	p.queue.Forget(item)
 	p.queue.AddAfter(item, jitter.JitteredIntervalDuration(job.interval))
 	return true
+}
+
+// tryPush survives what a registry may make a library do, as a reconciliation does.
+func (p *Pushes) tryPush(ctx context.Context, job pushJob) (url string, err error) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", panicked), "pushing", "selection", job.selection, "stack", string(debug.Stack()))
+			err = errors.New("a bug in Winnow: the log of the controller has more")
+		}
+	}()
+	return p.push(ctx, job)
 }
 
 // record keeps the result, unless something else is wanted by now, and says whether it is news.

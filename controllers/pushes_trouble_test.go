@@ -159,3 +159,17 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p.equal("condition", p.condition()[:4], "True")
 	})
 }
+
+// A panic in a push is that push's, as one in a reconciliation is.
+func TestAPushThatPanicsEndsAlone(t *testing.T) {
+	p := newPushing(t)
+	p.reconciler.Pushes.registries = nil
+	p.settle()
+	p.equal("conditions", conditionsOf(p.get("kkp")), []string{"Pushed=False PushFailed", "Ready=True Succeeded"})
+	if got := p.condition(); !strings.Contains(got, "a bug in Winnow") || strings.Contains(got, "goroutine") {
+		t.Errorf("condition is %s", got)
+	}
+	p.reconciler.Pushes.registries = NewRegistries(apiServer, 0)
+	p.again()
+	p.equal("condition", p.condition()[:4], "True")
+}

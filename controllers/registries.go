@@ -13,6 +13,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/secrets"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/google/go-containerregistry/pkg/name"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ociregistry "oras.land/oras-go/v2/registry"
@@ -168,17 +169,26 @@ func (a access) insecureHTTP(ctx context.Context, transport *http.Transport, rep
 	return false
 }
 
-// key returns the full name of what a reference names.
-func (a access) key(ref *meta.LocalObjectReference) types.NamespacedName {
-	return types.NamespacedName{Namespace: a.namespace, Name: ref.Name}
+// secret reads the Secret that a field names.
+func (r *Registries) secret(ctx context.Context, a access, field string, ref *meta.LocalObjectReference) (*corev1.Secret, error) {
+	secret, key := &corev1.Secret{}, types.NamespacedName{Namespace: a.namespace, Name: ref.Name}
+	err := r.client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("%s.%s: the Secret %s does not exist", a.field, field, key)
+	}
+	return secret, a.unreadable(field, err)
 }
 
 // tlsConfig returns nil where the defaults do.
 func (r *Registries) tlsConfig(ctx context.Context, a access) (*tls.Config, error) {
 	switch {
 	case a.certSecretRef != nil:
+		secret, err := r.secret(ctx, a, "certSecretRef", a.certSecretRef)
+		if err != nil {
+			return nil, err
+		}
 		// The machine's authorities count as well, as for source-controller.
-		config, err := secrets.TLSConfigFromSecretRef(ctx, r.client, a.key(a.certSecretRef), secrets.WithSystemCertPool())
+		config, err := secrets.TLSConfigFromSecret(ctx, secret, secrets.WithSystemCertPool())
 		return config, a.unreadable("certSecretRef", err)
 	case a.insecure:
 		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // asked for, as in an OCIRepository

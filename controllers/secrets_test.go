@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -85,6 +86,29 @@ func TestNothingTellsSecrets(t *testing.T) {
 				if !strings.Contains(text, part) {
 					t.Errorf("%q is not in what was written, so that this shows nothing:\n%s", part, text)
 				}
+			}
+		})
+	}
+}
+
+// A library quotes the address of a proxy that it cannot parse.
+func TestAProxyThatCannotBeIsNotQuoted(t *testing.T) {
+	const password = "proxy-password"
+	for name, address := range map[string]string{
+		"no URL": "http://squid:" + password + "%zz@proxy.example", "no port": "http://squid:" + password + "@proxy.example:port", "another scheme": "ftp://squid:" + password + "@proxy.example",
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnvironment(t)
+			proxy := &corev1.Secret{StringData: map[string]string{"address": address}}
+			proxy.Name = "proxy"
+			e.create(proxy)
+			e.pushed(e.repositoryAt(registryHost), shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
+				r.Spec.ProxySecretRef = reference("proxy")
+			})
+			e.selectByManifest()
+			e.suffer(trouble{retry: backoff, message: []string{"spec.proxySecretRef: the Secret ", "/proxy has no valid address"}}, retried("FetchFailed"))
+			if text := e.everythingWritten(); strings.Contains(text, password) {
+				t.Errorf("the password is in what was written:\n%s", text)
 			}
 		})
 	}
