@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -158,15 +159,15 @@ func (a access) insecureHTTP(ctx context.Context, transport *http.Transport, rep
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+repository.RegistryStr()+"/v2/", nil)
 	if err != nil {
-		return true
+		return false
 	}
 	response, err := transport.RoundTrip(request)
-	var untrusted *tls.CertificateVerificationError
-	if err != nil {
-		return !errors.As(err, &untrusted)
+	if err == nil {
+		_ = response.Body.Close()
 	}
-	_ = response.Body.Close()
-	return false
+	// Nothing else counts: where TLS fails for another reason, there is no secret to be sent without it.
+	var noTLS tls.RecordHeaderError
+	return errors.As(err, &noTLS) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // secret reads the Secret that a field names.

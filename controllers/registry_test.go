@@ -45,7 +45,11 @@ func newFront(t *testing.T) *front {
 	}
 	real := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // for the addresses that the registry sends its clients to
+		// For the addresses that the registry sends its clients to.
+		r.Out.Host = r.In.Host
+		if r.In.TLS != nil {
+			r.Out.Header.Set("X-Forwarded-Proto", "https")
+		}
 	}}
 	f := &front{}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -2,15 +2,11 @@ package controllers
 
 import (
 	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -31,8 +27,7 @@ import (
 // has the password, for what was asked.
 type tokenServer struct {
 	*httptest.Server
-	key         *ecdsa.PrivateKey
-	certificate []byte
+	identity identity
 
 	mu     sync.Mutex
 	scopes []string
@@ -41,16 +36,7 @@ type tokenServer struct {
 
 func newTokenServer(t *testing.T) *tokenServer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &tokenServer{key: key, certificate: certificate}
+	s := &tokenServer{identity: newIdentity(t)}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -93,9 +79,9 @@ func (s *tokenServer) sign(claims map[string]any) string {
 		raw, _ := json.Marshal(value)
 		return base64.RawURLEncoding.EncodeToString(raw)
 	}
-	signed := part(map[string]any{"typ": "JWT", "alg": "ES256", "x5c": []string{base64.StdEncoding.EncodeToString(s.certificate)}}) + "." + part(claims)
+	signed := part(map[string]any{"typ": "JWT", "alg": "ES256", "x5c": []string{base64.StdEncoding.EncodeToString(s.identity.certificate)}}) + "." + part(claims)
 	sum := sha256.Sum256([]byte(signed))
-	a, b, _ := ecdsa.Sign(rand.Reader, s.key, sum[:])
+	a, b, _ := ecdsa.Sign(rand.Reader, s.identity.key, sum[:])
 	signature := append(a.FillBytes(make([]byte, 32)), b.FillBytes(make([]byte, 32))...)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
@@ -104,7 +90,7 @@ func (s *tokenServer) sign(claims map[string]any) string {
 func (s *tokenServer) config(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.certificate}), 0o600); err != nil {
+	if err := os.WriteFile(file, s.identity.certificatePEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("auth:\n  token: {realm: %q, service: test, issuer: test, rootcertbundle: %q, signingalgorithms: [ES256]}\n", s.URL+"/token", file)
