@@ -32,6 +32,7 @@ type Catalogs struct {
 	budget     int64
 	// judgements of manifests, see contracts.go.
 	judgements *lru.Cache[string, judgement]
+	setbacks   *lru.Cache[string, setback]
 
 	mu    sync.Mutex
 	size  int64
@@ -50,6 +51,7 @@ func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Regis
 	)}
 	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
 	c.judgements, _ = lru.New[string, judgement](maxJudged)
+	c.setbacks, _ = lru.New[string, setback](maxSetbacks)
 	// The number of entries is bounded only against catalogs without any bytes.
 	c.cache, _ = simplelru.NewLRU(1024, evicted)
 	return c

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/opencontainers/go-digest"
@@ -134,8 +135,35 @@ func (s observedSource) carry(found contract.Contract) (*carrier, error) {
 	return &carrier{}, nil
 }
 
-// withRegistry does something with the repository of the source, as its OCIRepository reaches it.
+// setback is how a registry kept somebody waiting for nothing.
+type setback struct {
+	err   error
+	until time.Time
+}
+
+// maxSetbacks bounds their number, and slow says what is waiting.
+const (
+	maxSetbacks = 1024
+	slow        = time.Second
+)
+
+// withRegistry does something with the repository of the source, as its OCIRepository reaches it. A
+// registry that hangs is left alone for as long as it kept a worker waiting, so that a hundred
+// selections of one source do not wait for it in turns while all others wait for them.
 func (c *Catalogs) withRegistry(ctx context.Context, source observedSource, do func(context.Context, *connection) error) error {
+	key := fmt.Sprintf("%s %d", source.name, source.repository.Generation)
+	if last, ok := c.setbacks.Get(key); ok && time.Now().Before(last.until) {
+		return last.err
+	}
+	start := time.Now()
+	err := c.ask(ctx, source, do)
+	if took := time.Since(start); err != nil && took > slow && ctx.Err() == nil {
+		c.setbacks.Add(key, setback{err: err, until: time.Now().Add(took)})
+	}
+	return err
+}
+
+func (c *Catalogs) ask(ctx context.Context, source observedSource, do func(context.Context, *connection) error) error {
 	timeout := fetchTimeout
 	if own := source.repository.Spec.Timeout; own != nil && own.Duration < timeout {
 		timeout = own.Duration

@@ -107,6 +107,41 @@ func TestARequestIsTriedAgain(t *testing.T) {
 	e.equal("tries", failures, 3)
 }
 
+// A registry that hangs keeps one worker now and then, and not every selection of a source in turns.
+func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
+	e, front := newEnvironment(t), newFront(t)
+	e.pushed(e.repositoryAt(front.host()), shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
+		r.Spec.Timeout = &metav1.Duration{Duration: slow + 100*time.Millisecond}
+	})
+	front.does(hang)
+	e.selectByManifest()
+	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason {
+		t.Fatalf("Reconcile() = %v", err)
+	}
+	setbacks := e.reconciler.Catalogs.setbacks
+	keys := setbacks.Keys()
+	if len(keys) != 1 {
+		t.Fatalf("setbacks of %q", keys)
+	}
+	last, _ := setbacks.Get(keys[0])
+	if wait := time.Until(last.until); wait > time.Minute {
+		t.Errorf("it is left alone for %s", wait)
+	}
+	last.until = time.Now().Add(time.Hour) // the test may be slow, too
+	setbacks.Add(keys[0], last)
+	front.taken()
+	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(err.Error(), "deadline exceeded") {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	e.equal("requests", front.taken(), []string(nil))
+
+	// An edit of the OCIRepository may help at once, and so does time.
+	last.until = time.Now()
+	setbacks.Add(keys[0], last)
+	front.does(nil)
+	e.publish("kkp")
+}
+
 // A controller that starts anew while the registry is down publishes what it has published before.
 func TestWhatIsPublishedNeedsNoRegistryAfterARestart(t *testing.T) {
 	good := catalogLayer(applications(t, "argocd"))
