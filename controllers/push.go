@@ -31,8 +31,8 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 		return "", err
 	}
 	defer to.close()
-	pusher := registry.Pusher{Move: func(ctx context.Context, tag string, now v1.Descriptor) error {
-		return job.mayMove(ctx, to, tag, now)
+	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
+		return job.mayMove(ctx, to, now)
 	}}
 	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
 		return "", to.plain(err)
@@ -59,7 +59,8 @@ func (job pushJob) pack() (registry.Artifact, error) {
 
 // tagConflict says that a tag is somebody else's.
 type tagConflict struct {
-	tag, what string
+	// what the tag names.
+	what string
 }
 
 func (e *tagConflict) Error() string {
@@ -68,17 +69,17 @@ func (e *tagConflict) Error() string {
 
 // mayMove refuses to take a tag from what is not this selection's. Two selections that moved it in
 // turns would have all clusters that follow the tag install and remove what each has.
-func (job pushJob) mayMove(ctx context.Context, to *connection, tag string, now v1.Descriptor) error {
+func (job pushJob) mayMove(ctx context.Context, to *connection, now v1.Descriptor) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
 	}
 	var m v1.Manifest
 	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType {
-		return &tagConflict{tag, now.Digest.String() + ", which no CatalogSelection has pushed"}
+		return &tagConflict{now.Digest.String() + ", which no CatalogSelection has pushed"}
 	}
 	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
-		return &tagConflict{tag, fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
+		return &tagConflict{fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
 	}
 	return nil
 }

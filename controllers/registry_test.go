@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -156,12 +155,7 @@ func (e *environment) upload(to *remote.Repository, s shape) v1.Descriptor {
 		s.manifest.Layers = append(s.manifest.Layers, layer.Descriptor)
 	}
 	for _, blob := range blobs {
-		if exists, err := to.Exists(e.Context(), blob.Descriptor); err != nil {
-			e.Fatal(err)
-		} else if exists {
-			continue
-		}
-		if err := to.Push(e.Context(), blob.Descriptor, bytes.NewReader(blob.Content)); err != nil {
+		if err := registry.PushBlob(e.Context(), to, blob); err != nil {
 			e.Fatal(err)
 		}
 	}

@@ -79,9 +79,9 @@ func (s *tokenServer) sign(claims map[string]any) string {
 		raw, _ := json.Marshal(value)
 		return base64.RawURLEncoding.EncodeToString(raw)
 	}
-	signed := part(map[string]any{"typ": "JWT", "alg": "ES256", "x5c": []string{base64.StdEncoding.EncodeToString(s.identity.certificate)}}) + "." + part(claims)
+	signed := part(map[string]any{"typ": "JWT", "alg": "ES256", "x5c": []string{base64.StdEncoding.EncodeToString(s.identity.Certificate.Certificate[0])}}) + "." + part(claims)
 	sum := sha256.Sum256([]byte(signed))
-	a, b, _ := ecdsa.Sign(rand.Reader, s.identity.key, sum[:])
+	a, b, _ := ecdsa.Sign(rand.Reader, s.identity.PrivateKey.(*ecdsa.PrivateKey), sum[:])
 	signature := append(a.FillBytes(make([]byte, 32)), b.FillBytes(make([]byte, 32))...)
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
@@ -90,7 +90,7 @@ func (s *tokenServer) sign(claims map[string]any) string {
 func (s *tokenServer) config(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.pem")
-	if err := os.WriteFile(file, s.identity.certificatePEM(), 0o600); err != nil {
+	if err := os.WriteFile(file, s.identity.certificatePEM, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return fmt.Sprintf("auth:\n  token: {realm: %q, service: test, issuer: test, rootcertbundle: %q, signingalgorithms: [ES256]}\n", s.URL+"/token", file)

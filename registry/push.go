@@ -35,7 +35,7 @@ func (p Pusher) Push(ctx context.Context, to *remote.Repository, a Artifact, tag
 		{"config", a.Config}, {"layer", a.Layer}, {"manifest", a.Manifest},
 	} {
 		p.step("pushing the " + one.name)
-		if err := push(ctx, to, one.Blob); err != nil {
+		if err := PushBlob(ctx, to, one.Blob); err != nil {
 			return fmt.Errorf("the %s: %w", one.name, err)
 		}
 	}
@@ -58,7 +58,8 @@ func (p Pusher) step(text string) {
 	}
 }
 
-func push(ctx context.Context, to *remote.Repository, b Blob) error {
+// PushBlob pushes a blob, or a manifest without a tag, unless the repository has it.
+func PushBlob(ctx context.Context, to *remote.Repository, b Blob) error {
 	exists, err := to.Exists(ctx, b.Descriptor)
 	if err != nil || exists {
 		return err

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,12 +139,7 @@ func pushShape(t *testing.T, name, artifactType string, layers []registry.Blob, 
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageManifest, ArtifactType: artifactType, Config: v1.DescriptorEmptyJSON,
 	}
 	for _, blob := range append([]registry.Blob{{Descriptor: v1.DescriptorEmptyJSON, Content: []byte("{}")}}, layers...) {
-		if exists, err := to.Exists(t.Context(), blob.Descriptor); err != nil {
-			t.Fatal(err)
-		} else if exists {
-			continue
-		}
-		if err := to.Push(t.Context(), blob.Descriptor, bytes.NewReader(blob.Content)); err != nil {
+		if err := registry.PushBlob(t.Context(), to, blob); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/winnow-dev/winnow/registry"
 )
 
 // Shape is how a catalog lies in its OCI manifest.
@@ -116,11 +117,7 @@ func pushFluxConfig(ctx context.Context, to *remote.Repository, diffID digest.Di
 	return pushBlob(ctx, to, FluxConfigMediaType, config)
 }
 
-func pushBlob(ctx context.Context, to *remote.Repository, mediaType string, blob []byte) (ocispec.Descriptor, error) {
-	descriptor := content.NewDescriptorFromBytes(mediaType, blob)
-	exists, err := to.Exists(ctx, descriptor)
-	if err != nil || exists {
-		return descriptor, err
-	}
-	return oras.PushBytes(ctx, to, mediaType, blob)
+func pushBlob(ctx context.Context, to *remote.Repository, mediaType string, content []byte) (ocispec.Descriptor, error) {
+	blob := registry.NewBlob(mediaType, content)
+	return blob.Descriptor, registry.PushBlob(ctx, to, blob)
 }

@@ -134,7 +134,7 @@ func (r *SecureRegistry) client() *http.Client {
 
 // furnishSecure writes certificate, key and passwords, and returns the authority and the configuration.
 func furnishSecure(dir, user, password string, names []string) (ca []byte, config string, err error) {
-	certificate, key, err := newCertificate(names)
+	certificate, key, err := NewCertificate(names...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -153,8 +153,9 @@ func furnishSecure(dir, user, password string, names []string) (ca []byte, confi
 	return certificate, config, nil
 }
 
-// newCertificate makes a certificate that vouches for itself, as PEM.
-func newCertificate(names []string) (certificate, key []byte, err error) {
+// NewCertificate makes a certificate that vouches for itself, and its key, as PEM. It is for servers on
+// loopback, also under the names, and for their clients.
+func NewCertificate(names ...string) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -163,7 +164,7 @@ func newCertificate(names []string) (certificate, key []byte, err error) {
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "stack"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(1, 0, 0),
 		IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		DNSNames: append([]string{"localhost"}, names...), IPAddresses: []net.IP{net.ParseIP(loopback)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
