@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 
 	fluxauth "github.com/fluxcd/pkg/auth"
 	authutils "github.com/fluxcd/pkg/auth/utils"
@@ -116,18 +117,21 @@ func (r *Registries) ofCloud(ctx context.Context, a access, repository name.Repo
 	return found, a.unreadable("provider", err)
 }
 
-// conceal has plain replace the secrets among the words. Those of up to three characters cannot be told
-// from other text.
+// conceal has plain replace the secrets among the words, in all forms in which they may come back.
+// Those of up to three characters cannot be told from other text.
 func (c *connection) conceal(username string, words ...string) {
 	for _, word := range words {
 		if len(word) < 4 {
 			continue
 		}
 		basic := base64.StdEncoding.EncodeToString([]byte(username + ":" + word))
-		for _, form := range []string{word, url.QueryEscape(word), url.PathEscape(word), basic} {
+		quoted := strconv.Quote(word)
+		for _, form := range []string{word, url.QueryEscape(word), url.PathEscape(word), quoted[1 : len(quoted)-1], basic} {
 			if !slices.Contains(c.secrets, form) {
 				c.secrets = append(c.secrets, form)
 			}
 		}
 	}
+	// The longest first: what is left of one, when another that it begins with is replaced, is told.
+	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 }
