@@ -52,12 +52,12 @@ func (r *CatalogSelectionReconciler) readVersions(ctx context.Context, objects [
 func (r *CatalogSelectionReconciler) listVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
 	const page = 250
 	wanted := map[safeguard.Key]*liveMeta{}
-	kinds := map[schema.GroupVersionKind]bool{}
+	gvks := map[schema.GroupVersionKind]bool{}
 	for _, object := range objects {
-		wanted[keyOf(object)], kinds[object.GroupVersionKind()] = object, true
+		wanted[keyOf(object)], gvks[object.GroupVersionKind()] = object, true
 	}
 	var read []safeguard.Definition
-	for gvk := range kinds {
+	for gvk := range gvks {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		for {

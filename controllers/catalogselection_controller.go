@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 // CatalogSelectionReconciler reconciles CatalogSelections. All exported fields are required.
@@ -39,7 +40,7 @@ type CatalogSelectionReconciler struct {
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
 	// Kinds watches definitions and Kustomizations.
-	Kinds *Kinds
+	Kinds *kinds.Kinds
 	// Accounts mark definitions.
 	Accounts *Accounts
 	// Pushes put what is rendered into registries.

@@ -169,13 +169,7 @@ func (c *cluster) await(what string, done func() bool) {
 // awaitCaches waits until every kind that is watched is known as the API server has it.
 func (c *cluster) awaitCaches() {
 	c.Helper()
-	for gvk, w := range c.reconciler.Kinds.watches {
-		w.mu.Lock()
-		reader := w.reader
-		w.mu.Unlock()
-		if reader == nil {
-			continue
-		}
+	for gvk, reader := range c.reconciler.Kinds.Readers() {
 		c.await("the cache of "+gvk.String(), func() bool {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 // Bounds of status.consumers: entries, and bytes of a message.
@@ -55,13 +56,13 @@ func (c consumers) appliedHere() bool {
 }
 
 // kustomizations is how Kustomizations are watched.
-func kustomizations() watchedKind {
-	return watchedKind{
-		gvk:       kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),
-		object:    &kustomizev1.Kustomization{},
-		trim:      trimKustomization,
-		index:     func(o client.Object) []string { return consumedArtifact(o) },
-		concerned: concernedByKustomization,
+func kustomizations() kinds.Kind {
+	return kinds.Kind{
+		GVK:       kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),
+		Object:    &kustomizev1.Kustomization{},
+		Trim:      trimKustomization,
+		Index:     func(o client.Object) []string { return consumedArtifact(o) },
+		Concerned: concernedByKustomization,
 	}
 }
 
@@ -115,18 +116,18 @@ func concernedByKustomization(_ context.Context, older, newer client.Object) []t
 
 // consumersOf looks up the Kustomizations that use the artifact of cs.
 func (r *CatalogSelectionReconciler) consumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (consumers, error) {
-	reader, err := r.Kinds.look(ctx, kustomizations(), client.ObjectKeyFromObject(cs))
-	if errors.Is(err, errKindForbidden) {
+	reader, err := r.Kinds.Look(ctx, kustomizations(), client.ObjectKeyFromObject(cs))
+	if errors.Is(err, kinds.ErrForbidden) {
 		r.sayForbidden(ctx, cs, err, "who applies the artifact is not known, so that Applied and conflicts with other selections are not told; config/rbac allows it")
 	}
-	if settled(err) {
+	if kinds.Settled(err) {
 		return consumers{}, nil
 	}
 	if err != nil {
 		return consumers{}, err
 	}
 	var list kustomizev1.KustomizationList
-	named := client.MatchingFields{kindIndex: client.ObjectKeyFromObject(cs).String()}
+	named := client.MatchingFields{kinds.Index: client.ObjectKeyFromObject(cs).String()}
 	if err := reader.List(ctx, &list, named, client.UnsafeDisableDeepCopy); err != nil {
 		return consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -30,13 +31,13 @@ const (
 type liveMeta = guard.Live
 
 // definitionKind is how the metadata of definitions are watched.
-func (r *CatalogSelectionReconciler) definitionKind(gvk schema.GroupVersionKind) watchedKind {
+func (r *CatalogSelectionReconciler) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
 	object := &liveMeta{}
 	object.SetGroupVersionKind(gvk)
 	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
 		return r.concernedByDefinition(ctx, gvk.GroupKind(), before, after)
 	}
-	return watchedKind{gvk: gvk, object: object, trim: trimDefinition, concerned: concerned}
+	return kinds.Kind{GVK: gvk, Object: object, Trim: trimDefinition, Concerned: concerned}
 }
 
 // trimDefinition keeps what the marks depend on: a definition may be thousands of times in memory.
@@ -122,14 +123,14 @@ func owns(object client.Object, key string) bool { return guard.Owns(object, key
 // does not have, has none; one that may not be read is said to be so once, and left out. Nobody may
 // modify them: they are the cache's.
 func (r *CatalogSelectionReconciler) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	kinds []schema.GroupVersionKind) ([]*liveMeta, error) {
+	gvks []schema.GroupVersionKind) ([]*liveMeta, error) {
 	var live []*liveMeta
-	for _, gvk := range kinds {
-		reader, err := r.Kinds.look(ctx, r.definitionKind(gvk), client.ObjectKeyFromObject(cs))
-		if errors.Is(err, errKindForbidden) {
+	for _, gvk := range gvks {
+		reader, err := r.Kinds.Look(ctx, r.definitionKind(gvk), client.ObjectKeyFromObject(cs))
+		if errors.Is(err, kinds.ErrForbidden) {
 			r.sayForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
 		}
-		if settled(err) {
+		if kinds.Settled(err) {
 			continue
 		}
 		if err != nil {

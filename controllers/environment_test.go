@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 // environment is a namespace with a reconciler, its storage, a server that serves the storage,
@@ -106,13 +107,13 @@ func (e *environment) restart() {
 		Storage:        e.storage,
 		Catalogs:       NewCatalogs(64<<20, 0, "", NewRegistries(apiServer, 0)),
 		APIReader:      apiServer,
-		Kinds:          NewKinds(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
+		Kinds:          kinds.New(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
 		Accounts:       NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
 		Pushes:         NewPushes(NewRegistries(apiServer, 0), limiter, 0),
 		lost:           lost,
 		woken:          make(chan event.GenericEvent, 1000),
 	}
-	e.reconciler.Kinds.wake, e.reconciler.Pushes.wake = e.reconciler.wake, e.reconciler.wake
+	e.reconciler.Kinds.Enqueue, e.reconciler.Pushes.wake = e.reconciler.wake, e.reconciler.wake
 }
 
 // selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards let

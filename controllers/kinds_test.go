@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -9,8 +10,10 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/go-logr/logr/funcr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 // withoutKind returns a cluster where the selection "kkp" publishes argocd, of a kind that the API
@@ -38,33 +41,35 @@ func (c *cluster) wokenUntil(name string) []string {
 
 // watched returns why the kind of the definitions is not watched, nil if it is.
 func (c *cluster) watched() error {
-	w := c.reconciler.Kinds.watches[gvkOf(c.group)]
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.reader == nil && w.err == nil {
-		return errors.New("nobody has asked for it")
-	}
-	return w.err
+	_, err := c.reconciler.Kinds.Look(c.Context(), c.reconciler.definitionKind(gvkOf(c.group)), c.key("kkp"))
+	return err
+}
+
+// logKinds makes the watches log what they do.
+func (c *cluster) logKinds(ctx context.Context) {
+	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
+	c.reconciler.Kinds = kinds.New(ctx, restConfig, options, apiServer)
+	c.reconciler.Kinds.Enqueue = c.reconciler.wake
 }
 
 func TestAKindThatComesAndGoes(t *testing.T) {
 	c := withoutKind(t)
 	var logged lines
 	ctx := ctrl.LoggerInto(c.Context(), funcr.New(logged.add, funcr.Options{}))
-	c.reconciler.Kinds.ctx = ctx
+	c.logKinds(ctx)
 	c.publish("kkp")
 	c.equal("events", c.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	for range 2 {
-		if err := c.watched(); !errors.Is(err, errKindAbsent) {
+		if err := c.watched(); !errors.Is(err, kinds.ErrAbsent) {
 			t.Fatalf("without the kind, the watch says %v", err)
 		}
-		c.reconciler.Kinds.retry(ctx)
+		c.reconciler.Kinds.Retry(ctx)
 		c.publish("kkp")
 		c.equal("woken without the kind", c.woken(), []string(nil))
 
 		c.install(c.group)
 		c.publish("kkp")
-		c.reconciler.Kinds.retry(ctx)
+		c.reconciler.Kinds.Retry(ctx)
 		c.equal("woken by the kind", c.woken(), []string{"kkp"})
 		c.apply("kkp", "argocd")
 		c.bypass("argocd")
@@ -128,7 +133,7 @@ func TestAForgottenAskerIsNotWoken(t *testing.T) {
 	c.reconciled("kkp")
 	c.woken()
 	c.install(c.group)
-	c.reconciler.Kinds.retry(c.Context())
+	c.reconciler.Kinds.Retry(c.Context())
 	c.equal("woken", c.woken(), []string(nil))
 	c.uninstall(c.group)
 }
@@ -156,7 +161,7 @@ func TestWhatMayNotBeReadIsSaidOnce(t *testing.T) {
 				t.Errorf("it was said %d times that something is forbidden, want %d", said, test.said)
 			}
 			c.equal("marks", c.marks("argocd"), test.marks)
-			c.reconciler.Kinds.retry(c.Context())
+			c.reconciler.Kinds.Retry(c.Context())
 			c.catalog("argocd", "falco")
 			c.publish("kkp")
 			c.equal("times that it was said again", c.forbidden(), 0)
@@ -191,7 +196,7 @@ func TestARightToListAloneIsNotEnough(t *testing.T) {
 	list := right{group: platformGroup, resource: "applicationdefinitions", verbs: []string{"list"}}
 	c.runAs(list, readKustomizations(), mark())
 	c.publish("kkp")
-	c.await("the watch to be refused", func() bool { return errors.Is(c.watched(), errKindForbidden) })
+	c.await("the watch to be refused", func() bool { return errors.Is(c.watched(), kinds.ErrForbidden) })
 	c.wokenUntil("kkp")
 	c.publish("kkp")
 	c.publish("kkp")
@@ -204,10 +209,10 @@ func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
 	c.bypass("argocd")
 	c.publish("kkp")
 	c.woken()
-	c.reconciler.Kinds.retry(c.Context())
+	c.reconciler.Kinds.Retry(c.Context())
 	c.equal("woken without the right", c.woken(), []string(nil))
 	c.allow(c.account("controller"), read(platformGroup, "applicationdefinitions"), mark())
-	c.reconciler.Kinds.retry(c.Context())
+	c.reconciler.Kinds.Retry(c.Context())
 	c.equal("woken by the right", c.woken(), []string{"kkp"})
 	c.look()
 	c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))

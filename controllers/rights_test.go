@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 // right is to do something with the objects of a resource, with all if it names none.
@@ -104,8 +106,8 @@ func (c *cluster) runAs(rights ...right) {
 // watchBy makes the reconciler watch kinds with the configuration.
 func (c *cluster) watchBy(config *rest.Config, reader client.Reader) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Kinds = NewKinds(c.Context(), config, options, reader)
-	c.reconciler.Kinds.wake = c.reconciler.wake
+	c.reconciler.Kinds = kinds.New(c.Context(), config, options, reader)
+	c.reconciler.Kinds.Enqueue = c.reconciler.wake
 }
 
 // forbidden returns the number of events that say that something is forbidden, since the last call.

@@ -39,7 +39,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 		return fmt.Errorf("adding the storage watch: %w", err)
 	}
 	r.woken = make(chan event.GenericEvent)
-	r.Kinds.wake = r.wake
+	r.Kinds.Enqueue = r.wake
 	if err := mgr.Add(r.Kinds); err != nil {
 		return fmt.Errorf("adding the watches of kinds: %w", err)
 	}

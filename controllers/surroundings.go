@@ -77,13 +77,13 @@ func (r *CatalogSelectionReconciler) attend(ctx context.Context, cs *v1alpha1.Ca
 // kindsToAttend returns the kinds of what is published, and those of what was before: the last
 // definition of a kind may have left the artifact with a mark.
 func (r *CatalogSelectionReconciler) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
-	kinds := guard.Kinds(published)
-	for _, gvk := range r.Kinds.asked(client.ObjectKeyFromObject(cs)) {
-		if gvk != kustomizations().gvk && !slices.Contains(kinds, gvk) {
-			kinds = append(kinds, gvk)
+	gvks := guard.Kinds(published)
+	for _, gvk := range r.Kinds.Asked(client.ObjectKeyFromObject(cs)) {
+		if gvk != kustomizations().GVK && !slices.Contains(gvks, gvk) {
+			gvks = append(gvks, gvk)
 		}
 	}
-	return kinds
+	return gvks
 }
 
 // forget drops all that is remembered of a selection that goes.
@@ -100,6 +100,6 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 		return true
 	})
 	r.published.Delete(client.ObjectKeyFromObject(cs))
-	r.Kinds.forget(client.ObjectKeyFromObject(cs))
+	r.Kinds.Forget(client.ObjectKeyFromObject(cs))
 	r.wakeOthers(ctx, cs, held)
 }

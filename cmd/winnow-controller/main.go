@@ -22,6 +22,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
+	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 const controllerName = "winnow-controller"
@@ -83,7 +84,7 @@ func run(ctx context.Context, o *options) error {
 		Storage:              store,
 		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost), registries),
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
-		Kinds:                controllers.NewKinds(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
+		Kinds:                kinds.New(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
 		Accounts:             controllers.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
 		Pushes:               controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
 	}

@@ -1,4 +1,4 @@
-package controllers
+package kinds
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// handler wakes the selections that a change concerns. What is there when the watch begins was
+// handler enqueues the selections that a change concerns. What is there when the watch begins was
 // asked for by whoever began it.
-func (k *Kinds) handler(ctx context.Context, w *kindWatch) toolscache.ResourceEventHandler {
-	changed := func(older, newer client.Object) { k.wake(ctx, w.concerned(ctx, older, newer)...) }
+func (k *Kinds) handler(ctx context.Context, w *watch) toolscache.ResourceEventHandler {
+	changed := func(older, newer client.Object) { k.Enqueue(ctx, w.Concerned(ctx, older, newer)...) }
 	return toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, isInInitialList bool) {
 			if o, ok := object.(client.Object); ok && !isInInitialList {
@@ -38,7 +38,7 @@ func (k *Kinds) handler(ctx context.Context, w *kindWatch) toolscache.ResourceEv
 
 // lose ends the watch with this context, unless it has ended: its kind is gone, or may not be read
 // any more.
-func (k *Kinds) lose(ctx context.Context, w *kindWatch, why error) {
+func (k *Kinds) lose(ctx context.Context, w *watch, why error) {
 	w.mu.Lock()
 	lost := w.reader != nil && ctx.Err() == nil
 	if lost {
@@ -48,7 +48,7 @@ func (k *Kinds) lose(ctx context.Context, w *kindWatch, why error) {
 	askers := w.names()
 	w.mu.Unlock()
 	if lost {
-		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.gvk.String(), "reason", why.Error())
-		k.wake(k.ctx, askers...) //nolint:contextcheck // the context of the watch has just ended
+		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.GVK.String(), "reason", why.Error())
+		k.Enqueue(k.ctx, askers...) //nolint:contextcheck // the context of the watch has just ended
 	}
 }

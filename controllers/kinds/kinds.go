@@ -1,4 +1,7 @@
-package controllers
+// Package kinds watches kinds that come and go with their CRDs, and that the controller may not be
+// allowed to read. It must not know what the objects of a kind mean, nor who asks for them: it gives
+// readers to whoever asks, and enqueues the selections that a change concerns.
+package kinds
 
 import (
 	"context"
@@ -30,51 +33,54 @@ type Kinds struct {
 	config  *rest.Config
 	options cache.Options
 	reader  client.Reader
-	wake    func(context.Context, ...types.NamespacedName)
+
+	// Enqueue puts the selections into the queue that a change concerns. It is set before the first Look.
+	Enqueue func(context.Context, ...types.NamespacedName)
 
 	mu      sync.Mutex
-	watches map[schema.GroupVersionKind]*kindWatch
+	watches map[schema.GroupVersionKind]*watch
 }
 
-// NewKinds returns no watches yet. They end with the context. The options have the scheme, the
+// New returns no watches yet. They end with the context. The options have the scheme, the
 // mapper and the namespaces; reader reads past caches. The configuration is not modified.
-func NewKinds(ctx context.Context, config *rest.Config, options cache.Options, reader client.Reader) *Kinds {
+func New(ctx context.Context, config *rest.Config, options cache.Options, reader client.Reader) *Kinds {
 	return &Kinds{
 		ctx: ctx, config: config, options: options, reader: reader,
-		watches: map[schema.GroupVersionKind]*kindWatch{},
+		watches: map[schema.GroupVersionKind]*watch{},
 	}
 }
 
-// Errors of a kind that is not watched. What was tried is tried again every kindRetry.
+// Errors of a kind that is not watched. What was tried is tried again every retryInterval.
 var (
-	errKindAbsent    = errors.New("the API server does not serve the kind")
-	errKindForbidden = errors.New("reading the kind is forbidden")
+	ErrAbsent    = errors.New("the API server does not serve the kind")
+	ErrForbidden = errors.New("reading the kind is forbidden")
 )
 
 const (
-	kindRetry       = 15 * time.Second
-	kindSyncTimeout = 30 * time.Second
+	retryInterval = 15 * time.Second
+	syncTimeout   = 30 * time.Second
 )
 
-// watchedKind says how a kind is watched.
-type watchedKind struct {
-	gvk schema.GroupVersionKind
-	// object is an empty one of the kind, or of its metadata.
-	object client.Object
-	// trim takes out of an object what is not needed, before it is kept.
-	trim func(client.Object)
-	// index names the objects for client.MatchingFields{kindIndex: name}; nil for none.
-	index client.IndexerFunc
-	// concerned returns the selections that have to look at a change; older is nil for a new
-	// object, newer for one that is gone.
-	concerned func(ctx context.Context, older, newer client.Object) []types.NamespacedName
+// Kind says how a kind is watched.
+type Kind struct {
+	GVK schema.GroupVersionKind
+	// Object is an empty one of the kind, or of its metadata.
+	Object client.Object
+	// Trim takes out of an object what is not needed, before it is cached. It may be nil.
+	Trim func(client.Object)
+	// Index names the objects for client.MatchingFields{Index: name}; nil for none.
+	Index client.IndexerFunc
+	// Concerned returns the selections that a change concerns; older is nil for a new object,
+	// newer for one that is gone.
+	Concerned func(ctx context.Context, older, newer client.Object) []types.NamespacedName
 }
 
-const kindIndex = ".index"
+// Index is the field of client.MatchingFields that Kind.Index fills.
+const Index = ".index"
 
-// kindWatch is a kind that somebody asked for.
-type kindWatch struct {
-	watchedKind
+// watch is a kind that somebody asked for.
+type watch struct {
+	Kind
 
 	mu     sync.Mutex
 	reader client.Reader // nil while the kind is not watched
@@ -83,38 +89,56 @@ type kindWatch struct {
 	askers map[types.NamespacedName]struct{}
 }
 
-// look returns a reader of the kind's cache, and starts the cache if need be. asker is woken when
-// the kind comes or goes. The error wraps errKindAbsent or errKindForbidden where that is why.
-func (k *Kinds) look(ctx context.Context, kind watchedKind, asker types.NamespacedName) (client.Reader, error) {
+// Probe is Look for a decision that must not rest on what was true a while ago: a kind that was absent
+// or forbidden is tried again at once.
+func (k *Kinds) Probe(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
+	reader, err := k.Look(ctx, kind, asker)
+	if !Settled(err) {
+		return reader, err
+	}
 	k.mu.Lock()
-	w, known := k.watches[kind.gvk]
+	w := k.watches[kind.GVK]
+	k.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.reader == nil {
+		k.open(ctx, w)
+	}
+	return w.reader, w.err
+}
+
+// Look returns a reader of the kind's cache, and starts the cache if need be. asker is enqueued when
+// the kind comes or goes. The error wraps ErrAbsent or ErrForbidden where that is why.
+func (k *Kinds) Look(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
+	k.mu.Lock()
+	w, known := k.watches[kind.GVK]
 	if !known {
-		w = &kindWatch{watchedKind: kind, askers: map[types.NamespacedName]struct{}{}}
-		k.watches[kind.gvk] = w
+		w = &watch{Kind: kind, askers: map[types.NamespacedName]struct{}{}}
+		k.watches[kind.GVK] = w
 	}
 	k.mu.Unlock()
 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.askers[asker] = struct{}{}
-	if w.reader == nil && (w.err == nil || !settled(w.err)) {
+	if w.reader == nil && (w.err == nil || !Settled(w.err)) {
 		k.open(ctx, w)
 	}
 	return w.reader, w.err
 }
 
-// settled says whether asking again at once is no use.
-func settled(err error) bool {
-	return errors.Is(err, errKindAbsent) || errors.Is(err, errKindForbidden)
+// Settled reports whether asking again at once is of no use: the kind is absent, or forbidden.
+func Settled(err error) bool {
+	return errors.Is(err, ErrAbsent) || errors.Is(err, ErrForbidden)
 }
 
-// asked returns the kinds that an asker has looked at, sorted.
-func (k *Kinds) asked(asker types.NamespacedName) []schema.GroupVersionKind {
+// Asked returns the kinds that an asker has looked at, sorted.
+func (k *Kinds) Asked(asker types.NamespacedName) []schema.GroupVersionKind {
 	var kinds []schema.GroupVersionKind
 	for _, w := range k.all() {
 		w.mu.Lock()
 		if _, ok := w.askers[asker]; ok {
-			kinds = append(kinds, w.gvk)
+			kinds = append(kinds, w.GVK)
 		}
 		w.mu.Unlock()
 	}
@@ -122,8 +146,8 @@ func (k *Kinds) asked(asker types.NamespacedName) []schema.GroupVersionKind {
 	return kinds
 }
 
-// forget drops an asker.
-func (k *Kinds) forget(asker types.NamespacedName) {
+// Forget drops an asker.
+func (k *Kinds) Forget(asker types.NamespacedName) {
 	for _, w := range k.all() {
 		w.mu.Lock()
 		delete(w.askers, asker)
@@ -133,41 +157,55 @@ func (k *Kinds) forget(asker types.NamespacedName) {
 
 // all returns the kinds that were asked for. The lock of one may be held for as long as it takes to
 // open it.
-func (k *Kinds) all() []*kindWatch {
+func (k *Kinds) all() []*watch {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Collect(maps.Values(k.watches))
 }
 
+// Readers returns the readers of the kinds that are watched now.
+func (k *Kinds) Readers() map[schema.GroupVersionKind]client.Reader {
+	readers := map[schema.GroupVersionKind]client.Reader{}
+	for _, w := range k.all() {
+		w.mu.Lock()
+		if w.reader != nil {
+			readers[w.GVK] = w.reader
+		}
+		w.mu.Unlock()
+	}
+	return readers
+}
+
 // Start tries again what could not be watched, until the context ends. It implements
 // manager.Runnable.
 func (k *Kinds) Start(ctx context.Context) error {
-	ticker := time.NewTicker(kindRetry)
+	ticker := time.NewTicker(retryInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			k.retry(ctx)
+			k.Retry(ctx)
 		}
 	}
 }
 
-func (k *Kinds) retry(ctx context.Context) {
+// Retry tries once to watch what could not be watched.
+func (k *Kinds) Retry(ctx context.Context) {
 	for _, w := range k.all() {
 		w.mu.Lock()
 		opened := w.reader == nil && k.open(ctx, w)
 		askers := w.names()
 		w.mu.Unlock()
 		if opened {
-			k.wake(ctx, askers...)
+			k.Enqueue(ctx, askers...)
 		}
 	}
 }
 
 // names must be called with the lock held.
-func (w *kindWatch) names() []types.NamespacedName {
+func (w *watch) names() []types.NamespacedName {
 	names := make([]types.NamespacedName, 0, len(w.askers))
 	for name := range w.askers {
 		names = append(names, name)
@@ -176,15 +214,15 @@ func (w *kindWatch) names() []types.NamespacedName {
 }
 
 // open starts the cache of a kind, whose lock the caller holds, and says whether it runs.
-func (k *Kinds) open(ctx context.Context, w *kindWatch) bool {
-	if w.err = k.probe(ctx, w.gvk); w.err != nil {
+func (k *Kinds) open(ctx context.Context, w *watch) bool {
+	if w.err = k.probe(ctx, w.GVK); w.err != nil {
 		return false
 	}
 	watchCtx, cancel := context.WithCancel(k.ctx)
 	opened, err := k.start(watchCtx, w) //nolint:contextcheck // the cache outlives the reconciliation that asks for it
 	if err != nil {
 		cancel()
-		w.err = fmt.Errorf("watching %s: %w", w.gvk, err)
+		w.err = fmt.Errorf("watching %s: %w", w.GVK, err)
 		return false
 	}
 	w.reader, w.cancel = opened, cancel
@@ -208,24 +246,24 @@ func kindError(gvk schema.GroupVersionKind, err error) error {
 	case err == nil:
 		return nil
 	case apimeta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		return fmt.Errorf("%s: %w", gvk.GroupKind(), errKindAbsent)
+		return fmt.Errorf("%s: %w", gvk.GroupKind(), ErrAbsent)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s: %w", gvk.GroupKind(), errKindForbidden)
+		return fmt.Errorf("%s: %w", gvk.GroupKind(), ErrForbidden)
 	}
 	return fmt.Errorf("reading %s: %w", gvk.GroupKind(), err)
 }
 
 // start returns a cache of the kind that runs until the context ends, and has synced.
-func (k *Kinds) start(ctx context.Context, w *kindWatch) (client.Reader, error) {
+func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
 	options := k.options
 	options.DefaultTransform = func(object any) (any, error) {
-		if o, ok := object.(client.Object); ok && w.trim != nil {
-			w.trim(o)
+		if o, ok := object.(client.Object); ok && w.Trim != nil {
+			w.Trim(o)
 		}
 		return object, nil
 	}
 	options.DefaultWatchErrorHandler = func(reflecting context.Context, r *toolscache.Reflector, err error) {
-		if gone := kindError(w.gvk, err); settled(gone) {
+		if gone := kindError(w.GVK, err); Settled(gone) {
 			go k.lose(ctx, w, gone)
 			return
 		}
@@ -235,12 +273,12 @@ func (k *Kinds) start(ctx context.Context, w *kindWatch) (client.Reader, error) 
 	if err != nil {
 		return nil, err
 	}
-	if w.index != nil {
-		if err := opened.IndexField(ctx, w.object, kindIndex, w.index); err != nil {
+	if w.Index != nil {
+		if err := opened.IndexField(ctx, w.Object, Index, w.Index); err != nil {
 			return nil, err
 		}
 	}
-	informer, err := opened.GetInformer(ctx, w.object, cache.BlockUntilSynced(false))
+	informer, err := opened.GetInformer(ctx, w.Object, cache.BlockUntilSynced(false))
 	if err != nil {
 		return nil, err
 	}
@@ -249,10 +287,10 @@ func (k *Kinds) start(ctx context.Context, w *kindWatch) (client.Reader, error) 
 	}
 	go func() {
 		if err := opened.Start(ctx); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "watching", "kind", w.gvk)
+			ctrl.LoggerFrom(ctx).Error(err, "watching", "kind", w.GVK)
 		}
 	}()
-	timeout, cancel := context.WithTimeout(ctx, kindSyncTimeout)
+	timeout, cancel := context.WithTimeout(ctx, syncTimeout)
 	defer cancel()
 	if !opened.WaitForCacheSync(timeout) {
 		return nil, errors.New("the cache did not sync in time")
