@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // CatalogSelectionReconciler reconciles CatalogSelections. All exported fields are required.
@@ -39,12 +39,12 @@ type CatalogSelectionReconciler struct {
 	Catalogs *Catalogs
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
-	// Kinds watches definitions and Kustomizations.
-	Kinds *kinds.Kinds
-	// Accounts mark definitions.
-	Accounts *Accounts
+	// Cluster knows what lives in this cluster.
+	Cluster *cluster.Cluster
 	// Pushes put what is rendered into registries.
 	Pushes *Pushes
+	// SettleDelay is how old an edit has to be that takes something away.
+	SettleDelay time.Duration
 
 	// APIReader reads past the cache.
 	APIReader client.Reader
@@ -55,14 +55,8 @@ type CatalogSelectionReconciler struct {
 	woken chan event.GenericEvent
 	// published has, by types.NamespacedName, what this process published last.
 	published sync.Map
-	// holdings are the definitions that selections have published.
-	holdings holdings
-	// acted has, by UID, whether a selection acted on this cluster when it was last looked at.
-	acted sync.Map
-	// gone has, by types.NamespacedName, the UIDs of selections that go, which the cache may not know.
-	gone sync.Map
-	// said has what was said once.
-	said sync.Map
+	// edits are those that are not published yet.
+	edits edits
 }
 
 // Reconcile brings one CatalogSelection to what its spec and its sources say.
@@ -70,7 +64,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.gone.Delete(req.NamespacedName)   // the cache knows it now
+		r.Cluster.Gone(req.NamespacedName)
 		r.Pushes.forget(req.NamespacedName) // another shard may push it from now on
 		return ctrl.Result{}, nil
 	}
@@ -85,16 +79,17 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case cs.Spec.Suspend:
 		r.Pushes.forget(req.NamespacedName)
 		// Kustomizations go on, so bypassed definitions have to be marked all the same.
-		_, err := r.attend(ctx, cs)
+		_, again, err := r.Cluster.Attend(ctx, cs)
 		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-		return ctrl.Result{}, err
+		return ctrl.Result{RequeueAfter: again}, err
 	}
+	defer r.Cluster.Evaluated(ctx, cs)
 	if err := r.addFinalizer(ctx, cs); err != nil {
 		return quietConflict(err)
 	}
 	found, before := cs.DeepCopy(), cs.DeepCopy()
 	err = r.reconcile(ctx, before, cs, start)
-	consumed, attended := r.attend(ctx, cs)
+	consumed, again, attended := r.Cluster.Attend(ctx, cs)
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
 		return ctrl.Result{}, ctx.Err()
@@ -104,7 +99,8 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
-	o.applied, o.pushed = consumed.applied(revisionOf(cs)), r.push(cs)
+	o.soon(again)
+	o.applied, o.pushed = consumed.Applied(revisionOf(cs)), r.push(cs)
 	if attended != nil {
 		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}
@@ -157,12 +153,48 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
 	err = r.publish(ctx, before, cs, served, start)
+	if err != nil && !waits(err) {
+		r.Cluster.Withdraw(ctx, cs)
+	}
 	if err != nil && !served && cs.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, before, cs); lost != nil {
 			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
 		}
 	}
+	if contested := r.yield(ctx, before, cs); contested != nil && (err == nil || waits(err)) {
+		return contested
+	}
 	return err
+}
+
+// waits reports whether a selection still wants to publish what it has rendered, once others let it.
+func waits(err error) bool {
+	var conflict *cluster.ConflictError
+	var handover *cluster.HandoverError
+	return errors.As(err, &conflict) || errors.As(err, &handover)
+}
+
+// yield takes the artifact out of the ExternalArtifact when others hold what it serves: both would have
+// Flux apply theirs, in turns. Flux deletes nothing then. It is the one exception to that what was
+// served stays served.
+func (r *CatalogSelectionReconciler) yield(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
+	if cs.Status.Artifact == nil || cs.Status.Withheld != "" || ctx.Err() != nil {
+		return nil
+	}
+	contested := r.Cluster.Contested(ctx, cs)
+	var conflict *cluster.ConflictError
+	if !errors.As(contested, &conflict) {
+		return fail(v1alpha1.StorageFailedReason, contested)
+	}
+	cs.Status.Withheld = v1alpha1.ConflictReason
+	if err := r.patchStatus(ctx, before, cs); err != nil {
+		return err
+	}
+	cs.DeepCopyInto(before)
+	if err := r.announce(ctx, cs); err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	return contested
 }
 
 // keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:
@@ -177,7 +209,7 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alph
 		return false, nil
 	}
 	r.Storage.SetArtifactURL(cs.Status.Artifact)
-	if err := r.announce(ctx, cs, cs.Status.Artifact); err != nil {
+	if err := r.announce(ctx, cs); err != nil {
 		return false, err
 	}
 	return true, nil

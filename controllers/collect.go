@@ -75,3 +75,12 @@ func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1a
 		ctrl.LoggerFrom(ctx).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
 	}
 }
+
+// forget drops all that is remembered of a selection that is deleted.
+func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	r.Pushes.forget(key)
+	r.published.Delete(key)
+	r.edits.forget(cs.UID)
+	r.Cluster.Forget(ctx, cs)
+}

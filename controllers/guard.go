@@ -25,43 +25,56 @@ type loadedSource struct {
 //
 // What is compared with: the record of the last publication. What the selection does not publish
 // yet is compared with what lives in the cluster instead, because server-side apply replaces
-// spec.versions as a whole.
-func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, result *render.Result,
-	loaded []loadedSource, around surroundings) error {
-	if result.Revision == revisionOf(cs) {
-		return nil
-	}
-	last, err := r.lastPublished(cs)
-	if err != nil && approved(cs, loaded) {
-		return nil
-	}
-	if err != nil {
-		return r.hold(cs, loaded, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
-			Reason:  v1alpha1.BaselineLostReason,
-			Message: "what was published last is not known, so that nobody can say what this revision takes away: " + err.Error(),
+// spec.versions as a whole; and what a Kustomization has applied that never had an artifact of the
+// selection, with its inventory, because it deletes what that has and the render lacks.
+func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
+	needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
+	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
+	last, err := r.baseline(ctx, cs, p.record)
+	var lost *baselineError
+	if errors.As(err, &lost) {
+		if approved {
+			return nil
+		}
+		return hold(cs, p, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
+			Reason: v1alpha1.BaselineLostReason, Message: lost.Error(),
 		}})
 	}
-	next := guard.Next{Selection: cs, Sources: guardSources(loaded), Result: result}
-	if around.consumed.mayActHere() {
-		if next.Adopted, err = r.adopt(ctx, cs, last.Definitions, result.Definitions, around); err != nil {
+	if err != nil {
+		return err
+	}
+	next := guard.Next{Selection: cs, Sources: guardSources(p.loaded), Result: p.result}
+	if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" {
+		if next.Adopted, err = r.adopted(ctx, cs, p, last.Definitions); err != nil {
 			return err
 		}
 	}
-	held := guard.Decide(ctx, last, next).Held
-	if len(held) == 0 || approved(cs, loaded) {
-		return nil
+	next.Pruned, p.compared, err = r.Cluster.Pruned(ctx, p.around.Consumers, p.result.Definitions, p.record.knows(cs))
+	if err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	return r.hold(cs, loaded, guard.MostSerious(held), heldReasons(held, result.Selection))
+	verdict := guard.Decide(ctx, last, next)
+	if len(verdict.Held) > 0 && !approved {
+		return hold(cs, p, guard.MostSerious(verdict.Held), heldReasons(verdict.Held, p.result.Selection))
+	}
+	if verdict.LosingEdit {
+		return r.settled(ctx, cs, p.observed)
+	}
+	return nil
 }
 
-// toApprove returns the sources whose revisions have to be approved: those that changed since the
-// last publication, or all when none did.
-func toApprove(cs *v1alpha1.CatalogSelection, loaded []loadedSource) []guard.Source {
-	return guard.ToApprove(cs.Status.Sources, guardSources(loaded))
-}
-
-func approved(cs *v1alpha1.CatalogSelection, loaded []loadedSource) bool {
-	return guard.Approved(cs.Spec.Safeguards, toApprove(cs, loaded))
+// adopted returns what live definitions lose that enter the artifact. While it is withheld, all that
+// it has enters.
+func (r *CatalogSelectionReconciler) adopted(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal,
+	published []safeguard.Definition) ([]safeguard.Change, error) {
+	if !p.around.MayAct(cs) {
+		return nil, nil
+	}
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		published = nil
+	}
+	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result.Definitions, p.around)
+	return adopted, fail(v1alpha1.StorageFailedReason, err)
 }
 
 // holdError says that a safeguard holds a render.
@@ -69,6 +82,9 @@ type holdError struct {
 	reason string
 	status v1alpha1.HeldStatus
 }
+
+// Reason is the reason of the condition Held.
+func (h *holdError) Reason() string { return h.reason }
 
 // Error returns the message of the condition Held.
 func (h *holdError) Error() string {
@@ -118,29 +134,27 @@ func boundReasons(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
 	return reasons[:min(len(reasons), maxHeldReasons)]
 }
 
-func (r *CatalogSelectionReconciler) hold(cs *v1alpha1.CatalogSelection, loaded []loadedSource, reason string, reasons []v1alpha1.HeldReason) error {
-	observed := make([]observedSource, len(loaded))
-	for i, l := range loaded {
-		observed[i] = l.observedSource
-	}
+func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v1alpha1.HeldReason) error {
 	status := v1alpha1.HeldStatus{
-		Revision: originMetadata(observed)[originRevision],
+		Revision: originMetadata(p.observed)[originRevision],
 		Total:    count(len(reasons)),
 		Reasons:  boundReasons(reasons),
 	}
-	if reason != v1alpha1.EmptyResultReason {
-		status.Approve = guard.Checksums(toApprove(cs, loaded))
+	if p.result != nil {
+		needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
+		status.Approve = needed.Lines(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals)
 	}
 	return &holdError{reason: reason, status: status}
 }
 
-// holdEmpty turns the refusal of an empty render into a hold; other errors stay as they are.
-func (r *CatalogSelectionReconciler) holdEmpty(cs *v1alpha1.CatalogSelection, loaded []loadedSource, err error) error {
+// holdEmpty turns the refusal of an empty render into a hold, which nothing releases; other errors stay
+// as they are.
+func holdEmpty(cs *v1alpha1.CatalogSelection, p *proposal, err error) error {
 	var refused *render.Error
 	if !errors.As(err, &refused) || refused.Reason != v1alpha1.EmptyResultReason {
 		return err
 	}
-	return r.hold(cs, loaded, refused.Reason, []v1alpha1.HeldReason{{
+	return hold(cs, p, refused.Reason, []v1alpha1.HeldReason{{
 		Reason: refused.Reason, Message: truncate(refused.Error(), maxEventMessage),
 	}})
 }
@@ -152,4 +166,15 @@ func heldReasons(changes []safeguard.Change, decided selection.Result) []v1alpha
 		reasons[i].Message = truncate(reasons[i].Message, maxEventMessage)
 	}
 	return reasons
+}
+
+func guardSources(loaded []loadedSource) []guard.Source {
+	sources := make([]guard.Source, len(loaded))
+	for i, l := range loaded {
+		sources[i] = guard.Source{
+			Kind: l.kind, Name: l.name, Path: l.path, Checksum: guard.Checksum(l.artifact.Revision),
+			Digest: l.artifact.Digest, Catalog: l.catalog,
+		}
+	}
+	return sources
 }

@@ -27,8 +27,8 @@ func (f *failure) Unwrap() error { return f.err }
 func fail(reason string, err error) error {
 	var known *failure
 	var rendering *render.Error
-	var held *holdError
-	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) || errors.As(err, &held) {
+	var reasoned reasoner
+	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) || errors.As(err, &reasoned) {
 		return err
 	}
 	return &failure{reason: reason, err: err}
@@ -45,11 +45,17 @@ func reasonOf(err error) string {
 	if errors.As(err, &rendering) {
 		return rendering.Reason
 	}
-	var held *holdError
-	if errors.As(err, &held) {
-		return held.reason
+	var reasoned reasoner
+	if errors.As(err, &reasoned) {
+		return reasoned.Reason()
 	}
 	return v1alpha1.StorageFailedReason
+}
+
+// reasoner is an error that knows its reason.
+type reasoner interface {
+	error
+	Reason() string
 }
 
 // retry says when a selection is reconciled again without an event.
@@ -76,7 +82,11 @@ type outcome struct {
 	pushed *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
-	retry retry
+	// waiting is true while a render waits for something that is expected to come.
+	waiting bool
+	retry   retry
+	// after is when to come back at the latest; zero leaves that to retry.
+	after time.Duration
 }
 
 // decide is the only place that turns an error into an outcome (DESIGN 8):
@@ -87,7 +97,8 @@ type outcome struct {
 //	AccessDenied, Invalid*, NameConflict,
 //	ContractViolated                              False  Stalled      next change
 //	VerificationFailed                            False  Stalled      next change of the source
-//	Conflict                                      False  Stalled      next change, also of the other
+//	Conflict                                      False  Stalled      next change of the other, and soon
+//	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed                    False  Reconciling  backoff
@@ -103,8 +114,16 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 		o.retry, o.quiet = atInterval, true
 	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason:
 		o.retry = backoff
+	case v1alpha1.SourcesUnsettledReason, v1alpha1.HandoverReason:
+		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, settleRetry
+	case v1alpha1.ConflictReason:
+		o.stalled, o.retry, o.after = true, atInterval, conflictRetry
 	default:
 		o.stalled = true
+	}
+	var unsettled *unsettledError
+	if errors.As(err, &unsettled) {
+		o.after = unsettled.after
 	}
 	var held *holdError
 	if errors.As(err, &held) {
@@ -159,6 +178,9 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	case o.ready && o.held != nil:
 		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held",
 			readyMessage(cs))
+	case o.waiting:
+		conditions.MarkReconciling(cs, o.reason, "%s", message)
+		conditions.MarkUnknown(cs, meta.ReadyCondition, o.reason, "%s", message)
 	case o.ready:
 		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s", message)
 	case o.stalled:
@@ -201,10 +223,23 @@ func truncate(s string, limit int) string {
 	return s[:cut] + "..."
 }
 
+// conflictRetry is how soon a conflict is looked at again: a reservation may have run out.
+const conflictRetry = time.Minute
+
+// soon makes the outcome come back after a delay, if that is not zero.
+func (o *outcome) soon(after time.Duration) {
+	if after > 0 && (o.after == 0 || after < o.after) {
+		o.after = after
+	}
+}
+
 // requeueAfter returns the delay that the outcome asks for, before jitter; zero is none.
 func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
-	if o.retry == atInterval {
+	switch {
+	case o.retry == atInterval && o.after > 0:
+		return min(o.after, interval.Duration)
+	case o.retry == atInterval:
 		return interval.Duration
 	}
-	return 0
+	return o.after
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -53,82 +54,134 @@ func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) pub
 	return p
 }
 
+// proposal is a render on its way to be published, and what was found about it.
+type proposal struct {
+	next     publication
+	record   *publishedRecord
+	observed []observedSource
+	loaded   []loadedSource
+	result   *render.Result
+	around   *cluster.Surroundings
+	compared cluster.Compared
+	start    time.Time
+}
+
 // publish renders and publishes, if there is anything new that nothing speaks against.
 func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, start time.Time) error {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return err
 	}
-	observed, err := r.observe(ctx, cs)
-	if err != nil {
+	p := &proposal{start: start, record: recordOf(cs)}
+	if p.observed, err = r.observe(ctx, cs); err != nil {
 		return err
 	}
-	consumed, err := r.consumersOf(ctx, cs)
+	consumed, err := r.Cluster.ConsumersOf(ctx, cs)
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	next := publicationOf(cs, observed)
+	p.next = publicationOf(cs, p.observed)
 	last, ok := r.lastPublication(cs)
-	if err := demandVerified(observed, ok && last.sameSources(next)); err != nil {
+	if err := demandVerified(p.observed, ok && last.sameSources(p.next)); err != nil {
 		return err
 	}
-	if ok && served && last.sameInputs(next) {
-		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
+	if ok && served && last.sameInputs(p.next) && (cs.Status.Withheld == "" || consumed.None()) {
+		r.Cluster.Withdraw(ctx, cs)
+		return nil
 	}
-	r.recall(cs, observed)
-	loaded, err := r.load(ctx, observed)
-	if err != nil {
+	r.recall(cs, p.observed)
+	if p.loaded, err = r.load(ctx, p.observed); err != nil {
 		return err
 	}
-	result, err := render.Render(ctx, selectionSources(loaded), opts)
-	if err != nil {
-		return r.holdEmpty(cs, loaded, err)
+	if p.result, err = render.Render(ctx, selectionSources(p.loaded), opts); err != nil {
+		return holdEmpty(cs, p, err)
 	}
-	around, err := r.surround(ctx, cs, consumed, result.Definitions)
-	if err != nil {
+	if p.around, err = r.Cluster.Inspect(ctx, cs, consumed, p.result.Definitions); err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	r.Cluster.Want(cs, consumed, p.result.Definitions)
+	if err := r.admit(ctx, cs, p); err != nil {
 		return err
 	}
-	if err := r.guard(ctx, cs, result, loaded, around); err != nil {
-		return err
-	}
-	artifact, err := r.store(cs, result, observed)
+	artifact, err := r.store(cs, p.result, p.observed)
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	next.artifact = *artifact
-	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, next, result, observed, start))
+	p.next.artifact = *artifact
+	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, p))
+}
+
+// admit returns nil once nothing speaks against a render: no safeguard, nobody who holds one of its
+// objects, and no object that Flux would delete on its way to another selection. What is bypassed is
+// marked last; what cannot be marked is guarded once more, as what Flux applies over.
+func (r *CatalogSelectionReconciler) admit(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
+	for {
+		if err := r.guard(ctx, cs, p); err != nil {
+			return err
+		}
+		if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" {
+			if err := r.Cluster.Claim(ctx, cs, p.around, p.result.Definitions); err != nil {
+				return fail(v1alpha1.StorageFailedReason, err)
+			}
+		}
+		if err := r.Cluster.HandOver(ctx, cs, p.around, p.result.Definitions); err != nil {
+			return fail(v1alpha1.StorageFailedReason, err)
+		}
+		if !p.around.MayAct(cs) {
+			return nil
+		}
+		marked, err := r.Cluster.MarkEntering(ctx, cs, p.around, p.result.Definitions)
+		if err != nil {
+			return fail(v1alpha1.StorageFailedReason, err)
+		}
+		if marked {
+			return nil
+		}
+	}
 }
 
 // commit tells of an artifact that is stored: first the status, then the ExternalArtifact. After
 // a crash between the two, the ExternalArtifact follows the status, and no revision is ever taken
 // back.
-func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1alpha1.CatalogSelection, next publication,
-	result *render.Result, observed []observedSource, start time.Time) error {
-	packed, err := newRecord(cs, observed, result).pack()
+func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1alpha1.CatalogSelection, p *proposal) error {
+	packed, err := newRecord(cs, p).pack()
 	if err != nil {
 		return err
 	}
 	if packed == nil {
-		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: every new revision will be held until it is approved")
+		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: new revisions are compared with the artifact itself")
 	}
-	held := r.holdings.of(cs)
-	artifact := next.artifact
-	recordPublication(cs, &artifact, result, next.sources, time.Since(start))
+	if cs.Status.Withheld, err = r.withheld(ctx, cs, p.around.Consumers); err != nil {
+		return err
+	}
+	artifact := p.next.artifact
+	recordPublication(cs, &artifact, p.result, p.next.sources, time.Since(p.start))
 	cs.Status.Published = packed
+	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals, guardSources(p.loaded), artifact.Revision)
 	if err := r.patchStatus(ctx, before, cs); err != nil {
 		return err
 	}
 	cs.DeepCopyInto(before)
-	r.published.Store(client.ObjectKeyFromObject(cs), next)
-	now := keysOf(result.Definitions)
-	r.holdings.set(cs.UID, now)
-	if err := r.announce(ctx, cs, &artifact); err != nil {
-		return err
+	r.published.Store(client.ObjectKeyFromObject(cs), p.next)
+	r.edits.forget(cs.UID)
+	r.Cluster.Commit(ctx, cs, p.around, p.result.Definitions)
+	return r.announce(ctx, cs)
+}
+
+// withheld says why the ExternalArtifact is to name no artifact yet, empty when it is. What was served
+// once stays served.
+func (r *CatalogSelectionReconciler) withheld(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed cluster.Consumers) (string, error) {
+	if cs.Spec.Cluster.Serve == v1alpha1.ServeAlways || !consumed.None() || cs.Status.Artifact != nil && cs.Status.Withheld == "" {
+		return "", nil
 	}
-	if changed := differing(held, now); len(changed) > 0 {
-		r.wakeOthers(ctx, cs, changed)
+	announced, err := r.externalArtifact(ctx, cs)
+	if client.IgnoreNotFound(err) != nil {
+		return "", err
 	}
-	return nil
+	if err == nil && announced.Status.Artifact != nil {
+		return "", nil
+	}
+	return v1alpha1.NoConsumerReason, nil
 }
 
 // load returns the sources with their catalogs, and notes in observed where these were.

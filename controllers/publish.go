@@ -3,6 +3,7 @@ package controllers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -74,9 +75,10 @@ func (r *CatalogSelectionReconciler) intact(cs *v1alpha1.CatalogSelection) bool 
 		r.Storage.VerifyArtifact(*artifact) == nil
 }
 
-// announce makes the ExternalArtifact of the selection's name say what artifact says, and
-// creates it where it is missing. One that the selection does not own is never touched.
-func (r *CatalogSelectionReconciler) announce(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) error {
+// announce makes the ExternalArtifact of the selection's name say what the status says, and creates it
+// where it is missing: the artifact, or nothing while that is withheld. One that the selection does not
+// own is never touched.
+func (r *CatalogSelectionReconciler) announce(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	existing, err := r.externalArtifact(ctx, cs)
 	if apierrors.IsNotFound(err) {
 		existing = desiredExternalArtifact(cs)
@@ -88,7 +90,7 @@ func (r *CatalogSelectionReconciler) announce(ctx context.Context, cs *v1alpha1.
 	if err := r.patchSpec(ctx, cs, existing); err != nil {
 		return fmt.Errorf("patching the ExternalArtifact: %w", err)
 	}
-	if err := r.patchArtifact(ctx, existing, artifact); err != nil {
+	if err := r.patchArtifact(ctx, cs, existing); err != nil {
 		return fmt.Errorf("patching the status of the ExternalArtifact: %w", err)
 	}
 	return nil
@@ -143,13 +145,53 @@ func (r *CatalogSelectionReconciler) patchSpec(ctx context.Context, cs *v1alpha1
 	return r.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(r.ControllerName))
 }
 
-func (r *CatalogSelectionReconciler) patchArtifact(ctx context.Context, existing *sourcev1.ExternalArtifact, artifact *meta.Artifact) error {
-	before := existing.DeepCopy()
-	existing.Status.Artifact = artifact.DeepCopy()
-	conditions.MarkTrue(existing, meta.ReadyCondition, v1alpha1.SucceededReason,
-		"stored artifact for revision %s", artifact.Revision)
-	if equality.Semantic.DeepEqual(before.Status, existing.Status) {
+// patchArtifact writes what announceStatus says, if the ExternalArtifact says anything else. It is
+// fenced: a process that was frozen meanwhile, while another one leads, must not put an older artifact
+// back. First the ExternalArtifact is read past the cache, then the selection, which another leader
+// writes first; the optimistic lock covers what it writes afterwards.
+func (r *CatalogSelectionReconciler) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
+	if !announceStatus(cs, existing.DeepCopy()) {
 		return nil
 	}
-	return r.Status().Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(r.ControllerName))
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
+		return err
+	}
+	now := &v1alpha1.CatalogSelection{}
+	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
+		return err
+	}
+	if now.UID != cs.UID || revisionOf(now) != revisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
+			errors.New("another process has published something else"))
+	}
+	before := existing.DeepCopy()
+	if !announceStatus(cs, existing) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return r.Status().Patch(ctx, existing, patch, client.FieldOwner(r.ControllerName))
+}
+
+// announceStatus gives the ExternalArtifact the status that it is to have, and reports whether that
+// changes it.
+func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) bool {
+	before := existing.Status.DeepCopy()
+	switch {
+	case cs.Status.Withheld != "":
+		existing.Status.Artifact = nil
+		conditions.MarkFalse(existing, meta.ReadyCondition, cs.Status.Withheld, "%s", withheldMessage(cs))
+	default:
+		existing.Status.Artifact = cs.Status.Artifact.DeepCopy()
+		conditions.MarkTrue(existing, meta.ReadyCondition, v1alpha1.SucceededReason,
+			"stored artifact for revision %s", cs.Status.Artifact.Revision)
+	}
+	return !equality.Semantic.DeepEqual(before, &existing.Status)
+}
+
+func withheldMessage(cs *v1alpha1.CatalogSelection) string {
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		return "no artifact is served until a Kustomization uses it and what it has applied was compared; " +
+			"spec.cluster.serve: Always of the CatalogSelection serves it to other consumers"
+	}
+	return "no artifact is served while others hold what it has; the CatalogSelection says more"
 }

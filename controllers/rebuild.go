@@ -57,7 +57,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, before, cs *v1
 		return err
 	}
 	cs.DeepCopyInto(before)
-	return r.announce(ctx, cs, artifact)
+	return r.announce(ctx, cs)
 }
 
 // sources returns the sources of the record as they were observed.

@@ -9,8 +9,10 @@ import (
 	"io"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -18,6 +20,8 @@ import (
 // publishedRecord is what status.published holds: all that is needed to compare a new revision with the
 // artifact, and to render the artifact once more. It outlives the data directory.
 type publishedRecord struct {
+	// Format of the record; see recordFormat.
+	Format int `json:"format,omitempty"`
 	// Spec that was rendered, without what does not matter to the artifact.
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
@@ -27,7 +31,20 @@ type publishedRecord struct {
 	Carriers []*carrier `json:"carriers,omitempty"`
 	// Definitions in the artifact.
 	Definitions []safeguard.Definition `json:"definitions"`
+	// Sources are what selection reads of them; nil where that is too large.
+	Sources []guard.RecordedSource `json:"sources,omitempty"`
+	// Revisions that were published, the last one first, bounded.
+	Revisions []string `json:"revisions,omitempty"`
+	// Compared are the consumers whose inventory was compared.
+	Compared cluster.Compared `json:"compared,omitempty"`
 }
+
+// recordFormat is 1 for a record with Sources, Revisions and Compared, which older ones lack.
+const recordFormat = 1
+
+// maxRevisions bounds the revisions of a record. A Kustomization that lags more behind is compared by
+// its inventory.
+const maxRevisions = 100
 
 // Bounds of a record in bytes: as it is stored, before base64 makes it a third longer (the CRD
 // has a maxLength of 256 KiB), and as it is unpacked, because the status may be anybody's.
@@ -39,20 +56,53 @@ const (
 // errNoRecord says that the status does not have the record of its artifact.
 var errNoRecord = errors.New("status.published is missing or cannot be read")
 
-func newRecord(cs *v1alpha1.CatalogSelection, sources []observedSource, result *render.Result) publishedRecord {
-	r := publishedRecord{Spec: renderedSpec(cs), Definitions: result.Definitions}
-	for _, s := range sources {
+func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
+	r := publishedRecord{
+		Format: recordFormat, Spec: guard.RenderedSpec(cs), Definitions: p.result.Definitions,
+		Sources: guard.Record(guardSources(p.loaded), p.result.Definitions), Compared: p.compared,
+	}
+	for _, s := range p.observed {
 		r.URLs = append(r.URLs, s.artifact.URL)
 		r.Carriers = append(r.Carriers, s.carrier)
 	}
 	if !slices.ContainsFunc(r.Carriers, func(c *carrier) bool { return c != nil }) {
 		r.Carriers = nil
 	}
+	r.Revisions = []string{p.result.Revision}
+	for _, revision := range p.record.revisions(cs) {
+		if revision != p.result.Revision && len(r.Revisions) < maxRevisions {
+			r.Revisions = append(r.Revisions, revision)
+		}
+	}
 	return r
 }
 
-func renderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
-	return guard.RenderedSpec(cs)
+// revisions returns what was published so far; there may be no record.
+func (r *publishedRecord) revisions(cs *v1alpha1.CatalogSelection) []string {
+	if r != nil && len(r.Revisions) > 0 {
+		return r.Revisions
+	}
+	if r == nil || cs.Status.Artifact == nil {
+		return nil
+	}
+	revisions := []string{cs.Status.Artifact.Revision}
+	for _, snapshot := range cs.Status.History {
+		revisions = append(revisions, snapshot.Metadata["revision"])
+	}
+	return revisions
+}
+
+// knows returns whether the inventory of a consumer that has applied a revision needs no comparison: it
+// is a revision of the selection, or was applied when the inventory was compared. There may be no
+// record. One of an older release does not say, and holds nothing.
+func (r *publishedRecord) knows(cs *v1alpha1.CatalogSelection) func(types.UID, string) bool {
+	return func(uid types.UID, revision string) bool {
+		if r == nil {
+			return false
+		}
+		compared, known := r.Compared[uid]
+		return r.Format < recordFormat || known && compared == revision || slices.Contains(r.revisions(cs), revision)
+	}
 }
 
 // pack returns the record as the status holds it, nil when that is too large.
@@ -67,6 +117,10 @@ func (r publishedRecord) pack() ([]byte, error) {
 	}
 	if err := compressor.Close(); err != nil {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
+	}
+	if packed.Len() > maxRecord && r.Sources != nil {
+		r.Sources = nil // an edit then excuses nothing while the catalog changes
+		return r.pack()
 	}
 	if packed.Len() > maxRecord {
 		return nil, nil
@@ -92,8 +146,17 @@ func unpack(published []byte) (*publishedRecord, error) {
 	return &r, nil
 }
 
-// definitionsOf returns what the artifact of the selection holds; nothing before the first one.
-func definitionsOf(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
+// recordOf returns the record of the last publication; nil where there is none that can be read.
+func recordOf(cs *v1alpha1.CatalogSelection) *publishedRecord {
+	record, err := unpack(cs.Status.Published)
+	if err != nil {
+		return nil
+	}
+	return record
+}
+
+// PublishedDefinitions returns what the artifact of the selection holds; nothing before the first one.
+func PublishedDefinitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	if cs.Status.Artifact == nil {
 		return nil, nil
 	}

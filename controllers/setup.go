@@ -39,8 +39,8 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 		return fmt.Errorf("adding the storage watch: %w", err)
 	}
 	r.woken = make(chan event.GenericEvent)
-	r.Kinds.Enqueue = r.wake
-	if err := mgr.Add(r.Kinds); err != nil {
+	r.Cluster.Enqueue, r.Cluster.Kinds.Enqueue = r.wake, r.wake
+	if err := mgr.Add(r.Cluster.Kinds); err != nil {
 		return fmt.Errorf("adding the watches of kinds: %w", err)
 	}
 	r.Pushes.wake = r.wake
@@ -120,4 +120,17 @@ func sourceUpdated(matters func(older, newer fluxSource) bool) predicate.Predica
 		newer, ok := e.ObjectNew.(fluxSource)
 		return ok && matters(older, newer)
 	}}
+}
+
+// wake puts selections into the queue.
+func (r *CatalogSelectionReconciler) wake(ctx context.Context, keys ...types.NamespacedName) {
+	for _, key := range keys {
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Name, cs.Namespace = key.Name, key.Namespace
+		select {
+		case r.woken <- event.GenericEvent{Object: cs}:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -49,5 +50,25 @@ func load(ctx context.Context, source string, files *tree.Tree, dir string) (*ca
 		}
 	}
 	c, err := catalog.Load(ctx, root)
-	return c, classify(source, err)
+	if err != nil {
+		return nil, classify(source, err)
+	}
+	c.Digest = digestBelow(files, dir)
+	return c, nil
+}
+
+// digestBelow returns the digest of the files below a directory ("" is the root), which does not
+// depend on what else an artifact holds.
+func digestBelow(files *tree.Tree, dir string) string {
+	if dir == "" {
+		return files.Digest()
+	}
+	below := tree.New()
+	for _, path := range files.Paths() {
+		if name, ok := strings.CutPrefix(path, dir+"/"); ok {
+			content, _ := files.Content(path)
+			_ = below.Add(name, content) // the paths of a tree are good, and so are they without a prefix
+		}
+	}
+	return below.Digest()
 }

@@ -52,8 +52,14 @@ const (
 	// BaselineLostReason: what was published last is not known any more, so that a new revision
 	// cannot be compared with it.
 	BaselineLostReason = "BaselineLost"
-	// ConflictReason: an older selection that acts on this cluster holds the same object.
+	// ConflictReason: another selection, or another source of Flux, holds the same live object.
 	ConflictReason = "Conflict"
+	// HandoverReason: what leaves the selection moves to another one, which has to be known, or has to
+	// have applied it, before it is let go.
+	HandoverReason = "Handover"
+	// SourcesUnsettledReason: an edit of the spec takes something away, and Flux may not have seen yet
+	// the sources that were edited with it.
+	SourcesUnsettledReason = "SourcesUnsettled"
 	// NameConflictReason: an ExternalArtifact of this name exists and belongs to somebody else.
 	NameConflictReason = "NameConflict"
 	// StorageFailedReason: the archive or the ExternalArtifact could not be written.

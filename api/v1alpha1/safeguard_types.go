@@ -31,11 +31,14 @@ type Safeguards struct {
 	// +optional
 	OnMajorUpgrade string `json:"onMajorUpgrade,omitempty"`
 
-	// Approve lists checksums of source revisions, <algorithm>:<hex>, whose held changes are
-	// accepted; of an OCIRepository it is the digest of the manifest. Where several sources
-	// changed, each has to be listed. An empty result cannot be approved.
+	// Approve lists what is accepted of what is held: <algorithm>:<hex>, or <algorithm>:<hex>#<note>. The
+	// checksum is that of a source's revision; of an OCIRepository it is the digest of the manifest.
+	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, and where no
+	// source changed, it is that of the render, as status.held says. An entry is used up once what it
+	// names is published; another note makes it a new one. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64
-	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}$"
+	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
+	// +kubebuilder:validation:items:MaxLength=255
 	// +listType=set
 	// +optional
 	Approve []string `json:"approve,omitempty"`
@@ -64,6 +67,15 @@ type Cluster struct {
 	// +kubebuilder:default=Ignore
 	// +optional
 	Unmanaged string `json:"unmanaged,omitempty"`
+
+	// Serve: Compared names no artifact in the ExternalArtifact until a Kustomization uses it and its
+	// inventory was compared with what is rendered: a Kustomization that is pointed here from elsewhere
+	// deletes what its inventory has and the artifact lacks. Always serves from the first publication
+	// on, for consumers that are no Kustomizations.
+	// +kubebuilder:validation:Enum=Compared;Always
+	// +kubebuilder:default=Compared
+	// +optional
+	Serve string `json:"serve,omitempty"`
 }
 
 // Values of the members of Cluster.
@@ -76,4 +88,8 @@ const (
 	UnmanagedIgnore = "Ignore"
 	// UnmanagedLabelled labels them.
 	UnmanagedLabelled = "Label"
+	// ServeCompared serves what was compared with the inventory of a consumer.
+	ServeCompared = "Compared"
+	// ServeAlways serves from the first publication on.
+	ServeAlways = "Always"
 )

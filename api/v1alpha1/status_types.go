@@ -20,9 +20,15 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Artifact is what the ExternalArtifact of the same name carries.
+	// Artifact is what was published last. The ExternalArtifact of the same name carries it, unless it
+	// is withheld.
 	// +optional
 	Artifact *meta.Artifact `json:"artifact,omitempty"`
+
+	// Withheld says why the ExternalArtifact names no artifact: NoConsumer until the first Kustomization
+	// that uses it was compared, Conflict while another selection or source holds what is published.
+	// +optional
+	Withheld string `json:"withheld,omitempty"`
 
 	// Sources are the sources, in the spec's order, that the artifact was rendered from.
 	// +listType=atomic
@@ -45,6 +51,12 @@ type CatalogSelectionStatus struct {
 	// Held says what a safeguard keeps from being published, and how to release it.
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
+
+	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published. They
+	// release nothing any more; another #note makes a new entry.
+	// +listType=atomic
+	// +optional
+	UsedApprovals []string `json:"usedApprovals,omitempty"`
 
 	// Consumers are the Kustomizations that use the artifact, by namespace and name. The list is
 	// bounded.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/fluxcd/pkg/artifact/digest"
 	artifactserver "github.com/fluxcd/pkg/artifact/server"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
@@ -84,8 +86,13 @@ func run(ctx context.Context, o *options) error {
 		Storage:              store,
 		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost), registries),
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
-		Kinds:                kinds.New(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
-		Accounts:             controllers.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
+		Cluster: &cluster.Cluster{
+			Selections: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: recorder,
+			Kinds:     kinds.New(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
+			Accounts:  cluster.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
+			Published: controllers.PublishedDefinitions, Now: time.Now,
+		},
+		SettleDelay:          o.settleDelay,
 		Pushes:               controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {

@@ -35,6 +35,7 @@ type options struct {
 	concurrent, httpRetry               int
 	catalogCache                        int64
 	defaultServiceAccount               string
+	settleDelay                         time.Duration
 
 	features       features.FeatureGates
 	acl            acl.Options
@@ -60,6 +61,8 @@ func parse(args []string) (*options, error) {
 		"The maximum size in bytes of the parsed catalogs that are kept in memory.")
 	fs.StringVar(&o.defaultServiceAccount, "default-service-account", "",
 		"Default service account used for impersonation when definitions are marked.")
+	fs.DurationVar(&o.settleDelay, "settle-delay", 30*time.Second,
+		"How old an edit of a CatalogSelection has to be that takes something away, so that sources that were edited with it are not missed.")
 	o.acl.BindFlags(fs)
 	o.artifact.BindFlags(fs)
 	o.client.BindFlags(fs)

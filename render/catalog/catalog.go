@@ -13,6 +13,8 @@ type Catalog struct {
 	// Lists are the named lists of catalogs/<name>/metadata.yaml: application names in the
 	// order of the file. Every name is that of an application.
 	Lists map[string][]string
+	// Digest of all files that were loaded, <algorithm>:<hex>; empty where the loader does not say.
+	Digest string
 }
 
 // Application is a definition of the catalog and what its metadata.yaml says about it.

@@ -44,9 +44,9 @@ func (s *Side) Published() guard.Published {
 	if s == nil || s.Empty != nil {
 		return guard.Published{}
 	}
+	spec := guard.RenderedSpec(s.Selection)
 	return guard.Published{
-		Spec: guard.RenderedSpec(s.Selection), Definitions: s.Result.Definitions,
-		Sources: func(context.Context) ([]guard.Source, error) { return s.Sources, nil },
+		Spec: &spec, Definitions: s.Result.Definitions, Sources: guard.Record(s.Sources, s.Result.Definitions),
 	}
 }
 
@@ -141,18 +141,10 @@ func held(from, to *Side, verdict guard.Verdict) *Held {
 	if len(verdict.Held) == 0 {
 		return nil
 	}
-	safeguards := to.Selection.Spec.Safeguards
 	h.Reasons = guard.Reasons(verdict.Held, to.Result.Selection)
-	needed := guard.ToApprove(from.statuses(), to.Sources)
-	h.Approved = guard.Approved(safeguards, needed)
-	for _, source := range needed {
-		switch {
-		case source.Checksum == "":
-			h.UnknownChecksums = append(h.UnknownChecksums, source.Name.Name)
-		case !guard.Approved(safeguards, []guard.Source{source}):
-			h.Approve = append(h.Approve, source.Checksum)
-		}
-	}
+	needed := guard.ToApprove(from.statuses(), to.Sources, to.Result.Revision)
+	h.Approve = needed.Missing(to.Selection.Spec.Safeguards.Approve)
+	h.Approved = len(h.Approve) == 0
 	h.Approve = sorted(h.Approve)
 	return h
 }

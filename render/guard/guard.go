@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -13,24 +14,15 @@ import (
 
 // Published is what a new render is compared with.
 type Published struct {
-	// Spec that was rendered, as RenderedSpec returns it.
-	Spec v1alpha1.CatalogSelectionSpec
+	// Spec that was rendered, as RenderedSpec returns it; nil where it is not known.
+	Spec *v1alpha1.CatalogSelectionSpec
 	// Definitions in the artifact; none before the first publication.
 	Definitions []safeguard.Definition
-	// Sources returns the sources of that time. It is asked only where both spec and catalogs may
-	// have changed something; an error says that they are not to be had, and so does nil.
-	Sources func(context.Context) ([]Source, error)
-}
-
-// Verdict is what was found about a new render. Every list is part of the one before.
-type Verdict struct {
-	// Changes are all that is lost, or jumps.
-	Changes []safeguard.Change
-	// ByCatalog are the changes that an edit of the spec does not explain. Adoptions are among
-	// them, whoever made the definition enter.
-	ByCatalog []safeguard.Change
-	// Held are those that the safeguards hold, unless they are approved.
-	Held []safeguard.Change
+	// Sources are what selection reads of the published applications, in the order of the spec; nil
+	// where that was too large to be recorded.
+	Sources []RecordedSource
+	// Older is true for a record that knows no Sources yet: it holds nothing that an edit may have made.
+	Older bool
 }
 
 // Next is what is about to be published.
@@ -40,22 +32,46 @@ type Next struct {
 	Result    *render.Result
 	// Adopted is what live definitions lose that were not published.
 	Adopted []safeguard.Change
+	// Pruned is what Kustomizations would delete that have applied something else.
+	Pruned []safeguard.Change
+}
+
+// Verdict is what was found about a new render. Every list is part of the one before.
+type Verdict struct {
+	// Changes are all that is lost, or jumps.
+	Changes []safeguard.Change
+	// ByCatalog are the changes that an edit of the spec does not explain. What is adopted or pruned
+	// is among them, whoever made it so.
+	ByCatalog []safeguard.Change
+	// Held are those that the safeguards hold, unless they are approved.
+	Held []safeguard.Change
+	// LosingEdit reports that the spec was edited since the last publication, and something published
+	// is lost.
+	LosingEdit bool
 }
 
 // Decide compares what is about to be published with what was.
+//
+// A loss is excused only if the new spec over the catalogs of the last publication makes it too:
+// that is what the review of the edit saw.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
-	v := Verdict{Changes: slices.Concat(changes, next.Adopted)}
-	if len(changes) > 0 {
-		changes = byCatalog(ctx, last, next, changes)
+	v := Verdict{Changes: slices.Concat(changes, next.Adopted, next.Pruned)}
+	if len(changes) > 0 && edited(last, next) {
+		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)
+		changes = safeguard.Unexcused(changes, byEdit(ctx, last, next, changes))
 	}
-	v.ByCatalog = slices.Concat(changes, next.Adopted)
+	v.ByCatalog = slices.Concat(changes, next.Adopted, next.Pruned)
 	for _, change := range v.ByCatalog {
 		if Holds(next.Selection.Spec.Safeguards, change.Reason) {
 			v.Held = append(v.Held, change)
 		}
 	}
 	return v
+}
+
+func edited(last Published, next Next) bool {
+	return last.Spec != nil && !equality.Semantic.DeepEqual(*last.Spec, RenderedSpec(next.Selection))
 }
 
 // Holds says whether a safeguard holds changes with the reason. What the API server defaults may

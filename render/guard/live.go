@@ -41,6 +41,9 @@ func AppliedBy(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
 }
 
+// PlatformOwned reports whether a controller of the platform reconciles a live definition.
+func PlatformOwned(object metav1.Object) bool { return object.GetLabels()[PlatformLabel] != "" }
+
 // Bypassed says whether an admin has bypassed a live definition.
 func Bypassed(object metav1.Object) bool {
 	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -60,23 +61,85 @@ func SourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (str
 	return kind, key
 }
 
-// ToApprove returns the sources whose revisions have to be approved: those that differ from what
-// was rendered before, or all when none does. A source whose checksum is unknown differs.
-func ToApprove(before []v1alpha1.SourceStatus, sources []Source) []Source {
+// Approval is what releases the changes that are held.
+type Approval struct {
+	// Needed are the checksums that each have to be approved.
+	Needed []string
+	// Render is the checksum of the new render, whose approval is enough.
+	Render string
+}
+
+// ToApprove returns what releases a render. A pull request can name the digest of a manifest before it
+// is pulled, so of OCIRepositories and ExternalArtifacts that differ from what was rendered before,
+// each revision has to be approved. A commit cannot name itself, and an edit of the spec alone has no
+// revision: then it is the render.
+func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string) Approval {
+	a := Approval{Render: Checksum(revision)}
 	var changed []Source
 	for _, source := range sources {
 		same := slices.ContainsFunc(before, func(s v1alpha1.SourceStatus) bool {
 			return s.Kind == source.Kind && s.Namespace == source.Name.Namespace && s.Name == source.Name.Name &&
 				Checksum(s.Revision) == source.Checksum && s.Digest == source.Digest
 		})
-		if !same || source.Checksum == "" {
+		if !same {
 			changed = append(changed, source)
 		}
 	}
-	if len(changed) == 0 {
-		return sources
+	unnamed := func(s Source) bool {
+		return s.Checksum == "" || s.Kind == "GitRepository" || s.Kind == "Bucket"
 	}
-	return changed
+	if a.Needed = Checksums(changed); len(a.Needed) == 0 || slices.ContainsFunc(changed, unnamed) {
+		a.Needed = []string{a.Render}
+	}
+	return a
+}
+
+// GivenBy reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, give
+// the approval.
+func (a Approval) GivenBy(entries []string) bool {
+	return len(a.Missing(entries)) == 0
+}
+
+// Missing returns the checksums that entries have to name, none when the approval is given.
+func (a Approval) Missing(entries []string) []string {
+	if names(entries, a.Render) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(a.Needed), func(sum string) bool { return names(entries, sum) })
+}
+
+// Lines returns the entries that give the approval, with a note where the plain checksum is used up.
+func (a Approval) Lines(entries, used []string) []string {
+	lines := a.Missing(Unused(entries, used))
+	for i, sum := range lines {
+		for n := 2; slices.Contains(used, lines[i]); n++ {
+			lines[i] = fmt.Sprintf("%s#%d", sum, n)
+		}
+	}
+	return lines
+}
+
+// Unused returns the entries that are not used up.
+func Unused(entries, used []string) []string {
+	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return slices.Contains(used, entry) })
+}
+
+// Used returns the entries that are used up once a render of sources is published: those that were,
+// and those that name what it was made of.
+func Used(entries, used []string, sources []Source, revision string) []string {
+	sums := append(Checksums(sources), Checksum(revision))
+	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
+		sum, _, _ := strings.Cut(entry, "#")
+		return !slices.Contains(used, entry) && !slices.Contains(sums, sum)
+	})
+}
+
+// names reports whether an entry names a checksum.
+func names(entries []string, sum string) bool {
+	return slices.ContainsFunc(entries, func(entry string) bool {
+		named, _, _ := strings.Cut(entry, "#")
+		return named == sum
+	})
 }
 
 // Checksums returns the known checksums of the sources, sorted and each once.
@@ -89,12 +152,4 @@ func Checksums(sources []Source) []string {
 	}
 	slices.Sort(sums)
 	return slices.Compact(sums)
-}
-
-// Approved says whether the selection approves every one of the sources. One whose checksum is
-// unknown cannot be approved.
-func Approved(safeguards v1alpha1.Safeguards, sources []Source) bool {
-	return !slices.ContainsFunc(sources, func(s Source) bool {
-		return !slices.Contains(safeguards.Approve, s.Checksum)
-	})
 }

@@ -27,6 +27,9 @@ type Key struct {
 	Group, Kind, Name string
 }
 
+// String returns <kind>.<group> <name>.
+func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.Name }
+
 // Key returns the identity of the definition.
 func (d Definition) Key() Key {
 	group, _, _ := strings.Cut(d.APIVersion, "/")
@@ -63,6 +66,9 @@ type Change struct {
 	Versions []string
 	// From and To are the highest versions before and after, of a MajorUpgrade.
 	From, To string
+	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the object that a
+	// Removal is about; empty for one that was published.
+	Consumer string
 }
 
 // same says whether both are about the same thing. A jump is the same jump only to the same
@@ -96,7 +102,7 @@ func Compare(older, newer []Definition) []Change {
 			})
 		}
 	}
-	sortChanges(changes)
+	Sort(changes)
 	return changes
 }
 
@@ -114,69 +120,41 @@ func Adopt(live, newer []Definition) []Change {
 			})
 		}
 	}
-	sortChanges(changes)
+	Sort(changes)
 	return changes
 }
 
-// ByCatalog returns, of the changes that the new spec and the new catalog make together, those
-// that the catalog makes: they are also there when the old spec meets the new catalog. Lost
-// versions of one definition are told apart one by one, also when the catalog alone would take
-// the whole definition.
-//
-// Everything else follows from the edit of the spec, which was reviewed.
-func ByCatalog(both, catalogAlone []Change) []Change {
-	var changes []Change
-	for _, change := range both {
-		alone := slices.IndexFunc(catalogAlone, change.same)
-		switch {
-		case change.Reason == v1alpha1.VersionRemovalReason:
-			change.Versions = common(change.Versions, lostOf(change.Key, catalogAlone))
-			if len(change.Versions) > 0 {
-				changes = append(changes, change)
-			}
-		case alone >= 0:
-			if change.Reason == v1alpha1.RemovalReason {
-				change.Versions = common(change.Versions, catalogAlone[alone].Versions)
-			}
-			changes = append(changes, change)
+// Loses reports whether the change takes something away.
+func (c Change) Loses() bool { return c.Reason != v1alpha1.MajorUpgradeReason }
+
+// Unexcused returns, of the changes, what is not among the excused ones. Lost versions are told apart
+// one by one, also where the excuse loses the whole definition.
+func Unexcused(changes, excused []Change) []Change {
+	lost := map[Key]map[string]bool{}
+	for _, c := range excused {
+		if lost[c.Key] == nil {
+			lost[c.Key] = map[string]bool{}
+		}
+		for _, v := range c.Versions {
+			lost[c.Key][v] = true
 		}
 	}
-	return changes
-}
-
-// Apart is ByCatalog for when it is also known what the new spec does to the old catalog. A change
-// is the spec's only if the spec alone makes it, as the review saw it, and the catalog alone does
-// not; everything else is the catalog's, also what neither does without the other.
-func Apart(both, catalogAlone, specAlone []Change) []Change {
-	var changes []Change
-	for _, change := range both {
-		taken, reviewed := lostOf(change.Key, catalogAlone), lostOf(change.Key, specAlone)
-		change.Versions = filter(change.Versions, func(v string) bool {
-			return slices.Contains(taken, v) || !slices.Contains(reviewed, v)
-		})
-		reviewable := slices.ContainsFunc(specAlone, change.same) && !slices.ContainsFunc(catalogAlone, change.same)
-		if change.Reason == v1alpha1.VersionRemovalReason {
-			reviewable = len(change.Versions) == 0
-		}
-		if !reviewable {
-			changes = append(changes, change)
-		}
-	}
-	return changes
-}
-
-// lostOf returns the versions that a definition loses, be it with all of it.
-func lostOf(key Key, changes []Change) []string {
-	var lost []string
+	var rest []Change
 	for _, c := range changes {
-		if c.Key == key {
-			lost = append(lost, c.Versions...)
+		if c.Reason == v1alpha1.VersionRemovalReason {
+			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][v] })
+			if len(c.Versions) > 0 {
+				rest = append(rest, c)
+			}
+		} else if !slices.ContainsFunc(excused, c.same) {
+			rest = append(rest, c)
 		}
 	}
-	return lost
+	return rest
 }
 
-func sortChanges(changes []Change) {
+// Sort sorts changes by name, then by kind and reason.
+func Sort(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Key.Name, b.Key.Name), cmp.Compare(a.Key.Group, b.Key.Group),
 			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason))
@@ -193,11 +171,11 @@ func index(definitions []Definition) map[Key]Definition {
 
 // missing returns the strings of older that newer lacks, in their order.
 func missing(older, newer []string) []string {
-	return filter(older, func(s string) bool { return !slices.Contains(newer, s) })
-}
-
-func common(a, b []string) []string {
-	return filter(a, func(s string) bool { return slices.Contains(b, s) })
+	kept := make(map[string]bool, len(newer))
+	for _, s := range newer {
+		kept[s] = true
+	}
+	return filter(older, func(s string) bool { return !kept[s] })
 }
 
 func filter(list []string, keep func(string) bool) []string {

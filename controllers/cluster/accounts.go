@@ -1,14 +1,10 @@
-package controllers
+package cluster
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -58,26 +54,6 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	return made, nil
 }
 
-func (r *CatalogSelectionReconciler) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {
-	return r.Accounts.client(cs.Namespace, cs.Spec.ServiceAccountName)
-}
-
-// saying is what is said once of a selection.
-type saying struct {
-	uid         types.UID
-	consequence string
-}
-
-// maxSaid bounds the part of an API error that is told, in bytes.
-const maxSaid = 512
-
-// sayForbidden says once for each selection, by an event and in the log, what the controller, or
-// the account that it acts as, may not do, and what does not work without it.
-func (r *CatalogSelectionReconciler) sayForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
-	message := truncate(err.Error(), maxSaid) + ": " + consequence
-	if _, said := r.said.LoadOrStore(saying{cs.UID, consequence}, true); said {
-		return
-	}
-	r.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, truncate(message, maxEventMessage))
-	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
+func (c *Cluster) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {
+	return c.Accounts.client(cs.Namespace, cs.Spec.ServiceAccountName)
 }

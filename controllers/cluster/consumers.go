@@ -1,4 +1,4 @@
-package controllers
+package cluster
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Bounds of status.consumers: entries, and bytes of a message.
@@ -27,42 +28,101 @@ const (
 	maxConsumerMessage = 512
 )
 
-// consumers are the Kustomizations that use the artifact of a selection.
-type consumers struct {
-	// known is false where Kustomizations cannot be seen.
-	known bool
+// Consumers are the Kustomizations that use the artifact of a selection.
+type Consumers struct {
+	// Known is false where Kustomizations cannot be seen.
+	Known bool
 	items []consumer
 }
 
+// consumer is a Kustomization that uses the artifact.
 type consumer struct {
 	v1alpha1.ConsumerStatus
+	uid types.UID
 	// reason why the artifact is not applied, one of Applied's; empty when it is.
 	reason string
+	// prune says that it deletes what leaves the artifact.
+	prune bool
+	// prefix and suffix are put around the names of objects.
+	prefix, suffix string
 }
 
-// actHere says whether one of them applies to this cluster.
-func (c consumers) actHere() bool {
-	return slices.ContainsFunc(c.items, func(item consumer) bool { return !item.Remote })
+func (c consumer) key() types.NamespacedName {
+	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }
 
-// mayActHere says whether one of them applies to this cluster, or one could that is not there yet.
-func (c consumers) mayActHere() bool {
-	return len(c.items) == 0 || c.actHere()
+// live returns the key under which a consumer applies a definition.
+func (c consumer) live(key safeguard.Key) safeguard.Key {
+	key.Name = c.prefix + key.Name + c.suffix
+	return key
 }
 
-// appliedHere says whether all that apply to this cluster have applied the artifact.
-func (c consumers) appliedHere() bool {
-	return c.actHere() && !slices.ContainsFunc(c.items, func(item consumer) bool { return !item.Remote && item.reason != "" })
+// local returns those that apply to this cluster.
+func (c Consumers) local() []consumer {
+	return slices.DeleteFunc(slices.Clone(c.items), func(item consumer) bool { return item.Remote })
+}
+
+// None reports whether it is known that no Kustomization uses the artifact.
+func (c Consumers) None() bool { return c.Known && len(c.items) == 0 }
+
+// ActHere reports whether one of them applies to this cluster.
+func (c Consumers) ActHere() bool { return len(c.local()) > 0 }
+
+// mayActHere reports whether one of them applies to this cluster, or one could that cannot be seen.
+func (c Consumers) mayActHere() bool { return !c.Known || c.ActHere() }
+
+// appliedHere reports whether all that apply to this cluster have applied the artifact.
+func (c Consumers) appliedHere() bool {
+	unapplied := func(item consumer) bool { return item.reason != "" }
+	return c.ActHere() && !slices.ContainsFunc(c.local(), unapplied)
+}
+
+// include reports whether a Kustomization is one of those that apply to this cluster.
+func (c Consumers) include(key types.NamespacedName) bool {
+	return slices.ContainsFunc(c.local(), func(item consumer) bool { return item.key() == key })
+}
+
+// liveKeys returns the keys under which definitions live here once they are applied.
+func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
+	local := c.local()
+	if len(local) == 0 {
+		local = []consumer{{}}
+	}
+	live := make(Keys, len(definitions))
+	for _, item := range local {
+		for _, d := range definitions {
+			live[item.live(d.Key())] = true
+		}
+	}
+	return live
+}
+
+var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
+
+// liveDefinitions returns definitions under the names that they have here once they are applied.
+func (c Consumers) liveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
+	named := func(item consumer) bool { return item.prefix != "" || item.suffix != "" }
+	if !slices.ContainsFunc(c.local(), named) {
+		return definitions
+	}
+	var live []safeguard.Definition
+	for _, item := range c.local() {
+		for _, d := range definitions {
+			d.Name = item.live(d.Key()).Name
+			live = append(live, d)
+		}
+	}
+	return live
 }
 
 // kustomizations is how Kustomizations are watched.
-func kustomizations() kinds.Kind {
+func (c *Cluster) kustomizations() kinds.Kind {
 	return kinds.Kind{
-		GVK:       kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind),
+		GVK:       kustomizationKind,
 		Object:    &kustomizev1.Kustomization{},
 		Trim:      trimKustomization,
 		Index:     func(o client.Object) []string { return consumedArtifact(o) },
-		Concerned: concernedByKustomization,
+		Concerned: c.concernedByKustomization,
 	}
 }
 
@@ -91,8 +151,8 @@ func consumedArtifact(o client.Object) []string {
 }
 
 // concernedByKustomization returns the selection whose artifact it uses, or used, when something
-// changed that the status of the selection tells.
-func concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
+// changed that the status of the selection reports; and those that wait for what it holds.
+func (c *Cluster) concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
 	a, _ := older.(*kustomizev1.Kustomization)
 	b, _ := newer.(*kustomizev1.Kustomization)
 	if a != nil && b != nil && a.Generation == b.Generation &&
@@ -106,32 +166,37 @@ func concernedByKustomization(_ context.Context, older, newer client.Object) []t
 		if ks == nil {
 			continue
 		}
+		var selection types.NamespacedName
 		for _, text := range consumedArtifact(ks) {
-			namespace, name, _ := strings.Cut(text, "/")
-			concerned = append(concerned, types.NamespacedName{Namespace: namespace, Name: name})
+			selection.Namespace, selection.Name, _ = strings.Cut(text, "/")
+			concerned = append(concerned, selection)
 		}
+		concerned = append(concerned, c.claims.waitingFor(client.ObjectKeyFromObject(ks), selection)...)
 	}
+	slices.SortFunc(concerned, compareNames)
 	return slices.Compact(concerned)
 }
 
-// consumersOf looks up the Kustomizations that use the artifact of cs.
-func (r *CatalogSelectionReconciler) consumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (consumers, error) {
-	reader, err := r.Kinds.Look(ctx, kustomizations(), client.ObjectKeyFromObject(cs))
+func compareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
+
+// ConsumersOf returns the Kustomizations that use the artifact of cs.
+func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
+	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
 	if errors.Is(err, kinds.ErrForbidden) {
-		r.sayForbidden(ctx, cs, err, "who applies the artifact is not known, so that Applied and conflicts with other selections are not told; config/rbac allows it")
+		c.reportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
 	}
 	if kinds.Settled(err) {
-		return consumers{}, nil
+		return Consumers{}, nil
 	}
 	if err != nil {
-		return consumers{}, err
+		return Consumers{}, err
 	}
 	var list kustomizev1.KustomizationList
 	named := client.MatchingFields{kinds.Index: client.ObjectKeyFromObject(cs).String()}
 	if err := reader.List(ctx, &list, named, client.UnsafeDisableDeepCopy); err != nil {
-		return consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
+		return Consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
 	}
-	found := consumers{known: true}
+	found := Consumers{Known: true}
 	for i := range list.Items {
 		found.items = append(found.items, consumerOf(&list.Items[i], revisionOf(cs)))
 	}
@@ -149,7 +214,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
-	}}
+	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	message := truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
 	switch {
@@ -167,8 +232,8 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	return c
 }
 
-// statuses returns what status.consumers tells.
-func (c consumers) statuses() []v1alpha1.ConsumerStatus {
+// Statuses returns what status.consumers tells.
+func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 	var out []v1alpha1.ConsumerStatus
 	for _, item := range c.items[:min(len(c.items), maxConsumers)] {
 		out = append(out, item.ConsumerStatus)
@@ -176,9 +241,9 @@ func (c consumers) statuses() []v1alpha1.ConsumerStatus {
 	return out
 }
 
-// applied returns the condition Applied; nil where there is nothing to say.
-func (c consumers) applied(revision string) *metav1.Condition {
-	if !c.known || revision == "" {
+// Applied returns the condition Applied; nil where there is nothing to say.
+func (c Consumers) Applied(revision string) *metav1.Condition {
+	if !c.Known || revision == "" {
 		return nil
 	}
 	if len(c.items) == 0 {
@@ -188,7 +253,7 @@ func (c consumers) applied(revision string) *metav1.Condition {
 	worst, waiting := c.worst()
 	if worst == nil {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
-			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), shortRevision(revision))}
+			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), short(revision))}
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s", worst.Namespace, worst.Name, worst.Message)
 	if waiting > 1 {
@@ -199,7 +264,7 @@ func (c consumers) applied(revision string) *metav1.Condition {
 
 // worst returns the consumer that needs attention most, nil when all have applied the artifact,
 // and the number of those that have not.
-func (c consumers) worst() (*consumer, int) {
+func (c Consumers) worst() (*consumer, int) {
 	rank := []string{v1alpha1.ProgressingReason, v1alpha1.SuspendedReason, v1alpha1.ApplyFailedReason, v1alpha1.FeatureGateDisabledReason}
 	var worst *consumer
 	waiting := 0
@@ -214,4 +279,13 @@ func (c consumers) worst() (*consumer, int) {
 		}
 	}
 	return worst, waiting
+}
+
+// short cuts the checksum of a revision to twelve digits, as far as people need it.
+func short(revision string) string {
+	const digits = 12
+	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
+		return revision[:i+1+digits]
+	}
+	return revision
 }

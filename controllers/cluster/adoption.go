@@ -1,4 +1,4 @@
-package controllers
+package cluster
 
 import (
 	"context"
@@ -13,14 +13,17 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// adopt returns what live definitions would lose that the selection does not publish yet.
-func (r *CatalogSelectionReconciler) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published, next []safeguard.Definition, around surroundings) ([]safeguard.Change, error) {
-	marked := func(object *liveMeta) bool { return around.bypass.marked[object.UID] }
-	adoption := guard.Adopt(cs, published, next, around.live, cs.Status.Artifact == nil, marked)
-	found, err := r.readVersions(ctx, adoption.Entering)
+// Adopted returns what live definitions would lose that the selection does not publish yet. Those are
+// left out that Flux leaves alone, or will, because the admin has bypassed them; except where this
+// process could not mark them.
+func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	published, next []safeguard.Definition, around *Surroundings) ([]safeguard.Change, error) {
+	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
+	first := cs.Status.Artifact == nil && !around.Consumers.Known
+	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), around.Consumers.liveDefinitions(next), around.live, first, marked)
+	found, err := c.readVersions(ctx, adoption.Entering)
 	if err != nil {
-		return nil, fail(v1alpha1.StorageFailedReason, err)
+		return nil, err
 	}
 	return adoption.Changes(found), nil
 }
@@ -31,16 +34,16 @@ func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {
 
 // readVersions reads the versions of definitions, of which only the metadata are watched: few one
 // by one, many by lists.
-func (r *CatalogSelectionReconciler) readVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+func (c *Cluster) readVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
 	const few = 20
 	if len(objects) > few {
-		return r.listVersions(ctx, objects)
+		return c.listVersions(ctx, objects)
 	}
 	var read []safeguard.Definition
 	for _, object := range objects {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(object.GroupVersionKind())
-		err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
+		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
 		}
@@ -49,7 +52,7 @@ func (r *CatalogSelectionReconciler) readVersions(ctx context.Context, objects [
 	return read, nil
 }
 
-func (r *CatalogSelectionReconciler) listVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+func (c *Cluster) listVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
 	const page = 250
 	wanted := map[safeguard.Key]*liveMeta{}
 	gvks := map[schema.GroupVersionKind]bool{}
@@ -61,7 +64,7 @@ func (r *CatalogSelectionReconciler) listVersions(ctx context.Context, objects [
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		for {
-			if err := r.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
+			if err := c.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
 				return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 			}
 			for _, u := range list.Items {

@@ -1,4 +1,4 @@
-package controllers
+package cluster
 
 import (
 	"context"
@@ -23,19 +23,22 @@ const (
 	reconcileAnnotation = guard.ReconcileAnnotation
 	pruneAnnotation     = guard.PruneAnnotation
 	disabled            = guard.Disabled
-	platformLabel       = guard.PlatformLabel
 	marksOwner          = guard.MarksOwner
+
+	// The owner labels, by which kustomize-controller marks what it applies.
+	ownerNameLabel      = "kustomize.toolkit.fluxcd.io/name"
+	ownerNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
 
 // liveMeta is the metadata of a live definition.
 type liveMeta = guard.Live
 
 // definitionKind is how the metadata of definitions are watched.
-func (r *CatalogSelectionReconciler) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
+func (c *Cluster) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
 	object := &liveMeta{}
 	object.SetGroupVersionKind(gvk)
 	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
-		return r.concernedByDefinition(ctx, gvk.GroupKind(), before, after)
+		return c.concernedByDefinition(ctx, gvk.GroupKind(), before, after)
 	}
 	return kinds.Kind{GVK: gvk, Object: object, Trim: trimDefinition, Concerned: concerned}
 }
@@ -54,9 +57,10 @@ func trimDefinition(o client.Object) {
 	}))
 }
 
-// concernedByDefinition returns the selections that hold a definition, that have applied it, that
-// were held because of it, or that label what nobody holds. A change of its status is no concern.
-func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
+// concernedByDefinition returns the selections that publish a definition, or are about to, whose
+// Kustomization has applied it, that were held because of it, or that label what nobody holds. A
+// change of its status is no concern.
+func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
 	before, after client.Object) []types.NamespacedName {
 	if !differ(before, after) {
 		return nil
@@ -65,7 +69,7 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 	if object == nil {
 		object = before
 	}
-	others, err := r.others(ctx, &v1alpha1.CatalogSelection{})
+	selections, err := c.others(ctx, &v1alpha1.CatalogSelection{})
 	if err != nil {
 		if ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
@@ -75,20 +79,20 @@ func (r *CatalogSelectionReconciler) concernedByDefinition(ctx context.Context, 
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
 	var concerned []types.NamespacedName
 	cared := false
-	for _, cs := range others {
-		mine := r.holdings.of(cs)[key] || appliedBy(cs, object)
+	for _, cs := range selections {
+		mine := c.served(cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object)
 		cared = cared || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
-	if !cared && owns(object, reconcileAnnotation) {
-		concerned = append(concerned, r.anyOfKind(others, kind)...)
+	if !cared && ownsAnyMark(object) {
+		concerned = append(concerned, c.anyOfKind(selections, kind)...)
 	}
 	return concerned
 }
 
-// differ says whether more than the status changed.
+// differ reports whether more than the status changed.
 func differ(before, after client.Object) bool {
 	return before == nil || after == nil || before.GetGeneration() != after.GetGeneration() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
@@ -96,9 +100,9 @@ func differ(before, after client.Object) bool {
 
 // anyOfKind returns one selection that has published definitions of a kind, to look after what
 // nobody holds.
-func (r *CatalogSelectionReconciler) anyOfKind(selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+func (c *Cluster) anyOfKind(selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
-		for key := range r.holdings.of(cs) {
+		for key := range c.served(cs) {
 			if key.Group == kind.Group && key.Kind == kind.Kind {
 				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
 			}
@@ -120,15 +124,20 @@ func untouched(object client.Object) bool { return guard.Untouched(object) }
 func owns(object client.Object, key string) bool { return guard.Owns(object, key) }
 
 // liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
-// does not have, has none; one that may not be read is said to be so once, and left out. Nobody may
-// modify them: they are the cache's.
-func (r *CatalogSelectionReconciler) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	gvks []schema.GroupVersionKind) ([]*liveMeta, error) {
+// does not have, has none; one that may not be read is reported once, and left out. With fresh, a
+// kind that was absent or forbidden is tried again at once. Nobody may modify the objects: they are
+// the cache's.
+func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	gvks []schema.GroupVersionKind, fresh bool) ([]*liveMeta, error) {
+	look := c.Kinds.Look
+	if fresh {
+		look = c.Kinds.Probe
+	}
 	var live []*liveMeta
 	for _, gvk := range gvks {
-		reader, err := r.Kinds.Look(ctx, r.definitionKind(gvk), client.ObjectKeyFromObject(cs))
+		reader, err := look(ctx, c.definitionKind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {
-			r.sayForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
+			c.reportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
 		}
 		if kinds.Settled(err) {
 			continue
@@ -147,4 +156,15 @@ func (r *CatalogSelectionReconciler) liveDefinitions(ctx context.Context, cs *v1
 		}
 	}
 	return live, nil
+}
+
+// ownerOf returns the Kustomization in the owner labels of a live object: the one that applied it
+// last. Without such labels, it is empty.
+func ownerOf(object client.Object) types.NamespacedName {
+	labels := object.GetLabels()
+	owner := types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}
+	if owner.Namespace == "" || owner.Name == "" {
+		return types.NamespacedName{}
+	}
+	return owner
 }

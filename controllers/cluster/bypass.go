@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// maxBypassed bounds status.bypassed, in names of at most 253 bytes.
+const maxBypassed = 100
+
+// markBypassed sets the mark that keeps Flux away on the bypassed definitions that a selection holds,
+// and removes it from those that are bypassed no more:
+//
+//	label   mark                               who            what
+//	yes     none                               the holder     sets it, by server-side apply
+//	yes     ours                               the holder     removes it, with bypass: Ignore
+//	yes     somebody's                                        nothing
+//	no      ours                               whoever acts   removes it, by server-side apply
+//	no      ours, set by the admission policy  whoever acts   removes it, by a patch of what was read
+//	no      somebody's                                        nothing
+//
+// The holder is the selection whose Kustomization is in the owner labels, or that has reserved what
+// nobody has applied. It returns the names of the bypassed definitions that the selection holds. An
+// error is worth another try; what is forbidden is reported once, and is none.
+func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (names []string, err error) {
+	if !consumed.mayActHere() && !alwaysServed(cs, consumed) {
+		return nil, nil
+	}
+	var errs []error
+	for _, object := range live {
+		holds := c.holds(cs, object, consumed)
+		switch {
+		case !bypassed(object):
+			errs = append(errs, c.endBypass(ctx, cs, object))
+		case holds && guard.Honored(cs, object):
+			names = append(names, object.Name)
+			if !untouched(object) {
+				_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })
+				errs = append(errs, err)
+			}
+		case holds:
+			_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = false })
+			errs = append(errs, err)
+		}
+	}
+	return names, errors.Join(errs...)
+}
+
+// endBypass removes the mark from what is bypassed no more.
+func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !owns(object, reconcileAnnotation) {
+		return c.unmarkAdmitted(ctx, cs, object)
+	}
+	_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = false })
+	return err
+}
+
+// unmarkAdmitted removes the mark that the admission policy has set, which is no field manager's.
+// While the label is there, the policy would set it again.
+func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+	return c.patch(ctx, cs, object, map[string]any{
+		"uid": object.UID, "resourceVersion": object.ResourceVersion,
+		"annotations": map[string]any{reconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
+	})
+}
+
+// holds reports whether a selection holds a live definition: its Kustomization has applied it last,
+// or no Kustomization has, and the selection has reserved it.
+func (c *Cluster) holds(cs *v1alpha1.CatalogSelection, object *liveMeta, consumed Consumers) bool {
+	if owner := ownerOf(object); owner.Name != "" && consumed.Known {
+		return consumed.include(owner)
+	}
+	if !consumed.Known {
+		return c.served(cs)[keyOf(object)] || appliedBy(cs, object)
+	}
+	return c.claims.holds(cs.UID, keyOf(object)) && c.served(cs)[keyOf(object)]
+}
+
+// alwaysServed reports whether the artifact of a selection is served although nobody is known to use
+// it, so that something may apply it here that is no Kustomization.
+func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
+	return len(consumed.items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
+}
+
+// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published
+// and that no Kustomization has applied. It returns whether all are marked: those that are not, Flux
+// will apply over.
+func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
+	all, entering := true, around.Consumers.liveKeys(next)
+	for _, object := range around.live {
+		if !entering[keyOf(object)] || !guard.Honored(cs, object) || untouched(object) {
+			continue
+		}
+		done, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })
+		if err != nil {
+			return false, err
+		}
+		if !done && !around.unmarked[object.UID] {
+			all = false
+			around.unmarked[object.UID] = true
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Claim asks for the keys of a render that has passed the guard and is about to be published. The
+// error is a *ConflictError while others hold some of them. Selections that give each other what they
+// want are admitted together, and enqueued.
+//
+// Whoever does not act here claims nothing. Reservations are those of this process: another shard
+// does not know them.
+func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
+	if !around.Consumers.ActHere() {
+		c.Withdraw(ctx, cs)
+		return nil
+	}
+	wanted := around.Consumers.liveKeys(next)
+	held, mine, rivals, err := c.contenders(ctx, cs, wanted, around)
+	if err != nil {
+		return err
+	}
+	name := client.ObjectKeyFromObject(cs)
+	c.claims.mu.Lock()
+	c.reservations(cs.UID, wanted, mine, held, rivals)
+	put(&c.claims.proposed, cs.UID, proposal{name: name, keys: wanted, holders: held})
+	admitted := c.claims.admissible()
+	if !admitted[cs.UID] {
+		blocking, _ := c.claims.blocked(cs.UID, admitted)
+		c.claims.await(name, blocking)
+		c.claims.mu.Unlock()
+		return conflict(blocking, false)
+	}
+	delete(c.claims.waiting, name)
+	for key := range wanted {
+		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID {
+			put(&c.claims.reserved, key, reservation{cs.UID, c.Now()})
+		}
+	}
+	var together []types.NamespacedName
+	for uid := range admitted {
+		if p := c.claims.proposed[uid]; uid != cs.UID {
+			together = append(together, p.name)
+		}
+	}
+	c.claims.mu.Unlock()
+	if len(held) > 0 {
+		c.Enqueue(ctx, together...)
+	}
+	return nil
+}
+
+// await notes whom a selection waits for. The lock is held.
+func (c *claims) await(name types.NamespacedName, blocking map[safeguard.Key]holder) {
+	w := wait{on: map[types.NamespacedName]bool{}, by: map[types.NamespacedName]bool{}}
+	for _, h := range blocking {
+		w.on[h.kustomization] = true
+		w.by[h.selection] = h.selection.Name != ""
+	}
+	put(&c.waiting, name, w)
+}
+
+// contenders returns who holds the keys by what Flux wrote on live objects, which of them are those
+// of cs in this way, and who else serves them.
+func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, wanted Keys,
+	around *Surroundings) (held map[safeguard.Key]holder, mine Keys, rivals []rival, err error) {
+	others, err := c.others(ctx, cs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if held, mine, err = c.owners(ctx, wanted, around.live, around.Consumers, others); err != nil {
+		return nil, nil, nil, err
+	}
+	rivals, err = c.rivals(ctx, wanted, others)
+	return held, mine, rivals, err
+}
+
+// reservations adds to held the holders of the keys that nobody has applied. A reservation is revoked
+// when its Kustomization failed, or did not apply it in time; a selection that lost one in this way
+// does not take one in the same time, or two that both fail would take turns. The lock is held.
+func (c *Cluster) reservations(uid types.UID, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
+	now := c.Now()
+	mayRevoke := now.Sub(c.claims.revoked[uid]) > reservationTimeout
+	for key := range wanted {
+		_, owned := held[key]
+		if owned || mine[key] {
+			continue
+		}
+		r, reserved := c.claims.reserved[key]
+		if reserved && r.uid == uid {
+			continue
+		}
+		i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
+		if i < 0 {
+			if p, ok := c.claims.proposed[r.uid]; reserved && ok && p.keys[key] {
+				held[key] = holder{selection: p.name, uid: r.uid}
+			}
+			continue
+		}
+		if !reserved {
+			r = reservation{rivals[i].uid, now}
+			put(&c.claims.reserved, key, r)
+		}
+		if !rivals[i].applied && (rivals[i].failed || now.Sub(r.since) > reservationTimeout) && mayRevoke {
+			put(&c.claims.revoked, r.uid, now)
+			put(&c.claims.reserved, key, reservation{uid, now})
+			continue
+		}
+		held[key] = holder{selection: rivals[i].selection, uid: rivals[i].uid}
+	}
+}
+
+// Contested returns a *ConflictError when what a selection serves is held by others: both would have
+// Flux apply theirs, in turns and for ever.
+func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	consumed, err := c.ConsumersOf(ctx, cs)
+	if err != nil || !consumed.ActHere() {
+		return err
+	}
+	published, _ := c.Published(cs)
+	around := &Surroundings{Consumers: consumed}
+	if around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published), false); err != nil {
+		return err
+	}
+	served := c.served(cs)
+	held, mine, rivals, err := c.contenders(ctx, cs, served, around)
+	if err != nil {
+		return err
+	}
+	name := client.ObjectKeyFromObject(cs)
+	c.claims.mu.Lock()
+	defer c.claims.mu.Unlock()
+	c.reservations(cs.UID, served, mine, held, rivals)
+	admitted := c.claims.admissible()
+	maps.DeleteFunc(held, func(key safeguard.Key, h holder) bool { return c.claims.released(key, h, admitted) })
+	if len(held) == 0 {
+		return nil
+	}
+	c.claims.await(name, held)
+	return conflict(held, true)
+}
+
+// Want notes what a selection renders, whatever the guard will say of it: what another one gives up
+// meanwhile is kept alive for it.
+func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition) {
+	now := Keys{}
+	if consumed.ActHere() || consumed.None() && cs.Spec.Push == nil {
+		now = consumed.liveKeys(next)
+	}
+	c.claims.want(cs.UID, now)
+}
+
+// Withdraw ends what a selection proposed: it is not going to publish that.
+func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
+		c.enqueueOthers(ctx, cs, c.served(cs))
+	}
+}
+
+// Commit notes what a selection serves from now on, and enqueues the others that this concerns.
+func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
+	before := c.served(cs)
+	now := around.Consumers.liveKeys(next)
+	c.claims.serve(cs.UID, now)
+	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
+	changed := before.without(now)
+	maps.Copy(changed, now.without(before))
+	if len(changed) > 0 {
+		c.enqueueOthers(ctx, cs, changed)
+	}
+}
+
+// Evaluated notes that a reconciliation of a selection has ended.
+func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	waiting := c.claims.evaluate(cs.UID)
+	name := client.ObjectKeyFromObject(cs)
+	c.Enqueue(ctx, slices.DeleteFunc(waiting, func(n types.NamespacedName) bool { return n == name })...)
+}
+
+// enqueueOthers enqueues the selections that serve, or render, one of the keys.
+func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed Keys) {
+	others, err := c.others(ctx, cs)
+	if err != nil {
+		reportError(ctx, err, "enqueueing other selections")
+		return
+	}
+	var concerned []types.NamespacedName
+	for _, other := range others {
+		if overlap(changed, c.served(other)) || overlap(changed, c.claims.wantedBy(other.UID)) {
+			concerned = append(concerned, client.ObjectKeyFromObject(other))
+		}
+	}
+	c.Enqueue(ctx, concerned...)
+}
+
+func (c *claims) wantedBy(uid types.UID) Keys {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wanted[uid]
+}
+
+// overlap reports whether both have a key.
+func overlap(a, b Keys) bool {
+	if len(b) < len(a) {
+		a, b = b, a
+	}
+	for key := range a {
+		if b[key] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,225 @@
+package cluster
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+const (
+	// reservationTimeout is how long a key that is not live stays reserved for a selection whose
+	// Kustomization does not apply it.
+	reservationTimeout = 10 * time.Minute
+	// barrierTimeout bounds the wait for other selections to say what they render.
+	barrierTimeout = 30 * time.Second
+)
+
+// claims are who holds which live key, as far as this process decides it. What Flux wrote on live
+// objects comes first; see holders.go. The zero value is empty.
+type claims struct {
+	mu sync.Mutex
+	// served maps a selection to the live keys of its artifact.
+	served map[types.UID]Keys
+	// wanted maps a selection to those of its latest render, whatever the guard says.
+	wanted map[types.UID]Keys
+	// proposed maps a selection to its latest render that has passed the guard, until it is published.
+	proposed map[types.UID]proposal
+	// reserved maps a key that nobody has applied to the selection that may publish it.
+	reserved map[safeguard.Key]reservation
+	// revoked maps a selection to the time at which it lost a reservation.
+	revoked map[types.UID]time.Time
+	// tick counts evaluations; evaluated maps a selection to the last one.
+	tick      uint64
+	evaluated map[types.UID]uint64
+	// leaving maps a selection to the first time that it was about to publish without some keys.
+	leaving map[types.UID]departure
+	// waiting maps the selections that wait for others to what they wait for.
+	waiting map[types.NamespacedName]wait
+}
+
+// proposal is what a selection is about to publish.
+type proposal struct {
+	name types.NamespacedName
+	keys Keys
+	// holders maps the keys that others hold to their holders.
+	holders map[safeguard.Key]holder
+}
+
+type reservation struct {
+	uid   types.UID
+	since time.Time
+}
+
+type departure struct {
+	keys Keys
+	tick uint64
+	time time.Time
+}
+
+type wait struct {
+	// on are the Kustomizations, and by are the selections, that hold what is waited for.
+	on, by map[types.NamespacedName]bool
+	// evaluation is true while others have to be evaluated.
+	evaluation bool
+}
+
+// put sets a member of a map that may be nil.
+func put[K comparable, V any](in *map[K]V, key K, value V) {
+	if *in == nil {
+		*in = map[K]V{}
+	}
+	(*in)[key] = value
+}
+
+func (c *claims) forget(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.served, uid)
+	delete(c.wanted, uid)
+	delete(c.proposed, uid)
+	delete(c.revoked, uid)
+	delete(c.evaluated, uid)
+	delete(c.leaving, uid)
+	for key, r := range c.reserved {
+		if r.uid == uid {
+			delete(c.reserved, key)
+		}
+	}
+}
+
+func (c *claims) servedBy(uid types.UID) (Keys, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys, known := c.served[uid]
+	return keys, known
+}
+
+// serve replaces the live keys of a selection's artifact and returns those before.
+func (c *claims) serve(uid types.UID, keys Keys) Keys {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.served[uid]
+	put(&c.served, uid, keys)
+	return before
+}
+
+// want replaces what a selection renders and returns what it rendered before.
+func (c *claims) want(uid types.UID, keys Keys) Keys {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.wanted[uid]
+	put(&c.wanted, uid, keys)
+	return before
+}
+
+// wants reports whether a selection renders a key.
+func (c *claims) wants(uid types.UID, key safeguard.Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wanted[uid][key]
+}
+
+// holds reports whether no other selection has reserved a key.
+func (c *claims) holds(uid types.UID, key safeguard.Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, reserved := c.reserved[key]
+	return !reserved || r.uid == uid
+}
+
+// withdraw ends the proposal of a selection and reports whether it had one.
+func (c *claims) withdraw(uid types.UID, name types.NamespacedName) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, had := c.proposed[uid]
+	delete(c.proposed, uid)
+	delete(c.leaving, uid)
+	delete(c.waiting, name)
+	return had
+}
+
+// waitingFor returns the selections that wait for what a Kustomization holds, or one that applies the
+// artifact of a selection.
+func (c *claims) waitingFor(ks, selection types.NamespacedName) []types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var names []types.NamespacedName
+	for name, w := range c.waiting {
+		if w.on[ks] || w.by[selection] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// evaluate notes that a selection was evaluated, and returns those that waited for it.
+func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tick++
+	put(&c.evaluated, uid, c.tick)
+	var names []types.NamespacedName
+	for name, w := range c.waiting {
+		if w.evaluation {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// keeps reports whether a selection goes on with a key: its latest render that has passed the guard
+// has it. known is false for a selection of another process.
+func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
+	if p, ok := c.proposed[uid]; ok {
+		return p.keys[key], true
+	}
+	served, ok := c.served[uid]
+	return served[key], ok
+}
+
+// admissible returns the proposals that may be published: each of their keys is free, or its holder
+// gives it up in a proposal that may be published as well. So a swap goes on as a whole, or not at
+// all.
+func (c *claims) admissible() map[types.UID]bool {
+	admitted := map[types.UID]bool{}
+	for uid := range c.proposed {
+		admitted[uid] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		for uid := range admitted {
+			if _, blocked := c.blocked(uid, admitted); blocked {
+				delete(admitted, uid)
+				changed = true
+			}
+		}
+	}
+	return admitted
+}
+
+// blocked returns the keys that keep a proposal from being published while only the admitted ones are.
+func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking map[safeguard.Key]holder, blocked bool) {
+	for key, h := range c.proposed[uid].holders {
+		if c.released(key, h, admitted) {
+			continue
+		}
+		if blocking == nil {
+			blocking = map[safeguard.Key]holder{}
+		}
+		blocking[key] = h
+	}
+	return blocking, len(blocking) > 0
+}
+
+// released reports whether the holder of a key gives it up.
+func (c *claims) released(key safeguard.Key, h holder, admitted map[types.UID]bool) bool {
+	if h.uid == "" {
+		return false
+	}
+	keeps, known := c.keeps(h.uid, key)
+	_, pending := c.proposed[h.uid]
+	return known && !keeps && (!pending || admitted[h.uid])
+}

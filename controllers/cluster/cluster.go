@@ -1,0 +1,140 @@
+// Package cluster knows what lives in this cluster and concerns CatalogSelections: definitions, the
+// Kustomizations that apply them, which selection holds which live object, and the marks that keep
+// Flux from changing or deleting one. It must not know how an artifact is rendered, fetched,
+// guarded or published.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Cluster is this cluster as selections see it. All exported fields are required.
+type Cluster struct {
+	// Selections reads CatalogSelections from the cache of the controller.
+	Selections client.Reader
+	// APIReader reads past the caches.
+	APIReader client.Reader
+	// Events receives what a selection may not do.
+	Events record.EventRecorder
+	// Kinds watches definitions and Kustomizations.
+	Kinds *kinds.Kinds
+	// Accounts mark definitions.
+	Accounts *Accounts
+	// Published returns the definitions in the artifact of a selection; none before the first.
+	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
+	// Enqueue puts selections into the queue.
+	Enqueue func(context.Context, ...types.NamespacedName)
+	// Now is the clock of reservations.
+	Now func() time.Time
+
+	claims claims
+	marked markings
+	// gone maps types.NamespacedName to the UID of a selection that is deleted, which the cache may
+	// not know yet.
+	gone sync.Map
+	// acted maps a UID to whether the selection acted on this cluster when it was inspected last.
+	acted sync.Map
+	// forbidden holds the warnings that were sent already.
+	forbidden sync.Map
+}
+
+// others returns the selections besides cs that are not being deleted. Nobody may modify them: they
+// are the cache's.
+func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]*v1alpha1.CatalogSelection, error) {
+	var list v1alpha1.CatalogSelectionList
+	if err := c.Selections.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("listing CatalogSelections: %w", err)
+	}
+	var others []*v1alpha1.CatalogSelection
+	for i := range list.Items {
+		other := &list.Items[i]
+		gone, _ := c.gone.Load(client.ObjectKeyFromObject(other))
+		if other.UID != cs.UID && other.DeletionTimestamp.IsZero() && gone != other.UID {
+			others = append(others, other)
+		}
+	}
+	return others, nil
+}
+
+// Forget drops all that is remembered of a selection that is deleted, and enqueues those that waited
+// for it.
+func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	served := c.served(cs)
+	c.gone.Store(key, cs.UID)
+	c.claims.forget(cs.UID)
+	c.acted.Delete(cs.UID)
+	c.forbidden.Range(func(k, _ any) bool {
+		if k.(warning).uid == cs.UID {
+			c.forbidden.Delete(k)
+		}
+		return true
+	})
+	c.Kinds.Forget(key)
+	c.enqueueOthers(ctx, cs, served)
+}
+
+// Gone is called once the cache knows that a selection is deleted.
+func (c *Cluster) Gone(key types.NamespacedName) { c.gone.Delete(key) }
+
+// warning is what is sent once for a selection.
+type warning struct {
+	uid         types.UID
+	consequence string
+}
+
+// Bounds of what an event takes over from an API error, and of an event, in bytes.
+const (
+	maxReported     = 512
+	maxEventMessage = 1000
+)
+
+// reportForbidden reports once for each selection, by an event and in the log, what the controller,
+// or the account that it acts as, may not do, and what does not work without it.
+func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
+	if _, reported := c.forbidden.LoadOrStore(warning{cs.UID, consequence}, true); reported {
+		return
+	}
+	message := truncate(truncate(err.Error(), maxReported)+": "+consequence, maxEventMessage)
+	c.Events.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, message)
+	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
+}
+
+// truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("...")
+	for cut > 0 && s[cut]&0xC0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// revisionOf returns the revision of the artifact of a selection, empty without one.
+func revisionOf(cs *v1alpha1.CatalogSelection) string {
+	if cs.Status.Artifact == nil {
+		return ""
+	}
+	return cs.Status.Artifact.Revision
+}
+
+// count converts a number of definitions for the API.
+func count(n int) int32 {
+	const maximum = 1<<31 - 1
+	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
+}

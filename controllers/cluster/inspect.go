@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Surroundings are what of the cluster concerns a selection.
+type Surroundings struct {
+	Consumers Consumers
+
+	// live are the metadata of all live definitions of the kinds that the selection renders.
+	live []*liveMeta
+	// unmarked are the bypassed definitions that could not be marked.
+	unmarked map[types.UID]bool
+}
+
+// Inspect looks at the cluster before the next definitions are published.
+func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	consumed Consumers, next []safeguard.Definition) (*Surroundings, error) {
+	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
+	published, _ := c.Published(cs)
+	var err error
+	around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published, next), true)
+	return around, err
+}
+
+// MayAct reports whether what the selection publishes may be applied to this cluster.
+func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
+	return s.Consumers.mayActHere() || alwaysServed(cs, s.Consumers)
+}
+
+// Attend does what is due on the cluster for what is published, whether or not there was anything
+// new to publish, and writes what it found into the status. again is when to come back at the latest;
+// zero is none. An error is worth another try.
+func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (consumed Consumers, again time.Duration, err error) {
+	if consumed, err = c.ConsumersOf(ctx, cs); err != nil {
+		return consumed, 0, fmt.Errorf("looking for Kustomizations: %w", err)
+	}
+	cs.Status.Consumers = consumed.Statuses()
+	published, _ := c.Published(cs)
+	before, known := c.claims.servedBy(cs.UID)
+	c.claims.serve(cs.UID, consumed.liveKeys(published))
+	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
+		c.enqueueOthers(ctx, cs, c.served(cs))
+	} else if known && len(before.without(c.served(cs))) > 0 {
+		c.enqueueOthers(ctx, cs, before)
+	}
+	live, err := c.liveDefinitions(ctx, cs, c.kindsToAttend(cs, published), false)
+	if err != nil {
+		return consumed, 0, err
+	}
+	bypassed, err := c.markBypassed(ctx, cs, live, consumed)
+	if err != nil {
+		return consumed, 0, err
+	}
+	moving, err := c.endMoves(ctx, cs, live, consumed)
+	if err != nil {
+		return consumed, 0, err
+	}
+	unmanaged, err := c.markUnmanaged(ctx, cs, live, consumed)
+	if err != nil {
+		return consumed, 0, err
+	}
+	slices.Sort(bypassed)
+	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
+	if cs.Status.Summary != nil {
+		cs.Status.Summary.Bypassed = count(len(bypassed))
+		cs.Status.Summary.Unmanaged = count(unmanaged)
+	}
+	if moving {
+		again = keptRetry
+	}
+	return consumed, again, nil
+}
+
+// kindsToAttend returns the kinds of what is published, and those of what was before: the last
+// definition of a kind may have left the artifact with a mark.
+func (c *Cluster) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
+	gvks := guard.Kinds(published)
+	for _, gvk := range c.Kinds.Asked(client.ObjectKeyFromObject(cs)) {
+		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
+			gvks = append(gvks, gvk)
+		}
+	}
+	return gvks
+}
+
+func reportError(ctx context.Context, err error, message string) {
+	if ctx.Err() == nil {
+		ctrl.LoggerFrom(ctx).Error(err, message)
+	}
+}

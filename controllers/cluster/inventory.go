@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Keys of live objects. Nobody may modify them once they are shared.
+type Keys map[safeguard.Key]bool
+
+// without returns the keys that others lacks.
+func (k Keys) without(others Keys) Keys {
+	rest := Keys{}
+	for key := range k {
+		if !others[key] {
+			rest[key] = true
+		}
+	}
+	return rest
+}
+
+// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted. That
+// of an object with a namespace has it before the name.
+//
+// An entry is <namespace>_<name>_<group>_<kind>; in names, "__" stands for a colon.
+func inventoryOf(ks *kustomizev1.Kustomization) Keys {
+	inventory := Keys{}
+	if ks.Status.Inventory == nil {
+		return inventory
+	}
+	for _, entry := range ks.Status.Inventory.Entries {
+		if key, ok := parseEntry(entry.ID); ok {
+			inventory[key] = true
+		}
+	}
+	return inventory
+}
+
+func parseEntry(id string) (safeguard.Key, bool) {
+	namespace, rest, ok := strings.Cut(id, "_")
+	kind := strings.LastIndexByte(rest, '_')
+	if !ok || kind < 0 {
+		return safeguard.Key{}, false
+	}
+	group := strings.LastIndexByte(rest[:kind], '_')
+	if group < 0 {
+		return safeguard.Key{}, false
+	}
+	name := strings.ReplaceAll(rest[:group], "__", ":")
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	return safeguard.Key{Group: rest[group+1 : kind], Kind: rest[kind+1:], Name: name}, true
+}
+
+// kustomization reads a Kustomization past the cache, which trims inventories; nil where there is
+// none, or where it may not be read.
+func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
+	ks := &kustomizev1.Kustomization{}
+	err := c.APIReader.Get(ctx, key, ks)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apimeta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the Kustomization %s: %w", key, err)
+	}
+	return ks, nil
+}
+
+// eachKustomization calls f for every Kustomization, read past the cache, until f returns false.
+func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
+	const page = 100
+	var list kustomizev1.KustomizationList
+	for {
+		err := c.APIReader.List(ctx, &list, client.Limit(page), client.Continue(list.Continue))
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apimeta.IsNoMatchError(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("listing Kustomizations: %w", err)
+		}
+		for i := range list.Items {
+			if !f(&list.Items[i]) {
+				return nil
+			}
+		}
+		if list.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// Compared maps the UID of a consumer to the revision that it had applied when its inventory was
+// compared with what was published.
+type Compared map[types.UID]string
+
+// Pruned returns what the consumers would delete: what their inventories have and the definitions
+// lack. A consumer is left out that does not prune, or whose inventory was compared before: then
+// known is true for the revision that it applied last. all is what compared is after a publication.
+func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safeguard.Definition,
+	known func(uid types.UID, revision string) bool) (pruned []safeguard.Change, all Compared, err error) {
+	all = Compared{}
+	for _, item := range consumed.items {
+		all[item.uid] = item.Revision
+		if !item.prune || known(item.uid, item.Revision) {
+			continue
+		}
+		ks, err := c.kustomization(ctx, item.key())
+		if err != nil {
+			return nil, nil, err
+		}
+		if ks == nil {
+			continue
+		}
+		all[item.uid] = ks.Status.LastAppliedRevision
+		applied := make(Keys, len(next))
+		for _, d := range next {
+			applied[item.live(d.Key())] = true
+		}
+		for key := range inventoryOf(ks) {
+			if !applied[key] {
+				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: key, Consumer: item.key().String()})
+			}
+		}
+	}
+	safeguard.Sort(pruned)
+	same := func(a, b safeguard.Change) bool { return a.Key == b.Key }
+	return slices.CompactFunc(pruned, same), all, nil
+}

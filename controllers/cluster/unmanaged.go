@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// markUnmanaged labels the definitions that no selection publishes or is about to, and no inventory
+// has, and removes the label from those that it must not be on. It returns the number of those that
+// have it.
+func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (int, error) {
+	others, err := c.others(ctx, cs)
+	if err != nil {
+		return 0, err
+	}
+	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
+	unseen := map[types.NamespacedName]bool{}
+	var orphans []*liveMeta
+	var errs []error
+	for _, object := range live {
+		held := c.isServed(cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
+		orphan := !held && !spared(object)
+		switch {
+		case orphan && labels:
+			orphans = append(orphans, object)
+		case !orphan || !c.labelledBy(others, object):
+			errs = append(errs, c.unlabel(ctx, cs, object))
+		}
+	}
+	if len(orphans) == 0 {
+		return 0, errors.Join(errs...)
+	}
+	count, err := c.markOrphans(ctx, cs, orphans, consumed)
+	return count, errors.Join(append(errs, err)...)
+}
+
+func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+	_, err := c.mark(ctx, cs, object, func(m *marks) { m.unmanaged = false })
+	return err
+}
+
+// markOrphans labels definitions that no selection holds, except what an inventory has.
+func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed Consumers) (int, error) {
+	candidates := Keys{}
+	for _, object := range orphans {
+		candidates[keyOf(object)] = true
+	}
+	applied, err := c.inventoried(ctx, candidates)
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	var errs []error
+	for _, object := range orphans {
+		if applied[keyOf(object)] {
+			errs = append(errs, c.unlabel(ctx, cs, object))
+			continue
+		}
+		labelled, err := c.markOrphan(ctx, cs, object, consumed.appliedHere())
+		if labelled {
+			count++
+		}
+		errs = append(errs, err)
+	}
+	return count, errors.Join(errs...)
+}
+
+// inventoried returns the keys that the inventory of a Kustomization of this cluster has.
+func (c *Cluster) inventoried(ctx context.Context, keys Keys) (Keys, error) {
+	found := Keys{}
+	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
+		if ks.Spec.KubeConfig != nil {
+			return true
+		}
+		for key := range inventoryOf(ks) {
+			if keys[key] {
+				found[key] = true
+			}
+		}
+		return true
+	})
+	return found, err
+}
+
+// spared reports whether a definition is no orphan, because of its own labels.
+func spared(object *liveMeta) bool {
+	return bypassed(object) || guard.PlatformOwned(object)
+}
+
+// isServed reports whether a selection publishes the definition, or renders it.
+func (c *Cluster) isServed(cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+	key := keyOf(object)
+	if c.served(cs)[key] || c.claims.wants(cs.UID, key) {
+		return true
+	}
+	for _, other := range others {
+		if appliedBy(other, object) || c.served(other)[key] || c.claims.wants(other.UID, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// heldByUnseen reports whether the definition carries the labels of a selection that lives, but that
+// this controller does not watch: that of another shard or namespace. known caches the answers.
+func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	object *liveMeta, known map[types.NamespacedName]bool) bool {
+	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
+	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {
+		return false
+	}
+	if lives, asked := known[key]; asked {
+		return lives
+	}
+	other := &v1alpha1.CatalogSelection{}
+	err := c.APIReader.Get(ctx, key, other)
+	// When in doubt it lives: taking its labels would be the worse mistake.
+	known[key] = err == nil && other.DeletionTimestamp.IsZero() || client.IgnoreNotFound(err) != nil
+	return known[key]
+}
+
+// labelledBy reports whether one of the selections labels orphans of the definition's kind.
+func (c *Cluster) labelledBy(others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+	kind := object.GroupVersionKind().GroupKind()
+	for _, other := range others {
+		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
+			len(c.anyOfKind([]*v1alpha1.CatalogSelection{other}, kind)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// markOrphan labels a definition as unmanaged and removes the labels of the selection that it left,
+// which Flux has set and does not look at any more once the artifact is applied. It reports whether
+// the definition has the label.
+func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, applied bool) (bool, error) {
+	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
+	if !applied {
+		return labelled, nil
+	}
+	if !labelled {
+		if done, err := c.mark(ctx, cs, object, func(m *marks) { m.unmanaged = true }); err != nil || !done {
+			return false, err
+		}
+	}
+	gone := map[string]any{}
+	for _, key := range []string{v1alpha1.NameLabel, v1alpha1.NamespaceLabel} {
+		if _, there := object.Labels[key]; there {
+			gone[key] = nil
+		}
+	}
+	if object.Labels[v1alpha1.ManagedByLabel] == v1alpha1.ManagedByValue {
+		gone[v1alpha1.ManagedByLabel] = nil
+	}
+	if len(gone) == 0 {
+		return true, nil
+	}
+	// Without the version of what was read: setting the label has just raised it.
+	return true, c.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
+}

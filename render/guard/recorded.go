@@ -1,0 +1,156 @@
+package guard
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// RecordedSource is what selection reads of the published applications in a source, so that an edit
+// of the spec can be tried on the catalogs of the last publication without fetching them.
+type RecordedSource struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Path      string `json:"path,omitempty"`
+	// Digest of the content that was loaded, <algorithm>:<hex>; empty when it is not known.
+	Digest string `json:"digest,omitempty"`
+	// Applications that were published, whichever source they were taken from, by name.
+	Applications []RecordedApplication `json:"apps,omitempty"`
+	// Lists of the catalog with those of their members that were published.
+	Lists map[string][]string `json:"lists,omitempty"`
+}
+
+// RecordedApplication is what selection reads of an application, except app.spec: an expression that
+// reads that excuses nothing while the catalog changes.
+type RecordedApplication struct {
+	Name        string            `json:"n"`
+	APIVersion  string            `json:"a"`
+	Kind        string            `json:"k"`
+	Versions    []string          `json:"v,omitempty"`
+	Labels      map[string]string `json:"o,omitempty"`
+	Tier        string            `json:"t,omitempty"`
+	Deprecated  string            `json:"d,omitempty"`
+	Metadata    map[string]string `json:"l,omitempty"`
+	Annotations map[string]string `json:"m,omitempty"`
+	Extra       map[string]any    `json:"x,omitempty"`
+}
+
+// Record returns what selection reads of the published definitions in their sources.
+func Record(sources []Source, published []safeguard.Definition) []RecordedSource {
+	names := make(map[string]bool, len(published))
+	for _, d := range published {
+		names[d.Name] = true
+	}
+	recorded := make([]RecordedSource, len(sources))
+	for i, s := range sources {
+		recorded[i] = recordSource(s, names)
+	}
+	return recorded
+}
+
+func recordSource(s Source, names map[string]bool) RecordedSource {
+	r := RecordedSource{Kind: s.Kind, Namespace: s.Name.Namespace, Name: s.Name.Name, Path: s.Path}
+	if s.Catalog == nil {
+		return r
+	}
+	r.Digest = s.Catalog.Digest
+	for _, a := range s.Catalog.Applications {
+		if names[a.Name] {
+			r.Applications = append(r.Applications, RecordedApplication{
+				Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
+				Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
+				Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
+			})
+		}
+	}
+	for list, members := range s.Catalog.Lists {
+		if r.Lists == nil {
+			r.Lists = map[string][]string{}
+		}
+		r.Lists[list] = slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !names[name] })
+	}
+	return r
+}
+
+// is reports whether a source is the recorded one: the same object and path.
+func (r RecordedSource) is(s Source) bool {
+	return r.Kind == s.Kind && r.Namespace == s.Name.Namespace && r.Name == s.Name.Name && r.Path == s.Path
+}
+
+// unchanged reports whether a source has the content that was recorded.
+func (r RecordedSource) unchanged(s Source) bool {
+	return r.Digest != "" && s.Catalog != nil && r.Digest == s.Catalog.Digest
+}
+
+// catalogOf returns the recorded applications of sources as one catalog, in which the first source wins.
+func catalogOf(sources ...RecordedSource) *catalog.Catalog {
+	c := &catalog.Catalog{Lists: map[string][]string{}}
+	seen := map[string]bool{}
+	for _, s := range sources {
+		for _, a := range s.Applications {
+			if !seen[a.Name] {
+				seen[a.Name] = true
+				c.Applications = append(c.Applications, a.application())
+			}
+		}
+		for list, members := range s.Lists {
+			c.Lists[list] = slices.Concat(c.Lists[list], members)
+		}
+	}
+	return c
+}
+
+func (a RecordedApplication) application() *catalog.Application {
+	d := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}
+	return &catalog.Application{
+		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
+		Metadata: catalog.Metadata{
+			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
+		},
+	}
+}
+
+// then returns the sources of a new spec as they were at the last publication:
+//
+//	the source                                            its catalog then
+//	was recorded, or has the content of one that was      the recorded one
+//	has the very content that was recorded                as it is now
+//	is new, and nothing recorded was dropped              empty
+//	is new otherwise                                      that of all that were dropped: it may be one of
+//	                                                      them under another name
+//
+// all is true when each of them is as it is now.
+func then(recorded []RecordedSource, now []Source) (sources []Source, all bool) {
+	matched := make([]int, len(now))
+	taken := map[int]bool{}
+	match := func(same func(RecordedSource, Source) bool) {
+		for i, s := range now {
+			if matched[i] == 0 {
+				if j := slices.IndexFunc(recorded, func(r RecordedSource) bool { return same(r, s) }); j >= 0 && !taken[j] {
+					matched[i], taken[j] = j+1, true
+				}
+			}
+		}
+	}
+	match(RecordedSource.is)
+	match(RecordedSource.unchanged)
+	var dropped []RecordedSource
+	for j, r := range recorded {
+		if !taken[j] {
+			dropped = append(dropped, r)
+		}
+	}
+	sources, all = slices.Clone(now), true
+	for i, s := range now {
+		switch {
+		case matched[i] == 0:
+			sources[i].Catalog, all = catalogOf(dropped...), false
+		case !recorded[matched[i]-1].unchanged(s):
+			sources[i].Catalog, all = catalogOf(recorded[matched[i]-1]), false
+		}
+	}
+	return sources, all
+}
