@@ -113,7 +113,11 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	}
 	held := r.holdings.of(cs)
 	artifact := next.artifact
+	published, _ := definitionsOf(cs)
 	recordPublication(cs, &artifact, result, next.sources, time.Since(start))
+	if revisionOf(before) != artifact.Revision {
+		cs.Status.Summary.SourceChanges = count(len(sourceChanges(published, result.Definitions)))
+	}
 	cs.Status.Published = packed
 	if err := r.patchStatus(ctx, before, cs); err != nil {
 		return err

@@ -69,6 +69,9 @@ func (r publishedRecord) pack() ([]byte, error) {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	if packed.Len() > maxRecord {
+		if lean, less := r.withoutOrigins(); less {
+			return lean.pack()
+		}
 		return nil, nil
 	}
 	return packed.Bytes(), nil
