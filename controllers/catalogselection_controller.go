@@ -228,6 +228,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, 
 	}
 	r.sendEvents(found, cs, o)
 	r.tellPushed(found, cs)
+	r.tellSourceChanges(found, cs)
 	if cs.Status.Artifact != nil {
 		r.lost.watch(r.Storage.LocalPath(*cs.Status.Artifact), client.ObjectKeyFromObject(cs))
 		r.collectGarbage(ctx, cs)

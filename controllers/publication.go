@@ -155,7 +155,11 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 		return err
 	}
 	artifact := p.next.artifact
+	published, _ := PublishedDefinitions(cs)
 	recordPublication(cs, &artifact, p.result, p.next.sources, time.Since(p.start))
+	if revisionOf(before) != artifact.Revision {
+		cs.Status.Summary.SourceChanges = count(len(sourceChanges(published, p.result.Definitions)))
+	}
 	cs.Status.Published = packed
 	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals, guardSources(p.loaded), artifact.Revision)
 	if err := r.patchStatus(ctx, before, cs); err != nil {

@@ -123,6 +123,9 @@ func (r publishedRecord) pack() ([]byte, error) {
 		return r.pack()
 	}
 	if packed.Len() > maxRecord {
+		if lean, less := r.withoutOrigins(); less {
+			return lean.pack()
+		}
 		return nil, nil
 	}
 	return packed.Bytes(), nil

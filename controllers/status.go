@@ -28,6 +28,7 @@ func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
 	summary := summarize(result)
 	if last := cs.Status.Summary; last != nil {
 		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until the cluster is looked at
+		summary.SourceChanges = last.SourceChanges
 	}
 	cs.Status.Summary = summary
 	cs.Status.Applications, cs.Status.ApplicationsTruncated = list(result.Selection)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -26,14 +28,18 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
+	definitions := []safeguard.Definition{}
 	if patched {
 		built, err := build(files)
 		if err != nil {
 			return nil, fmt.Errorf("building the artifact: %w", err)
 		}
-		return builtList(built), nil
+		byName := builtDefinitions(built)
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			definitions = append(definitions, byName[name])
+		}
+		return definitions, nil
 	}
-	definitions := []safeguard.Definition{}
 	for _, path := range files.Paths() {
 		if !strings.HasPrefix(path, ApplicationsDir+"/") {
 			continue

@@ -88,7 +88,9 @@ func TestDefinitionsAreThoseThatKustomizeBuilds(t *testing.T) {
 			want := []safeguard.Definition{
 				{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: test.argocd},
 				{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: test.nginx},
-				{APIVersion: "cozystack.io/v1alpha1", Kind: "ApplicationDefinition", Name: "vm", Source: "catalog"},
+				{APIVersion: "cozystack.io/v1alpha1", Kind: "ApplicationDefinition", Name: "vm", Source: "catalog", Identity: map[string]string{
+					"spec.release.prefix": "", "spec.application.kind": "VM", "spec.application.plural": "vms",
+				}},
 			}
 			if !reflect.DeepEqual(result.Definitions, want) {
 				t.Errorf("got  %v\nwant %v", result.Definitions, want)
@@ -106,13 +108,15 @@ func checkBuilt(t *testing.T, result *render.Result) {
 		t.Fatal(err)
 	}
 	for _, d := range result.Definitions {
-		if got := builtVersions(t, stream, d.Name); !reflect.DeepEqual(got, d.Versions) {
-			t.Errorf("kustomize builds %s with the versions %v, not %v", d.Name, got, d.Versions)
+		built := builtDefinition(t, stream, d.Name)
+		built.Source = d.Source
+		if !reflect.DeepEqual(built, d) {
+			t.Errorf("kustomize builds %v, not %v", built, d)
 		}
 	}
 }
 
-func builtVersions(t *testing.T, stream []byte, name string) []string {
+func builtDefinition(t *testing.T, stream []byte, name string) safeguard.Definition {
 	t.Helper()
 	for _, text := range bytes.Split(stream, []byte("---\n")) {
 		var object map[string]any
@@ -120,9 +124,9 @@ func builtVersions(t *testing.T, stream []byte, name string) []string {
 			t.Fatal(err)
 		}
 		if metadata, _ := object["metadata"].(map[string]any); metadata["name"] == name {
-			return safeguard.Versions(object)
+			return safeguard.DefinitionOf(object)
 		}
 	}
 	t.Fatalf("%s is not built", name)
-	return nil
+	return safeguard.Definition{}
 }

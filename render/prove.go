@@ -108,15 +108,15 @@ func missing(before, after resmap.ResMap) []string {
 	return slices.Sorted(maps.Keys(gone))
 }
 
-// builtVersions returns the versions of spec.versions of every object, by its name.
-func builtVersions(objects resmap.ResMap) map[string][]string {
-	versions := map[string][]string{}
+// builtDefinitions returns every object, by its name.
+func builtDefinitions(objects resmap.ResMap) map[string]safeguard.Definition {
+	definitions := map[string]safeguard.Definition{}
 	for _, object := range objects.Resources() {
 		content, err := object.Map()
 		if err != nil {
 			continue
 		}
-		versions[object.GetName()] = safeguard.Versions(content)
+		definitions[object.GetName()] = safeguard.DefinitionOf(content)
 	}
-	return versions
+	return definitions
 }

@@ -82,25 +82,32 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	if err != nil {
 		return nil, err
 	}
+	defined := definitions(selected.Applications(), documents, patched)
+	if err := distinctKinds(defined); err != nil {
+		return nil, err
+	}
 	return &Result{
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
-		Definitions:   definitions(selected.Applications(), patched),
+		Definitions:   defined,
 		kustomization: k,
 	}, nil
 }
 
-// definitions lists what is built. The versions are those of the decisions, unless patches may
-// have changed them: then those of the built objects.
-func definitions(decisions []selection.Decision, patched map[string][]string) []safeguard.Definition {
+// definitions lists what is built: what the decisions and documents say, unless patches may have
+// changed it; then what the built objects say.
+func definitions(decisions []selection.Decision, documents []document,
+	patched map[string]safeguard.Definition) []safeguard.Definition {
 	out := make([]safeguard.Definition, len(decisions))
 	for i, d := range decisions {
 		out[i] = safeguard.Definition{
 			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name,
 			Source: d.Source, Versions: d.Versions,
+			Origins: documents[i].identity.Origins, Identity: documents[i].identity.Fields,
 		}
 		if patched != nil {
-			out[i].Versions = patched[d.Application.Name]
+			built := patched[d.Application.Name]
+			out[i].Versions, out[i].Origins, out[i].Identity = built.Versions, built.Origins, built.Identity
 		}
 	}
 	return out
@@ -129,8 +136,8 @@ func (r *Result) WriteArchive(w io.Writer) error {
 }
 
 // assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first;
-// with any, it also returns the versions of the built objects by name.
-func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[string][]string, error) {
+// with any, it also returns the built objects by name.
+func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[string]safeguard.Definition, error) {
 	files, err := assembleWith(documents, k)
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
@@ -143,7 +150,7 @@ func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[strin
 	if err != nil {
 		return nil, nil, err
 	}
-	return files, builtVersions(built), nil
+	return files, builtDefinitions(built), nil
 }
 
 // kustomization is what the options say about every object.

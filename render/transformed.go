@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -27,8 +28,9 @@ type Addresses struct {
 
 // document is a selected application as it goes into the artifact.
 type document struct {
-	name    string
-	content []byte
+	name     string
+	content  []byte
+	identity identity.Facts
 	Addresses
 }
 
@@ -59,7 +61,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 }
 
 func transformOne(d selection.Decision, opts Options) (document, error) {
-	out := document{name: d.Application.Name, content: d.Application.Document}
+	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity}
 	if opts.Transform == nil {
 		return out, nil
 	}
@@ -69,7 +71,7 @@ func transformOne(d selection.Decision, opts Options) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	out.content = result.Document
+	out.content, out.identity = result.Document, result.Identity
 	out.Addresses = Addresses{Application: d.Application.Name, Hosts: result.Hosts, Unreadable: result.Unreadable}
 	return out, nil
 }

@@ -24,6 +24,7 @@ func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) fi
 	for name, value := range map[string]string{
 		"onEmpty": spec.Safeguards.OnEmpty, "onRemoval": spec.Safeguards.OnRemoval,
 		"onVersionRemoval": spec.Safeguards.OnVersionRemoval, "onMajorUpgrade": spec.Safeguards.OnMajorUpgrade,
+		"onIdentityChange": spec.Safeguards.OnIdentityChange, "onSourceChange": spec.Safeguards.OnSourceChange,
 	} {
 		oneOf(guards.Child(name), value, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
 	}

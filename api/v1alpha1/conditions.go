@@ -44,6 +44,12 @@ const (
 	RemovalReason = "Removal"
 	// VersionRemovalReason: a version of an application would vanish that is published.
 	VersionRemovalReason = "VersionRemoval"
+	// IdentityChangeReason: a field of an application would change that decides which live releases
+	// it means: these would be orphaned, and installed anew under other names.
+	IdentityChangeReason = "IdentityChange"
+	// SourceChangeReason: a version of an application would stay, and come from another chart,
+	// repository or commit: what runs is upgraded in place.
+	SourceChangeReason = "SourceChange"
 	// MajorUpgradeReason: the highest version of an application would rise to another major.
 	MajorUpgradeReason = "MajorUpgrade"
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not

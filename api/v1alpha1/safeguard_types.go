@@ -25,6 +25,22 @@ type Safeguards struct {
 	// +optional
 	OnVersionRemoval string `json:"onVersionRemoval,omitempty"`
 
+	// OnIdentityChange: spec.release.prefix, spec.application.kind or spec.application.plural of one
+	// of Cozystack's applications changes. These decide which HelmReleases it means: the live ones
+	// would be orphaned, and installed anew.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Hold
+	// +optional
+	OnIdentityChange string `json:"onIdentityChange,omitempty"`
+
+	// OnSourceChange: a version of an application stays, and comes from another chart, repository or
+	// commit, so that what runs is upgraded in place; or so does a whole application of Cozystack.
+	// summary.sourceChanges counts what was published.
+	// +kubebuilder:validation:Enum=Hold;Publish
+	// +kubebuilder:default=Publish
+	// +optional
+	OnSourceChange string `json:"onSourceChange,omitempty"`
+
 	// OnMajorUpgrade: the highest version of an application rises to another major.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish

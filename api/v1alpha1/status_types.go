@@ -108,12 +108,13 @@ type HeldStatus struct {
 
 // HeldReason is one change that is held.
 type HeldReason struct {
-	// Reason is Removal, VersionRemoval, MajorUpgrade, Adoption, EmptyResult or BaselineLost.
+	// Reason is Removal, IdentityChange, VersionRemoval, Adoption, SourceChange, MajorUpgrade,
+	// EmptyResult or BaselineLost.
 	Reason string `json:"reason"`
 	// Application that is concerned; empty when it is the selection as a whole.
 	// +optional
 	Application string `json:"application,omitempty"`
-	// Versions that would be lost. The list is bounded.
+	// Versions that would be lost, or come from another source. The list is bounded.
 	// +listType=atomic
 	// +optional
 	Versions []string `json:"versions,omitempty"`
@@ -165,6 +166,10 @@ type Summary struct {
 	// Deprecated is the number of applications in the artifact that their catalog deprecates.
 	// +optional
 	Deprecated int32 `json:"deprecated,omitempty"`
+	// SourceChanges is the number of applications of which the last publication took a version, that
+	// was published before, from another chart, repository or commit.
+	// +optional
+	SourceChanges int32 `json:"sourceChanges,omitempty"`
 	// Unmirrored is the number of hosts that no mirror covers, while there are mirrors.
 	// +optional
 	Unmirrored int32 `json:"unmirrored,omitempty"`

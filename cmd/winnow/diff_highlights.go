@@ -14,8 +14,9 @@ func highlights(s *diff.Selection) []string {
 		of    func(diff.Application) []string
 	}{
 		{"removed", whole(diff.Removed)},
+		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, code(a.Name)) }},
 		{"versions removed", versionsOf(diff.Removed)},
-		{"same version, another source", versionsOf(diff.Replaced)},
+		{"same version, another source", fromElsewhere},
 		{"default namespace changed", func(a diff.Application) []string {
 			return when(a.DefaultNamespace != nil, code(a.Name))
 		}},
@@ -68,6 +69,14 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 		}
 		return found
 	}
+}
+
+func fromElsewhere(a diff.Application) []string {
+	found := when(a.SourceChanged, code(a.Name))
+	for _, v := range a.Versions {
+		found = append(found, when(v.SourceChanged, code(a.Name+" "+v.Version))...)
+	}
+	return found
 }
 
 func stepsOf(kind string) func(diff.Application) []string {

@@ -104,6 +104,9 @@ func foldMarkdown(a diff.Application) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n",
 		html.EscapeString(brief(sign(a.Change)+" "+a.Name+": "+applicationHeadline(a), maxCode)))
+	for _, line := range inPlace(a) {
+		fmt.Fprintf(&w, "- %s\n", code(line))
+	}
 	for _, version := range a.Versions[:min(len(a.Versions), maxReasons)] {
 		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
 		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)

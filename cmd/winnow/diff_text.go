@@ -96,6 +96,9 @@ func sign(change diff.Change) string {
 
 func (w selectionText) application(a diff.Application) {
 	fmt.Fprintln(w, wrap(sign(a.Change)+" "+plain(a.Name)+": "+applicationHeadline(a), ""))
+	for _, line := range inPlace(a) {
+		fmt.Fprintln(w, wrap(line, "    "))
+	}
 	for _, version := range a.Versions {
 		fmt.Fprintln(w, wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
 		w.fields(version.Fields, version.FieldsOmitted, "        ")

@@ -60,7 +60,8 @@ func applicationCounts(c diff.Counts) []string {
 
 func versionCounts(c diff.Counts) []string {
 	return counts([]counted{
-		{c.VersionsRemoved, "removed"}, {c.VersionsReplaced, "with another source"}, {c.VersionsAdded, "added"},
+		{c.VersionsRemoved, "removed"}, {c.SourceChanges, "with another source"},
+		{c.VersionsReplaced - c.SourceChanges, "changed"}, {c.VersionsAdded, "added"},
 	}, "version")
 }
 
@@ -147,8 +148,10 @@ func by(cause diff.Cause) string {
 
 func versionLine(a diff.Application, v diff.Version) string {
 	switch {
-	case v.Change == diff.Replaced:
+	case v.SourceChanged:
 		return v.Version + " with another source:"
+	case v.Change == diff.Replaced:
+		return v.Version + " changed:"
 	case v.Change == diff.Removed && a.Change != diff.Removed:
 		return v.Version + ", removed " + by(v.Cause)
 	}
@@ -166,6 +169,18 @@ func fromTo(f diff.Field) string {
 }
 
 func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
+
+// inPlace are what changes for those who run an application, without a new version.
+func inPlace(a diff.Application) []string {
+	var all []string
+	for _, f := range a.Identity {
+		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
+	}
+	if a.SourceChanged {
+		all = append(all, "with another chart")
+	}
+	return all
+}
 
 // facts are what is told beside the object.
 func facts(a diff.Application) []string {

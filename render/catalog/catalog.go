@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // Catalog is a valid catalog. It is immutable once loaded and safe for concurrent use.
@@ -39,6 +41,8 @@ type Application struct {
 	Labels map[string]string
 	// SpecFields are the keys of spec, in the document's order.
 	SpecFields []string
+	// Identity says which live releases the definition means, and where its versions come from.
+	Identity identity.Facts
 	// Metadata is the content of the metadata.yaml, empty without one.
 	Metadata Metadata
 

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // files are the content of a catalog by path.
@@ -96,6 +97,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 				Name: "bucket", Path: prefix + "b/application.yaml",
 				APIVersion: "cozystack.io/v1alpha1", Group: "cozystack.io", Kind: "ApplicationDefinition",
 				Document: []byte(bucket),
+				Identity: identity.Facts{Fields: map[string]string{identity.Prefix: "", identity.Kind: "", identity.Plural: ""}},
 			}},
 			Lists: map[string][]string{"all": {"bucket", "argocd"}, "empty": {}},
 		}

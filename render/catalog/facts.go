@@ -17,6 +17,7 @@ type installed struct {
 
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
+	application.Identity = IdentityOf(root)
 	application.Labels = stringMap(member(member(root, "metadata"), "labels"))
 	spec := member(root, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {

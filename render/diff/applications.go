@@ -15,6 +15,9 @@ import (
 type differ struct {
 	from, to  *Side
 	byCatalog map[loss]bool
+	// elsewhere has what stays and comes from another source; a definition as one with an empty
+	// version.
+	elsewhere map[loss]bool
 	// budget is how many bytes of diffs there may still be.
 	budget int
 
@@ -41,6 +44,23 @@ func causes(changes []safeguard.Change) map[loss]bool {
 		}
 	}
 	return losses
+}
+
+// elsewhere returns what comes from another source, as the safeguards see it.
+func elsewhere(changes []safeguard.Change) map[loss]bool {
+	found := map[loss]bool{}
+	for _, c := range changes {
+		if c.Reason != v1alpha1.SourceChangeReason {
+			continue
+		}
+		if len(c.Versions) == 0 {
+			found[loss{key: c.Key}] = true
+		}
+		for _, version := range c.Versions {
+			found[loss{c.Key, version}] = true
+		}
+	}
+	return found
 }
 
 func (d *differ) cause(key safeguard.Key, version string) Cause {
@@ -152,6 +172,7 @@ func (d *differ) kept(before, after safeguard.Definition) Application {
 	}
 	a.Change = Updated
 	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
 	a.Highest = step(before.Versions, after.Versions)
 	a.other(fields, older, newer)
 	return a
@@ -246,6 +267,9 @@ func (c *Counts) versions(a Application) {
 			c.VersionsRemoved++
 		case Replaced:
 			c.VersionsReplaced++
+		}
+		if v.SourceChanged {
+			c.SourceChanges++
 		}
 	}
 	if a.Highest == nil {

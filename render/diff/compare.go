@@ -124,7 +124,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	if out.Change != Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)
 	}
-	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), budget: maxDiffs}
+	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
 	}

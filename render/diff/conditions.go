@@ -20,7 +20,9 @@ func Conditions() []Condition {
 	return []Condition{
 		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
 		{"version-removal", "a version of an application that stays is removed", versionsThat(Removed)},
-		{"version-change", "a version stays, with another source", versionsThat(Replaced)},
+		{"version-change", "a version stays, with another entry", versionsThat(Replaced)},
+		{"source-change", "a version stays, from another chart or commit", fromElsewhere},
+		{"identity", "other live releases are meant", applicationsThat(func(a Application) bool { return len(a.Identity) > 0 })},
 		{"major", "the highest version rises to another major", applicationsThat(func(a Application) bool {
 			return a.Highest != nil && a.Highest.Kind == StepMajor
 		})},
@@ -84,6 +86,21 @@ func versionsThat(change Change) func(*Selection) []string {
 		}
 		return found
 	}
+}
+
+func fromElsewhere(s *Selection) []string {
+	var found []string
+	for _, a := range s.Applications {
+		if a.SourceChanged {
+			found = append(found, a.Name)
+		}
+		for _, v := range a.Versions {
+			if v.SourceChanged {
+				found = append(found, a.Name+" "+v.Version)
+			}
+		}
+	}
+	return found
 }
 
 func isHeld(s *Selection) []string {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // Bounds of what is told of one object.
@@ -65,7 +66,8 @@ func (c change) isAt(path ...string) bool {
 // plainKey needs no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-func (c change) field() Field {
+// text returns the path as one text.
+func (c change) text() string {
 	var path strings.Builder
 	for i, key := range c.path {
 		switch {
@@ -77,7 +79,11 @@ func (c change) field() Field {
 			path.WriteString(key)
 		}
 	}
-	f := Field{Path: path.String()}
+	return path.String()
+}
+
+func (c change) field() Field {
+	f := Field{Path: c.text()}
 	if !c.fresh {
 		f.From = asJSON(c.from)
 	}
@@ -121,10 +127,16 @@ func (a *Application) other(changes []change, older, newer render.Object) {
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
 		a.DefaultNamespace = &Field{Path: "spec.defaultNamespace.name", From: from, To: to}
 	}
+	for _, c := range changes {
+		if isIdentity(a, c.text()) {
+			a.Identity = append(a.Identity, c.field())
+		}
+	}
 	rest := slices.DeleteFunc(changes, func(c change) bool {
 		return c.isAt("spec", blockField) || c.isAt("spec", mappingField) ||
 			c.isAt("spec", "versions") && len(a.Versions) > 0 ||
-			c.isAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil
+			c.isAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
+			isIdentity(a, c.text())
 	})
 	for i, c := range rest {
 		// No entry differs, so their order does.
@@ -134,6 +146,13 @@ func (a *Application) other(changes []change, older, newer render.Object) {
 		}
 	}
 	a.Fields, a.FieldsOmitted = bounded(rest)
+}
+
+// isIdentity says whether the safeguards look at a field as one that decides which live releases are
+// meant.
+func isIdentity(a *Application, path string) bool {
+	return strings.HasPrefix(a.APIVersion, identity.CozystackGroup+"/") &&
+		(path == identity.Prefix || path == identity.Kind || path == identity.Plural)
 }
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.

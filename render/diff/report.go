@@ -32,7 +32,7 @@ func New(selections ...*Selection) *Report {
 // Change is what happens to something.
 type Change string
 
-// Changes. Replaced is a version that stays, with another content: what runs is upgraded in place.
+// Changes. Replaced is a version that stays, with another entry in spec.versions.
 const (
 	Added     Change = "added"
 	Removed   Change = "removed"
@@ -112,11 +112,13 @@ type Counts struct {
 	VersionsAdded    int `json:"versionsAdded"`
 	VersionsRemoved  int `json:"versionsRemoved"`
 	VersionsReplaced int `json:"versionsReplaced"`
-	Major            int `json:"major"`
-	Minor            int `json:"minor"`
-	Patch            int `json:"patch"`
-	Deprecated       int `json:"deprecated"`
-	Unmirrored       int `json:"unmirrored"`
+	// SourceChanges are those of VersionsReplaced that come from another chart, repository or commit.
+	SourceChanges int `json:"sourceChanges"`
+	Major         int `json:"major"`
+	Minor         int `json:"minor"`
+	Patch         int `json:"patch"`
+	Deprecated    int `json:"deprecated"`
+	Unmirrored    int `json:"unmirrored"`
 }
 
 // Application is what happens to one application.
@@ -134,6 +136,11 @@ type Application struct {
 	// Versions that are added, removed or replaced; of an application that is added or removed, all
 	// of them.
 	Versions []Version `json:"versions"`
+	// SourceChanged says that the definition, which has no versions, comes from another chart.
+	SourceChanged bool `json:"sourceChanged,omitempty"`
+	// Identity are the fields that change of those that decide which live releases are meant: these
+	// are orphaned, and installed anew.
+	Identity []Field `json:"identity,omitempty"`
 	// Highest is how the highest version moves; nil when it does not.
 	Highest *Step `json:"highest,omitempty"`
 	// DefaultNamespace is the change of spec.defaultNamespace.name.
@@ -158,6 +165,8 @@ type Version struct {
 	Change Change `json:"change"`
 	// Cause of a removal.
 	Cause Cause `json:"cause,omitempty"`
+	// SourceChanged says that one that is replaced comes from another chart, repository or commit.
+	SourceChanged bool `json:"sourceChanged,omitempty"`
 	// Fields of the entry that changed, and how many more there are.
 	Fields        []Field `json:"fields,omitempty"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`

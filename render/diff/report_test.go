@@ -26,6 +26,7 @@ func TestTripsNamesWhatItFound(t *testing.T) {
 		"removal: gone-0, gone-1, gone-2, gone-3, gone-4 and 2 more",
 		"version-removal: a 1.0.0",
 		"version-change: a 1.1.0",
+		"source-change: a 1.1.0",
 		"major: a",
 		"held: a (VersionRemoval), gone-0 (Removal), gone-1 (Removal), gone-2 (Removal), gone-3 (Removal) and 3 more",
 		"any: apps",

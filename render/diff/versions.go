@@ -29,7 +29,7 @@ func (d *differ) versions(key safeguard.Key, older, newer render.Object) []Versi
 			continue
 		}
 		if fields := fieldsOf(was, after[version]); len(fields) > 0 {
-			v := Version{Version: version, Change: Replaced}
+			v := Version{Version: version, Change: Replaced, SourceChanged: d.elsewhere[loss{key, version}]}
 			v.Fields, v.FieldsOmitted = bounded(fields)
 			all = append(all, v)
 		}

@@ -15,7 +15,10 @@ const maxVersions = 20
 
 // MostSerious returns the one reason that stands for several changes.
 func MostSerious(changes []safeguard.Change) string {
-	for _, reason := range []string{v1alpha1.RemovalReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason} {
+	for _, reason := range []string{
+		v1alpha1.RemovalReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason,
+		v1alpha1.SourceChangeReason,
+	} {
 		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
 			return reason
 		}
@@ -47,6 +50,13 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
 		return "lives in the cluster with versions that would be removed: " + versions
+	case v1alpha1.IdentityChangeReason:
+		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
+	case v1alpha1.SourceChangeReason:
+		if len(c.Versions) == 0 {
+			return "would come from another chart"
+		}
+		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
 	}

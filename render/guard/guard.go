@@ -82,6 +82,10 @@ func Holds(s v1alpha1.Safeguards, reason string) bool {
 		return s.OnRemoval != v1alpha1.SafeguardPublish
 	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason:
 		return s.OnVersionRemoval != v1alpha1.SafeguardPublish
+	case v1alpha1.IdentityChangeReason:
+		return s.OnIdentityChange != v1alpha1.SafeguardPublish
+	case v1alpha1.SourceChangeReason:
+		return s.OnSourceChange == v1alpha1.SafeguardHold
 	case v1alpha1.MajorUpgradeReason:
 		return s.OnMajorUpgrade == v1alpha1.SafeguardHold
 	}

@@ -20,6 +20,10 @@ type Definition struct {
 	Source string `json:"source,omitempty"`
 	// Versions are those of spec.versions, in its order; empty for kinds that have none.
 	Versions []string `json:"versions,omitempty"`
+	// Origins say where these come from, and Identity which live releases are meant, both as
+	// identity.Facts has them. Records of older releases lack them.
+	Origins  []string          `json:"origins,omitempty"`
+	Identity map[string]string `json:"identity,omitempty"`
 }
 
 // Key identifies a definition. The version of its API does not: it is a way to look at it.
@@ -53,8 +57,8 @@ func Versions(definition map[string]any) []string {
 
 // Change is what one definition loses, or how it jumps.
 type Change struct {
-	// Reason is one of the reasons of api/v1alpha1: Removal, VersionRemoval, MajorUpgrade or
-	// Adoption.
+	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
+	// Adoption, SourceChange or MajorUpgrade.
 	Reason string
 	// Key of the definition.
 	Key Key
@@ -62,24 +66,38 @@ type Change struct {
 	// cluster.
 	Source string
 	// Versions that are lost, in the order of the older side; empty for MajorUpgrade. Of a
-	// Removal, all of them.
+	// Removal, all of them; of a SourceChange those that come from elsewhere, none where the
+	// definition has no versions.
 	Versions []string
-	// From and To are the highest versions before and after, of a MajorUpgrade.
+	// From and To are the highest versions before and after, of a MajorUpgrade, and the values of
+	// Field, of an IdentityChange.
 	From, To string
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the object that a
 	// Removal is about; empty for one that was published.
 	Consumer string
+	// Field is the path of the field that changes, of an IdentityChange.
+	Field string
+	// origins has where the versions come from afterwards, of a SourceChange; of a definition
+	// without versions for the empty one.
+	origins map[string]string
 }
 
 // same says whether both are about the same thing. A jump is the same jump only to the same
-// version.
+// version, and a change of a value only to the same value.
 func (c Change) same(other Change) bool {
-	return c.Reason == other.Reason && c.Key == other.Key && c.To == other.To
+	return c.Reason == other.Reason && c.Key == other.Key && c.Field == other.Field && c.To == other.To &&
+		c.origins[""] == other.origins[""]
+}
+
+// piecemeal says whether versions of a definition that stays are told apart one by one.
+func (c Change) piecemeal() bool {
+	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }
 
 // Compare returns what changes from the older to the newer definitions, sorted by name, then by
-// reason: Removal of a definition, VersionRemoval within one that stays, and MajorUpgrade when
-// the major of the highest semantic version rises.
+// reason: Removal of a definition; and within one that stays IdentityChange for each field that
+// decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
+// MajorUpgrade when the major of the highest semantic version rises.
 func Compare(older, newer []Definition) []Change {
 	after := index(newer)
 	var changes []Change
@@ -95,6 +113,10 @@ func Compare(older, newer []Definition) []Change {
 			changes = append(changes, Change{
 				Reason: v1alpha1.VersionRemovalReason, Key: before.Key(), Source: before.Source, Versions: lost,
 			})
+		}
+		changes = append(changes, identityChanges(before, now)...)
+		if change, differs := sourceChange(before, now); differs {
+			changes = append(changes, change)
 		}
 		if from, to, rises := majorRise(before.Versions, now.Versions); rises {
 			changes = append(changes, Change{
@@ -125,10 +147,12 @@ func Adopt(live, newer []Definition) []Change {
 }
 
 // Loses reports whether the change takes something away.
-func (c Change) Loses() bool { return c.Reason != v1alpha1.MajorUpgradeReason }
+func (c Change) Loses() bool {
+	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason
+}
 
-// Unexcused returns, of the changes, what is not among the excused ones. Lost versions are told apart
-// one by one, also where the excuse loses the whole definition.
+// Unexcused returns, of the changes, what is not among the excused ones. Versions are told apart one
+// by one, also where the excuse loses the whole definition.
 func Unexcused(changes, excused []Change) []Change {
 	lost := map[Key]map[string]bool{}
 	for _, c := range excused {
@@ -136,13 +160,13 @@ func Unexcused(changes, excused []Change) []Change {
 			lost[c.Key] = map[string]bool{}
 		}
 		for _, v := range c.Versions {
-			lost[c.Key][v] = true
+			lost[c.Key][c.loss(v)] = true
 		}
 	}
 	var rest []Change
 	for _, c := range changes {
-		if c.Reason == v1alpha1.VersionRemovalReason {
-			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][v] })
+		if c.piecemeal() {
+			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][c.loss(v)] })
 			if len(c.Versions) > 0 {
 				rest = append(rest, c)
 			}
@@ -157,7 +181,7 @@ func Unexcused(changes, excused []Change) []Change {
 func Sort(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Key.Name, b.Key.Name), cmp.Compare(a.Key.Group, b.Key.Group),
-			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason))
+			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field))
 	})
 }
 

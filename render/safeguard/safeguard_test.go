@@ -33,11 +33,14 @@ func definitions(words string) []safeguard.Definition {
 	return list
 }
 
-// lines writes changes as "<reason> <name> <versions> <from>><to>", where there are any.
+// lines writes changes as "<reason> <name> <field> <versions> <from>><to>", where there are any.
 func lines(changes []safeguard.Change) []string {
 	var out []string
 	for _, c := range changes {
 		line := c.Reason + " " + c.Key.Name
+		if c.Field != "" {
+			line += " " + c.Field
+		}
 		if len(c.Versions) > 0 {
 			line += " " + strings.Join(c.Versions, ",")
 		}

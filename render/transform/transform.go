@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
 // kkpGroup is the API group of the Kubermatic Kubernetes Platform.
@@ -58,6 +59,8 @@ type Input struct {
 type Output struct {
 	// Document is the very slice of the catalog when nothing changed.
 	Document []byte
+	// Identity is what the document says about live releases and the origins of versions.
+	Identity identity.Facts
 	// Hosts that the document refers to, sorted and each once per path; empty without
 	// mirrors and CollectHosts.
 	Hosts []Host
@@ -159,7 +162,7 @@ func (p *Pipeline) Referring() *Pipeline {
 // Apply transforms one application. A document in which nothing changes is returned as the
 // same slice. The error is an *Error.
 func (p *Pipeline) Apply(in Input) (Output, error) {
-	out := Output{Document: in.Application.Document}
+	out := Output{Document: in.Application.Document, Identity: in.Application.Identity}
 	var doc *document
 	for _, s := range p.steps {
 		if !s.wants(in) {
@@ -178,7 +181,7 @@ func (p *Pipeline) Apply(in Input) (Output, error) {
 		}
 	}
 	if doc != nil && !bytes.Equal(doc.data, out.Document) {
-		out.Document = doc.data
+		out.Document, out.Identity = doc.data, catalog.IdentityOf(doc.content())
 	}
 	slices.SortFunc(out.Hosts, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Path, b.Path))

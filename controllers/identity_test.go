@@ -1,0 +1,210 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// cozystack packs a catalog of Cozystack with the definition vm: "prefix,kind,plural,chart".
+func cozystack(t *testing.T, word string) []byte {
+	t.Helper()
+	part := strings.Split(word, ",")
+	return catalogArchive(t, "applications/vm/application.yaml", fmt.Sprintf("apiVersion: cozystack.io/v1alpha1\n"+
+		"kind: ApplicationDefinition\nmetadata:\n  name: vm\nspec:\n  application: {kind: %s, plural: %s, singular: vm}\n"+
+		"  release:\n    prefix: %s\n    chartRef: {kind: ExternalArtifact, name: %s, namespace: cozy-system}\n", part[1], part[2], part[0], part[3]))
+}
+
+// charts packs a catalog of "name:version@chart,version@chart" words.
+func charts(t *testing.T, words string) []byte {
+	t.Helper()
+	var files []string
+	for word := range strings.FieldsSeq(words) {
+		name, versions, _ := strings.Cut(word, ":")
+		document := "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: " + name + "\nspec:\n  versions:\n"
+		for v := range strings.SplitSeq(versions, ",") {
+			version, chart, _ := strings.Cut(v, "@")
+			document += fmt.Sprintf("  - version: %q\n    template:\n      source:\n        helm: {url: 'https://charts.example', chartName: %s, chartVersion: %q}\n",
+				version, chart, version)
+		}
+		files = append(files, "applications/"+name+"/application.yaml", document)
+	}
+	return catalogArchive(t, files...)
+}
+
+func publishArchive(t *testing.T, archive []byte, edit ...specEdit) (*environment, lastGood) {
+	t.Helper()
+	e := newEnvironment(t)
+	e.source(archive)
+	e.selection("kkp", append([]specEdit{guarded}, edit...)...)
+	return e, e.good()
+}
+
+func TestAnIdentityThatTheCatalogChangesIsHeld(t *testing.T) {
+	const orphaned = ": its releases would be orphaned, and installed anew"
+	for _, test := range []struct {
+		name, after string
+		want        []string
+	}{
+		{"the prefix", "machine-,VM,vms,vm", []string{`spec.release.prefix would change from "vm-" to "machine-"` + orphaned}},
+		{"the kind", "vm-,Machine,vms,vm", []string{`spec.application.kind would change from "VM" to "Machine"` + orphaned}},
+		{"the plural", "vm-,VM,machines,vm", []string{`spec.application.plural would change from "vms" to "machines"` + orphaned}},
+		{"two at once", "'',VM,machines,vm", []string{
+			`spec.application.plural would change from "vms" to "machines"` + orphaned, `spec.release.prefix would change from "vm-" to ""` + orphaned,
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"))
+			source := e.source(cozystack(t, test.after))
+			var reasons []v1alpha1.HeldReason
+			for _, message := range test.want {
+				reasons = append(reasons, v1alpha1.HeldReason{Reason: "IdentityChange", Application: "vm", Message: message})
+			}
+			cs := e.hold(good, "IdentityChange")
+			e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
+				Revision: source.Revision, Approve: []string{source.Digest}, Total: int32(len(reasons)), Reasons: reasons,
+			})
+			e.restart()
+			e.hold(good, "IdentityChange")
+			e.approve(source.Digest)
+			e.good()
+		})
+	}
+}
+
+func TestAnIdentityThatTheSpecChangesIsPublished(t *testing.T) {
+	patch := patchOf("vm", "- {op: replace, path: /spec/release/prefix, value: machine-}\n")
+	publishes := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnIdentityChange = v1alpha1.SafeguardPublish }
+	for _, test := range []struct {
+		name, after string
+		edit        specEdit
+		held        bool
+	}{
+		{"by a patch", "vm-,VM,vms,vm", patch, false},
+		{"by a patch, while the catalog changes the kind", "vm-,Machine,vms,vm", patch, true},
+		{"by a safeguard", "machine-,Machine,vms,vm", publishes, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"))
+			e.edit(test.edit)
+			e.source(cozystack(t, test.after))
+			if test.held {
+				e.equal("held", len(e.hold(good, "IdentityChange").Status.Held.Reasons), 1)
+				return
+			}
+			e.good()
+		})
+	}
+}
+
+func TestAVersionFromAnotherChartIsTold(t *testing.T) {
+	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
+	const before, after = "argocd:1.0.0@argo,2.0.0@argo nginx:1.0.0@nginx", "argocd:1.0.0@argo,2.0.0@fork nginx:1.0.0@nginx"
+	const message = "versions would come from another chart, repository or commit: 2.0.0"
+
+	t.Run("and published, as the default is", func(t *testing.T) {
+		e, good := publishArchive(t, charts(t, before))
+		e.equal("source changes of the first publication", good.cs.Status.Summary.SourceChanges, int32(0))
+		e.source(charts(t, after))
+		cs, _ := e.publish("kkp")
+		e.equal("source changes", cs.Status.Summary.SourceChanges, int32(1))
+		e.equal("events", e.events.take(), []string{
+			"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact",
+			"Normal SourceChange CatalogSelection", "Normal SourceChange ExternalArtifact",
+		})
+		e.equal("message", e.events.message, "published: argocd: "+message)
+		e.equal("source changes of a repetition", e.reconcile("kkp").Status.Summary.SourceChanges, int32(1))
+		e.restart()
+		e.equal("source changes after a restart", e.reconcile("kkp").Status.Summary.SourceChanges, int32(1))
+		e.equal("events of a repetition", e.events.take(), []string(nil))
+		e.source(charts(t, after+" falco:1.0.0@falco"))
+		e.equal("source changes of the next publication", e.good().cs.Status.Summary.SourceChanges, int32(0))
+	})
+	t.Run("and held, where the spec says so", func(t *testing.T) {
+		e, good := publishArchive(t, charts(t, before), holds)
+		source := e.source(charts(t, after))
+		e.equal("held", e.hold(good, "SourceChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
+			Reason: "SourceChange", Application: "argocd", Versions: []string{"2.0.0"}, Message: message,
+		}})
+		e.approve(source.Digest)
+		e.good()
+	})
+	t.Run("and published, where a mirror in the spec is the cause", func(t *testing.T) {
+		e, _ := publishArchive(t, charts(t, before), holds)
+		e.edit(func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example", To: "mirror.example"}}
+		})
+		e.equal("source changes", e.good().cs.Status.Summary.SourceChanges, int32(2))
+	})
+	t.Run("and held, of a definition without versions", func(t *testing.T) {
+		e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"), holds)
+		e.source(cozystack(t, "vm-,VM,vms,other"))
+		e.equal("held", e.hold(good, "SourceChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
+			Reason: "SourceChange", Application: "vm", Message: "would come from another chart",
+		}})
+	})
+}
+
+// A record of an older release has neither origins nor identities: nothing is held for what it lacks.
+func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
+	older := func(e *environment, good lastGood) {
+		record, err := unpack(good.cs.Status.Published)
+		if err != nil {
+			e.Fatal(err)
+		}
+		for i, d := range record.Definitions {
+			record.Definitions[i] = safeguard.Definition{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name, Source: d.Source, Versions: d.Versions}
+		}
+		packed, err := record.pack()
+		if err != nil {
+			e.Fatal(err)
+		}
+		e.forge(packed)
+		e.restart()
+	}
+	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
+	e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"), holds)
+	older(e, good)
+	e.source(cozystack(t, "machine-,VM,vms,other"))
+	good = e.good()
+	e.source(cozystack(t, "vm-,VM,vms,other"))
+	e.hold(good, "IdentityChange")
+}
+
+func TestOneKindOfTwoSourcesIsStalled(t *testing.T) {
+	e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"))
+	e.sourceOf("OCIRepository", e.key("other"), catalogArchive(t, "applications/machine/application.yaml",
+		"apiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata: {name: machine}\nspec: {application: {kind: VM}}\n"))
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources = append(cs.Spec.Sources, v1alpha1.SourceReference{Name: "other", Format: v1alpha1.FormatApplications})
+	})
+	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Ready=False InvalidSpec", "Stalled=True InvalidSpec"})
+	e.untouched(good)
+	e.edit(exclude("machine"))
+	e.good()
+}
+
+// The origins of a record that is too large go first: without any record every change is held.
+func TestARecordThatIsTooLargeLosesItsOrigins(t *testing.T) {
+	var r publishedRecord
+	for i := range 30_000 {
+		sum := digestOf(fmt.Append(nil, i))
+		r.Definitions = append(r.Definitions, safeguard.Definition{
+			Kind: "x", Name: fmt.Sprint("a", i), Versions: []string{"1"}, Origins: []string{sum[7:15]},
+		})
+	}
+	packed, err := r.pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := unpack(packed)
+	if err != nil || len(read.Definitions) != len(r.Definitions) || read.Definitions[0].Origins != nil {
+		t.Errorf("the record is %d bytes, its error %v", len(packed), err)
+	}
+	if r.Definitions[0].Origins == nil {
+		t.Error("the record itself was changed")
+	}
+}

@@ -1,0 +1,52 @@
+package catalog
+
+import (
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/identity"
+)
+
+// IdentityOf returns the facts of a definition that was loaded, and perhaps changed since.
+func IdentityOf(root *yaml.Node) identity.Facts {
+	return identity.Of(value{root})
+}
+
+// value lets the facts be read from nodes. Nothing is expanded.
+type value struct{ node *yaml.Node }
+
+// Get is part of identity.Value.
+func (v value) Get(name string) identity.Value {
+	if v.node == nil || v.node.Kind != yaml.MappingNode {
+		return value{}
+	}
+	for i := 0; i+1 < len(v.node.Content); i += 2 {
+		if key := resolve(v.node.Content[i]); key.Value == name && key.ShortTag() == "!!str" {
+			return value{resolve(v.node.Content[i+1])}
+		}
+	}
+	return value{member(v.node, name)} // it may be merged
+}
+
+// Items is part of identity.Value.
+func (v value) Items() []identity.Value {
+	if v.node == nil || v.node.Kind != yaml.SequenceNode {
+		return nil
+	}
+	items := make([]identity.Value, len(v.node.Content))
+	for i, element := range v.node.Content {
+		items[i] = value{resolve(element)}
+	}
+	return items
+}
+
+// Scalar is part of identity.Value.
+func (v value) Scalar() any {
+	if v.node == nil || v.node.Kind != yaml.ScalarNode {
+		return nil
+	}
+	content, err := scalar(v.node)
+	if err != nil {
+		return nil
+	}
+	return content
+}

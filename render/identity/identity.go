@@ -1,0 +1,164 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// CozystackGroup is the API group whose definitions name the releases of all their installations.
+const CozystackGroup = "cozystack.io"
+
+// Paths of the fields by which a definition of Cozystack means live releases: Prefix is the begin of
+// the names of its HelmReleases, Kind and Plural are what users create.
+const (
+	Prefix = "spec.release.prefix"
+	Kind   = "spec.application.kind"
+	Plural = "spec.application.plural"
+)
+
+// Facts are those of one definition.
+type Facts struct {
+	// Origins are digests of where versions come from: chart and repository, or repository, path and
+	// commit. They are in the order of spec.versions, or a single one, where it is that of all; a
+	// definition without versions has one for itself. Empty where nothing is said.
+	Origins []string
+	// Fields maps the paths of the fields that decide which live releases are meant to their values;
+	// nil for kinds without such fields.
+	Fields map[string]string
+}
+
+// Value is a part of a definition. That of what is not there has no members, items or text.
+type Value interface {
+	// Get returns a member of a mapping.
+	Get(name string) Value
+	// Items returns the elements of a list.
+	Items() []Value
+	// Scalar returns a string, a boolean or a number; nil for everything else.
+	Scalar() any
+}
+
+// Of returns the facts of a definition.
+func Of(definition Value) Facts {
+	spec := definition.Get("spec")
+	group, _, _ := strings.Cut(text(definition.Get("apiVersion")), "/")
+	if group == CozystackGroup {
+		release, application := spec.Get("release"), spec.Get("application")
+		return Facts{
+			Origins: single(originOfRelease(release)),
+			Fields: map[string]string{
+				Prefix: short(text(release.Get("prefix"))), Kind: short(text(application.Get("kind"))),
+				Plural: short(text(application.Get("plural"))),
+			},
+		}
+	}
+	var origins []string
+	known, same := false, true
+	for _, element := range spec.Get("versions").Items() {
+		version, isText := element.Get("version").Scalar().(string)
+		if !isText {
+			continue // it is no version, for nobody
+		}
+		origin := originOfVersion(version, element.Get("template").Get("source"))
+		known = known || origin != ""
+		same = same && (len(origins) == 0 || origin == origins[0])
+		origins = append(origins, origin)
+	}
+	switch {
+	case !known:
+		return Facts{}
+	case same:
+		return Facts{Origins: single(origins[0])}
+	}
+	return Facts{Origins: origins}
+}
+
+func single(origin string) []string {
+	if origin == "" {
+		return nil
+	}
+	return []string{origin}
+}
+
+// originOfVersion tells charts and commits apart, whatever the credentials. What contains the version
+// itself is written relative to it, so that mostly all versions of a definition have the same
+// origin, which takes little room.
+func originOfVersion(version string, source Value) string {
+	helm, git := source.Get("helm"), source.Get("git")
+	ref := git.Get("ref")
+	return digest(
+		text(helm.Get("url")), text(helm.Get("chartName")), relative(text(helm.Get("chartVersion")), version),
+		text(git.Get("remote")), text(git.Get("path")), relative(text(ref.Get("tag")), version),
+		relative(text(ref.Get("branch")), version), text(ref.Get("commit")),
+	)
+}
+
+// originOfRelease looks at the reference to the chart, and at its older form with the chart's name.
+func originOfRelease(release Value) string {
+	ref, chart := release.Get("chartRef"), release.Get("chart")
+	from := chart.Get("sourceRef")
+	return digest(
+		text(ref.Get("kind")), text(ref.Get("namespace")), text(ref.Get("name")),
+		text(chart.Get("name")), text(from.Get("kind")), text(from.Get("namespace")), text(from.Get("name")),
+	)
+}
+
+// relative replaces the version in a text, so that two texts stay different if they were.
+func relative(value, version string) string {
+	const placeholder = "\x00"
+	switch {
+	case value == "":
+		return ""
+	case version == "" || !strings.Contains(value, version) || strings.Contains(value, placeholder):
+		return "=" + value
+	}
+	return "~" + strings.ReplaceAll(value, version, placeholder)
+}
+
+// digestBytes of a digest are 8 characters. A catalog is hostile until proven otherwise: with much
+// fewer, a chart could be found by trial that has the digest of another.
+const digestBytes = 6
+
+// digest is empty when all parts are.
+func digest(parts ...string) string {
+	if strings.Join(parts, "") == "" {
+		return ""
+	}
+	hash := sha256.New()
+	// Strings cannot fail to be encoded, nor a hash to be written to.
+	_ = json.NewEncoder(hash).Encode(parts)
+	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:digestBytes])
+}
+
+// text returns a scalar as text: 1.10 without quotes is the number 1.1, whoever parsed it.
+func text(value Value) string {
+	switch scalar := value.Scalar().(type) {
+	case nil:
+		return ""
+	case string:
+		return scalar
+	default:
+		encoded, err := json.Marshal(scalar)
+		if err != nil {
+			return ""
+		}
+		return string(encoded)
+	}
+}
+
+// maxText bounds a value, which ends up in a status. No name in Kubernetes is longer.
+const maxText = 253
+
+// short replaces the end of a value that is too long by a digest of all of it.
+func short(value string) string {
+	if len(value) <= maxText {
+		return value
+	}
+	end := maxText / 2
+	for end > 0 && !utf8.RuneStart(value[end]) {
+		end--
+	}
+	return value[:end] + "..." + digest(value)
+}

@@ -1,0 +1,29 @@
+package identity
+
+// Object is a Value of an object in the types that JSON and kustomize have.
+type Object struct{ Content any }
+
+// Get is part of Value.
+func (o Object) Get(name string) Value {
+	mapping, _ := o.Content.(map[string]any)
+	return Object{mapping[name]}
+}
+
+// Items is part of Value.
+func (o Object) Items() []Value {
+	list, _ := o.Content.([]any)
+	items := make([]Value, len(list))
+	for i, element := range list {
+		items[i] = Object{element}
+	}
+	return items
+}
+
+// Scalar is part of Value.
+func (o Object) Scalar() any {
+	switch o.Content.(type) {
+	case map[string]any, []any:
+		return nil
+	}
+	return o.Content
+}

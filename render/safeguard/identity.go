@@ -1,0 +1,87 @@
+package safeguard
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/identity"
+)
+
+// DefinitionOf reads an object in the types that JSON and kustomize have. What is not shaped like a
+// definition lacks the rest.
+func DefinitionOf(object map[string]any) Definition {
+	metadata, _ := object["metadata"].(map[string]any)
+	d := Definition{Versions: Versions(object)}
+	d.APIVersion, _ = object["apiVersion"].(string)
+	d.Kind, _ = object["kind"].(string)
+	d.Name, _ = metadata["name"].(string)
+	facts := identity.Of(identity.Object{Content: object})
+	d.Origins, d.Identity = facts.Origins, facts.Fields
+	return d
+}
+
+// origin returns where the version with an index comes from, or the definition itself where it has no
+// versions; empty when it is not known, as in records of older releases.
+func (d Definition) origin(index int) string {
+	switch {
+	case len(d.Origins) == 1:
+		return d.Origins[0]
+	case index < len(d.Origins) && len(d.Origins) == len(d.Versions):
+		return d.Origins[index]
+	}
+	return ""
+}
+
+// identityChanges returns a change for each field of the identity that both sides know and that
+// differs.
+func identityChanges(before, now Definition) []Change {
+	var changes []Change
+	for _, field := range slices.Sorted(maps.Keys(before.Identity)) {
+		from := before.Identity[field]
+		to, known := now.Identity[field]
+		if known && from != to {
+			changes = append(changes, Change{
+				Reason: v1alpha1.IdentityChangeReason, Key: before.Key(), Source: before.Source, Field: field, From: from, To: to,
+			})
+		}
+	}
+	return changes
+}
+
+// sourceChange returns the change of what stays under the same version, but comes from elsewhere.
+func sourceChange(before, now Definition) (Change, bool) {
+	change := Change{Reason: v1alpha1.SourceChangeReason, Key: before.Key(), Source: before.Source, origins: map[string]string{}}
+	differ := func(version string, from, to string) {
+		if from != "" && to != "" && from != to {
+			change.origins[version] = to
+		}
+	}
+	if len(before.Versions) == 0 && len(now.Versions) == 0 {
+		differ("", before.origin(0), now.origin(0))
+	}
+	after := make(map[string]string, len(now.Versions))
+	for i, version := range now.Versions {
+		if _, twice := after[version]; !twice {
+			after[version] = now.origin(i)
+		}
+	}
+	for i, version := range before.Versions {
+		if _, twice := change.origins[version]; twice {
+			continue
+		}
+		if differ(version, before.origin(i), after[version]); change.origins[version] != "" {
+			change.Versions = append(change.Versions, version)
+		}
+	}
+	return change, len(change.origins) > 0
+}
+
+// loss returns what identifies the loss of a version in other changes: for one that comes from
+// elsewhere also from where.
+func (c Change) loss(version string) string {
+	if c.Reason == v1alpha1.SourceChangeReason {
+		return "source " + version + " " + c.origins[version]
+	}
+	return version
+}

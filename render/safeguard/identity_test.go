@@ -1,0 +1,114 @@
+package safeguard_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// cozy reads "prefix,kind,plural" of the definition vm; empty for one of which that is not known.
+func cozy(word string) []safeguard.Definition {
+	d := safeguard.Definition{APIVersion: "cozystack.io/v1alpha1", Kind: appKind, Name: "vm"}
+	if word != "" {
+		parts := strings.Split(word, ",")
+		d.Identity = map[string]string{
+			"spec.release.prefix": parts[0], "spec.application.kind": parts[1], "spec.application.plural": parts[2],
+		}
+	}
+	return []safeguard.Definition{d}
+}
+
+func TestAChangeOfTheIdentityIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		name, older, newer string
+		want               []string
+	}{
+		{"nothing changes", "vm-,VM,vms", "vm-,VM,vms", nil},
+		{"the prefix", "vm-,VM,vms", "machine-,VM,vms", []string{"IdentityChange vm spec.release.prefix vm->machine-"}},
+		{"the prefix goes", "vm-,VM,vms", ",VM,vms", []string{"IdentityChange vm spec.release.prefix vm->"}},
+		{"a prefix comes", ",VM,vms", "vm-,VM,vms", []string{"IdentityChange vm spec.release.prefix >vm-"}},
+		{"kind and plural", "vm-,VM,vms", "vm-,Machine,machines", []string{
+			"IdentityChange vm spec.application.kind VM>Machine", "IdentityChange vm spec.application.plural vms>machines",
+		}},
+		{"a record of an older release does not know it", "", "vm-,VM,vms", nil},
+		{"only the older side knows it", "vm-,VM,vms", "", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			equal(t, lines(safeguard.Compare(cozy(test.older), cozy(test.newer))), test.want)
+		})
+	}
+}
+
+// sourced reads "version@origin" words of the definition a.
+func sourced(words string) []safeguard.Definition {
+	d := safeguard.Definition{APIVersion: kkp + "/v1", Kind: appKind, Name: "a"}
+	for word := range strings.FieldsSeq(words) {
+		version, origin, _ := strings.Cut(word, "@")
+		if version != "" {
+			d.Versions = append(d.Versions, version)
+		}
+		d.Origins = append(d.Origins, origin)
+	}
+	if strings.Join(d.Origins, "") == "" {
+		d.Origins = nil
+	}
+	return []safeguard.Definition{d}
+}
+
+func TestAVersionFromElsewhereIsNamed(t *testing.T) {
+	const change = "SourceChange a"
+	one := sourced("1.0.0@x 2.0.0@x")
+	one[0].Origins = []string{"x"}
+	for _, test := range []struct {
+		name         string
+		older, newer []safeguard.Definition
+		want         []string
+	}{
+		{"nothing changes", sourced("1.0.0@x 2.0.0@y"), sourced("2.0.0@y 1.0.0@x"), nil},
+		{"one of two", sourced("1.0.0@x 2.0.0@y"), sourced("1.0.0@x 2.0.0@z"), []string{change + " 2.0.0"}},
+		{"one origin for all is that of each", one, sourced("1.0.0@x 2.0.0@z"), []string{change + " 2.0.0"}},
+		{"what was one for all stays with each", sourced("1.0.0@x 2.0.0@x 3.0.0@z"), one, []string{"VersionRemoval a 3.0.0"}},
+		{"both", sourced("1.0.0@x 2.0.0@y"), sourced("1.0.0@y 2.0.0@x"), []string{change + " 1.0.0,2.0.0"}},
+		{"a version goes", sourced("1.0.0@x 2.0.0@x"), sourced("1.0.0@x"), []string{"VersionRemoval a 2.0.0"}},
+		{"a version comes", sourced("1.0.0@x"), sourced("1.0.0@x 1.1.0@y"), nil},
+		{"a record of an older release does not know it", sourced("1.0.0 2.0.0"), sourced("1.0.0@x 2.0.0@x"), nil},
+		{"what is known of one version only", sourced("1.0.0@x 2.0.0"), sourced("1.0.0@z 2.0.0@z"), []string{change + " 1.0.0"}},
+		{"a version that is there twice counts once", sourced("1.0.0@x 1.0.0@y"), sourced("1.0.0@z 1.0.0@y"), []string{change + " 1.0.0"}},
+		{"a definition without versions", sourced("@x"), sourced("@y"), []string{change}},
+		{"origins that do not fit the versions say nothing", func() []safeguard.Definition {
+			forged := sourced("1.0.0@x 2.0.0@x 3.0.0@x")
+			forged[0].Origins = []string{"q", "r"}
+			return forged
+		}(), sourced("1.0.0@x 2.0.0@x 3.0.0@x"), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			equal(t, lines(safeguard.Compare(test.older, test.newer)), test.want)
+		})
+	}
+}
+
+func TestASourceIsExcusedOnlyByTheSameSource(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		// as in TestApartExcusesWhatTheReviewSaw
+		published, both, catalog, spec string
+		want                           []string
+	}{
+		{"the spec mirrors it", "1@a", "1@b", "1@a", "1@b", nil},
+		{"the catalog replaces it", "1@a", "1@b", "1@b", "1@a", []string{"SourceChange a 1"}},
+		{"the spec mirrors what the catalog replaces", "1@a", "1@d", "1@c", "1@b", []string{"SourceChange a 1"}},
+		{"each another version", "1@a 2@a", "1@b 2@c", "1@b 2@a", "1@a 2@c", []string{"SourceChange a 1"}},
+		{"one replaced, one removed by the spec", "1@a 2@a", "1@b", "1@b 2@a", "1@a", []string{"SourceChange a 1"}},
+		{"a definition without versions, by the spec", "@a", "@b", "@a", "@b", nil},
+		{"a definition without versions, by the catalog", "@a", "@b", "@b", "@a", []string{"SourceChange a"}},
+		{"a definition without versions, by both", "@a", "@d", "@c", "@b", []string{"SourceChange a"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			compare := func(words string) []safeguard.Change {
+				return safeguard.Compare(sourced(test.published), sourced(words))
+			}
+			equal(t, lines(safeguard.Apart(compare(test.both), compare(test.catalog), compare(test.spec))), test.want)
+		})
+	}
+}
