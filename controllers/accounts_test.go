@@ -12,7 +12,7 @@ func as(account string) func(*v1alpha1.CatalogSelection) {
 }
 
 // account is the user name of a ServiceAccount of the namespace.
-func (c *cluster) account(name string) string {
+func (c *liveCluster) account(name string) string {
 	return "system:serviceaccount:" + c.namespace + ":" + name
 }
 
@@ -44,7 +44,7 @@ func TestMarksAreMadeAsTheAccount(t *testing.T) {
 	}
 }
 
-func (test accountCase) grant(c *cluster) {
+func (test accountCase) grant(c *liveCluster) {
 	user := c.account(test.allowed)
 	if test.elsewhere {
 		user = c.neighbor().account(test.allowed)

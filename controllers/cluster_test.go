@@ -20,23 +20,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // platformGroup is the API group of the definitions of these tests: those of other tests are none
 // of theirs.
 const platformGroup = "platform.winnow.example"
 
-// cluster is an environment with live definitions and Kustomizations. What it makes goes with the
+// liveCluster is an environment with live definitions and Kustomizations. What it makes goes with the
 // test.
-type cluster struct {
+type liveCluster struct {
 	*environment
 	group string
 	wire  *wire
 }
 
-func newCluster(t *testing.T) *cluster {
+func newCluster(t *testing.T) *liveCluster {
 	t.Helper()
-	c := &cluster{environment: newEnvironment(t), group: platformGroup, wire: &wire{}}
+	c := &liveCluster{environment: newEnvironment(t), group: platformGroup, wire: &wire{}}
 	c.install(c.group)
 	c.actAs(restConfig, "")
 	t.Cleanup(c.clear)
@@ -44,22 +45,22 @@ func newCluster(t *testing.T) *cluster {
 }
 
 // actAs lets the marks be made with the configuration, through the wire.
-func (c *cluster) actAs(config *rest.Config, defaultServiceAccount string) {
+func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	config = rest.CopyConfig(config)
 	config.Wrap(c.wire.wrap)
 	options := client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Accounts = NewAccounts(config, options, defaultServiceAccount)
+	c.reconciler.Cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
 }
 
 // restart replaces the reconciler by one that remembers nothing.
-func (c *cluster) restart() {
+func (c *liveCluster) restart() {
 	c.Helper()
 	c.environment.restart()
 	c.actAs(restConfig, "")
 }
 
 // clear works without the context of the test, which has ended.
-func (c *cluster) clear() {
+func (c *liveCluster) clear() {
 	ctx := context.Background()
 	if err := apiServer.DeleteAllOf(ctx, newDefinition(c.group, "")); client.IgnoreNotFound(err) != nil {
 		c.Error(err)
@@ -91,7 +92,7 @@ func (c *cluster) clear() {
 
 // neighbor is the same with another namespace, which has a reconciler of its own no more than a
 // second selection has.
-func (c *cluster) neighbor() *cluster {
+func (c *liveCluster) neighbor() *liveCluster {
 	c.Helper()
 	namespace := &corev1.Namespace{}
 	namespace.Name = c.namespace + "-neighbor"
@@ -100,11 +101,11 @@ func (c *cluster) neighbor() *cluster {
 	}
 	e := *c.environment
 	e.namespace = namespace.Name
-	return &cluster{environment: &e, group: c.group, wire: c.wire}
+	return &liveCluster{environment: &e, group: c.group, wire: c.wire}
 }
 
 // install makes the API server serve the definitions of a group.
-func (c *cluster) install(group string) {
+func (c *liveCluster) install(group string) {
 	c.Helper()
 	crd := definitionsOfGroup(group)
 	if err := apiServer.Create(c.Context(), crd); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -117,7 +118,7 @@ func (c *cluster) install(group string) {
 }
 
 // uninstall removes them, with all definitions.
-func (c *cluster) uninstall(group string) {
+func (c *liveCluster) uninstall(group string) {
 	c.Helper()
 	c.remove(definitionsOfGroup(group))
 	c.await("definitions of "+group+" to be gone", func() bool {
@@ -155,7 +156,7 @@ func definitionList(group string) *metav1.PartialObjectMetadataList {
 }
 
 // await polls, because the caches of the watched kinds follow the API server.
-func (c *cluster) await(what string, done func() bool) {
+func (c *liveCluster) await(what string, done func() bool) {
 	c.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for !done() {
@@ -167,9 +168,9 @@ func (c *cluster) await(what string, done func() bool) {
 }
 
 // awaitCaches waits until every kind that is watched is known as the API server has it.
-func (c *cluster) awaitCaches() {
+func (c *liveCluster) awaitCaches() {
 	c.Helper()
-	for gvk, reader := range c.reconciler.Kinds.Readers() {
+	for gvk, reader := range c.reconciler.Cluster.Kinds.Readers() {
 		c.await("the cache of "+gvk.String(), func() bool {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})
@@ -177,7 +178,7 @@ func (c *cluster) awaitCaches() {
 }
 
 // versions lists "<namespace>/<name> <resourceVersion>" of the objects of a kind.
-func (c *cluster) versions(gvk schema.GroupVersionKind, reader client.Reader) []string {
+func (c *liveCluster) versions(gvk schema.GroupVersionKind, reader client.Reader) []string {
 	c.Helper()
 	var lines []string
 	add := func(o client.Object) {
@@ -205,7 +206,7 @@ func (c *cluster) versions(gvk schema.GroupVersionKind, reader client.Reader) []
 }
 
 // look reconciles the selection "kkp" with caches that are up to date, before and afterwards.
-func (c *cluster) look() *v1alpha1.CatalogSelection {
+func (c *liveCluster) look() *v1alpha1.CatalogSelection {
 	c.Helper()
 	c.awaitCaches()
 	cs := c.reconcile("kkp")
@@ -215,7 +216,7 @@ func (c *cluster) look() *v1alpha1.CatalogSelection {
 
 // consumer creates a Kustomization of the selection's artifact. It acts here and has applied
 // nothing.
-func (c *cluster) consumer(name, selection string, edit ...func(*kustomizev1.Kustomization)) {
+func (c *liveCluster) consumer(name, selection string, edit ...func(*kustomizev1.Kustomization)) {
 	c.Helper()
 	ks := &kustomizev1.Kustomization{}
 	ks.Name, ks.Namespace = name, c.namespace
@@ -233,7 +234,7 @@ func remotely(ks *kustomizev1.Kustomization) {
 	ks.Spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &meta.SecretKeyReference{Name: "kubeconfig"}}
 }
 
-func (c *cluster) kustomization(name string) *kustomizev1.Kustomization {
+func (c *liveCluster) kustomization(name string) *kustomizev1.Kustomization {
 	c.Helper()
 	ks := &kustomizev1.Kustomization{}
 	if err := apiServer.Get(c.Context(), c.key(name), ks); err != nil {
@@ -243,13 +244,13 @@ func (c *cluster) kustomization(name string) *kustomizev1.Kustomization {
 }
 
 // applies makes a Kustomization report that it has applied what the selection "kkp" publishes.
-func (c *cluster) applies(name string) {
+func (c *liveCluster) applies(name string) {
 	c.Helper()
 	c.reports(name, revisionOf(c.get("kkp")))
 }
 
 // reports makes a Kustomization report that it has applied a revision.
-func (c *cluster) reports(name, revision string) {
+func (c *liveCluster) reports(name, revision string) {
 	c.Helper()
 	c.report(name, func(ks *kustomizev1.Kustomization) {
 		ks.Status.LastAppliedRevision, ks.Status.LastAttemptedRevision = revision, revision
@@ -258,14 +259,14 @@ func (c *cluster) reports(name, revision string) {
 }
 
 // fails makes a Kustomization report that it fails with what it tried last.
-func (c *cluster) fails(name string) {
+func (c *liveCluster) fails(name string) {
 	c.Helper()
 	c.report(name, func(ks *kustomizev1.Kustomization) {
 		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, meta.ReconciliationFailedReason, "no such thing")}
 	})
 }
 
-func (c *cluster) report(name string, edit func(*kustomizev1.Kustomization)) {
+func (c *liveCluster) report(name string, edit func(*kustomizev1.Kustomization)) {
 	c.Helper()
 	ks := c.kustomization(name)
 	edit(ks)

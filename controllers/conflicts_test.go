@@ -4,11 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -16,7 +14,7 @@ import (
 // rivals returns a cluster with two selections of argocd and nginx that act here: "alpha", which
 // has published, and "beta", which has not been looked at. Within a second, beta is younger by its
 // name.
-func rivals(t *testing.T) *cluster {
+func rivals(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
@@ -30,7 +28,7 @@ func rivals(t *testing.T) *cluster {
 }
 
 // woken returns the selections of this test that were put into the queue since the last call, sorted.
-func (c *cluster) woken() []string {
+func (c *liveCluster) woken() []string {
 	var names []string
 	for {
 		select {
@@ -45,14 +43,14 @@ func (c *cluster) woken() []string {
 	}
 }
 
-func (c *cluster) change(name string, f func(*v1alpha1.CatalogSelection)) {
+func (c *liveCluster) change(name string, f func(*v1alpha1.CatalogSelection)) {
 	c.Helper()
 	cs := c.get(name)
 	f(cs)
 	c.update(cs)
 }
 
-func (c *cluster) settle(names ...string) {
+func (c *liveCluster) settle(names ...string) {
 	c.Helper()
 	for _, name := range names {
 		c.awaitCaches()
@@ -66,7 +64,7 @@ func TestTheYoungerOfTwoIsInConflict(t *testing.T) {
 	cs := c.get("beta")
 	c.equal("conditions", conditionsOf(cs), stalled("Conflict"))
 	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), "the CatalogSelection "+c.namespace+
-		"/alpha is older and holds argocd and 1 more as well; exclude them in one of the two")
+		"/alpha holds argocd and 1 more as well; exclude them here, or there")
 	if c.announced("beta") != nil || cs.Status.Artifact != nil {
 		t.Error("the younger one has published")
 	}
@@ -75,20 +73,20 @@ func TestTheYoungerOfTwoIsInConflict(t *testing.T) {
 }
 
 func TestWhoIsInConflict(t *testing.T) {
-	type step = func(c *cluster)
+	type step = func(c *liveCluster)
 	exclude := func(name string, apps ...string) step {
-		return func(c *cluster) { c.change(name, without(apps...)) }
+		return func(c *liveCluster) { c.change(name, without(apps...)) }
 	}
-	suspend := func(c *cluster) {
+	suspend := func(c *liveCluster) {
 		c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 	}
 	move := func(name string) step {
-		return func(c *cluster) {
+		return func(c *liveCluster) {
 			c.remove(c.kustomization(name))
 			c.consumer(name+"-remote", name, remotely)
 		}
 	}
-	settle := func(names ...string) step { return func(c *cluster) { c.settle(names...) } }
+	settle := func(names ...string) step { return func(c *liveCluster) { c.settle(names...) } }
 	ready, conflict := []string{"Ready=True Succeeded"}, stalled("Conflict")
 	for _, test := range []struct {
 		name  string
@@ -99,14 +97,14 @@ func TestWhoIsInConflict(t *testing.T) {
 		{"they share a single definition", []step{exclude("beta", "nginx")}, conflict},
 		{"they share nothing", []step{exclude("alpha", "nginx"), settle("alpha"), exclude("beta", "argocd")}, ready},
 		{"the older one is suspended", []step{suspend, settle("alpha")}, conflict},
-		{"the older one is suspended, after a restart", []step{suspend, (*cluster).restart}, conflict},
-		{"after a restart", []step{(*cluster).restart}, conflict},
+		{"the older one is suspended, after a restart", []step{suspend, (*liveCluster).restart}, conflict},
+		{"after a restart", []step{(*liveCluster).restart}, conflict},
 		{"the older one acts elsewhere", []step{move("alpha")}, ready},
 		{"the younger one acts elsewhere", []step{move("beta")}, ready},
-		{"the older one has no consumer", []step{func(c *cluster) { c.remove(c.kustomization("alpha")) }}, ready},
-		{"the younger one has no consumer", []step{func(c *cluster) { c.remove(c.kustomization("beta")) }}, ready},
-		{"the older one has a local consumer beside a remote one", []step{func(c *cluster) { c.consumer("far", "alpha", remotely) }}, conflict},
-		{"the older one is being deleted", []step{func(c *cluster) { c.remove(c.get("alpha")) }}, ready},
+		{"the older one has no consumer", []step{func(c *liveCluster) { c.remove(c.kustomization("alpha")) }}, ready},
+		{"the younger one has no consumer", []step{func(c *liveCluster) { c.remove(c.kustomization("beta")) }}, ready},
+		{"the older one has a local consumer beside a remote one", []step{func(c *liveCluster) { c.consumer("far", "alpha", remotely) }}, conflict},
+		{"the older one is being deleted", []step{func(c *liveCluster) { c.remove(c.get("alpha")) }}, ready},
 		{"the older one was narrowed, and has not published yet", []step{exclude("alpha", "argocd"), exclude("beta", "nginx")}, conflict},
 		{"the older one was narrowed", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx")}, ready},
 		{"the older one grew again", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx"), settle("beta"),
@@ -128,24 +126,24 @@ func TestWhoIsInConflict(t *testing.T) {
 func TestTheYoungerRecovers(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		cause func(c *cluster)
+		cause func(c *liveCluster)
 		// looks is the selection that notices it; the watch of a kind if empty.
 		looks string
 	}{
-		{"when the older one is deleted", func(c *cluster) { c.remove(c.get("alpha")) }, "alpha"},
-		{"when the older one is narrowed", func(c *cluster) {
+		{"when the older one is deleted", func(c *liveCluster) { c.remove(c.get("alpha")) }, "alpha"},
+		{"when the older one is narrowed", func(c *liveCluster) {
 			c.change("alpha", without("argocd"))
 			c.change("beta", without("nginx"))
 		}, "alpha"},
-		{"when the older one loses its consumer", func(c *cluster) { c.remove(c.kustomization("alpha")) }, "alpha"},
-		{"when the consumer of the older one moves away", func(c *cluster) {
+		{"when the older one loses its consumer", func(c *liveCluster) { c.remove(c.kustomization("alpha")) }, "alpha"},
+		{"when the consumer of the older one moves away", func(c *liveCluster) {
 			ks := c.kustomization("alpha")
 			remotely(ks)
 			if err := apiServer.Update(c.Context(), ks); err != nil {
 				c.Fatal(err)
 			}
 		}, "alpha"},
-		{"when its own consumer is removed", func(c *cluster) { c.remove(c.kustomization("beta")) }, ""},
+		{"when its own consumer is removed", func(c *liveCluster) { c.remove(c.kustomization("beta")) }, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := rivals(t)
@@ -164,7 +162,7 @@ func TestTheYoungerRecovers(t *testing.T) {
 }
 
 // awaitWoken waits for a selection to be put into the queue.
-func (c *cluster) awaitWoken(name string) {
+func (c *liveCluster) awaitWoken(name string) {
 	c.Helper()
 	c.await(name+" to be woken", func() bool { return slices.Contains(c.woken(), name) })
 }
@@ -190,110 +188,4 @@ func TestAConflictKeepsTheLastArtifact(t *testing.T) {
 	}
 	c.settle("beta")
 	c.equal("events of a repetition", c.events.take(), []string(nil))
-}
-
-// TestTwoThatPublishedAtTheSameTime: the younger one did not know of the older one's artifact.
-func TestTwoThatPublishedAtTheSameTime(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		cause func(c *cluster)
-	}{
-		{"the older one publishes", func(c *cluster) { c.settle("alpha") }},
-		{"the older one gets a consumer", func(c *cluster) {
-			c.remove(c.kustomization("alpha"))
-			c.settle("alpha")
-			c.woken()
-			c.consumer("late", "alpha")
-			c.awaitWoken("alpha")
-			c.settle("alpha")
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := newCluster(t)
-			c.catalog("argocd")
-			c.selection("alpha")
-			c.selection("beta")
-			c.consumer("alpha", "alpha")
-			c.consumer("beta", "beta")
-			c.settle("beta")
-			_, announced := c.publish("beta")
-			test.cause(c)
-			c.awaitWoken("beta")
-			c.settle("beta")
-			c.equal("conditions of the younger one", conditionsOf(c.get("beta")), stalled("Conflict"))
-			c.equal("the ExternalArtifact of the younger one", c.announced("beta"), announced)
-			c.publish("alpha")
-		})
-	}
-}
-
-func TestSelectionsOfTwoNamespacesAreInConflict(t *testing.T) {
-	c := newCluster(t)
-	n := c.neighbor() // which is the older one also within a second, as "-" comes before "/"
-	c.catalog("argocd")
-	n.catalog("argocd")
-	n.selection("alpha")
-	c.selection("beta")
-	n.consumer("alpha", "alpha")
-	c.consumer("beta", "beta")
-	c.settle("beta")
-	_, announced := c.publish("beta")
-	n.settle("alpha")
-	n.publish("alpha")
-	c.awaitWoken("beta")
-	c.settle("beta")
-	cs := c.get("beta")
-	c.equal("conditions of the younger one", conditionsOf(cs), stalled("Conflict"))
-	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), "the CatalogSelection "+n.namespace+
-		"/alpha is older and holds argocd as well; exclude them in one of the two")
-	c.equal("the ExternalArtifact of the younger one", c.announced("beta"), announced)
-}
-
-func TestAge(t *testing.T) {
-	selection := func(second int64, namespace, name string) *v1alpha1.CatalogSelection {
-		cs := &v1alpha1.CatalogSelection{}
-		cs.CreationTimestamp = metav1.NewTime(time.Unix(second, 0))
-		cs.Namespace, cs.Name = namespace, name
-		return cs
-	}
-	inOrder := []*v1alpha1.CatalogSelection{
-		selection(1, "z", "z"), selection(2, "a", "b"), selection(2, "a", "c"), selection(2, "b", "a"), selection(3, "a", "a"),
-	}
-	for i, a := range inOrder {
-		for j, b := range inOrder {
-			if got := older(a, b); got != (i < j) {
-				t.Errorf("older(%s/%s, %s/%s) = %t", a.Namespace, a.Name, b.Namespace, b.Name, got)
-			}
-		}
-	}
-}
-
-// TestWhatASelectionHoldsIsWhatItPublishedLast: what it held before concerns others once more, and
-// is forgotten.
-func TestWhatASelectionHoldsIsWhatItPublishedLast(t *testing.T) {
-	c := newCluster(t)
-	c.catalog("argocd", "nginx")
-	c.selection("kkp")
-	held := func() []string {
-		var names []string
-		for key := range c.reconciler.holdings.of(c.get("kkp")) {
-			names = append(names, key.Name)
-		}
-		slices.Sort(names)
-		return names
-	}
-	c.equal("held before a publication", held(), []string(nil))
-	c.publish("kkp")
-	c.equal("held", held(), []string{"argocd", "nginx"})
-	c.edit(without("nginx"))
-	c.publish("kkp")
-	c.equal("held after it was narrowed", held(), []string{"argocd"})
-	c.restart()
-	c.equal("held after a restart", held(), []string{"argocd"})
-	uid := c.get("kkp").UID
-	c.remove(c.get("kkp"))
-	c.reconciled("kkp")
-	if _, known := c.reconciler.holdings.held[uid]; known {
-		t.Error("a deleted selection is remembered")
-	}
 }

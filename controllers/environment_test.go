@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
@@ -39,6 +40,7 @@ type environment struct {
 	events     *recorder
 	traffic    *traffic
 	log        *logLines
+	passed     time.Duration
 	reconciler *CatalogSelectionReconciler
 }
 
@@ -107,17 +109,26 @@ func (e *environment) restart() {
 		Storage:        e.storage,
 		Catalogs:       NewCatalogs(64<<20, 0, "", NewRegistries(apiServer, 0)),
 		APIReader:      apiServer,
-		Kinds:          kinds.New(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
-		Accounts:       NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
+		Cluster: &cluster.Cluster{
+			Selections: e.traffic.client(), APIReader: apiServer, Events: e.events,
+			Kinds:     kinds.New(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
+			Accounts:  cluster.NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
+			Published: PublishedDefinitions, Now: e.now,
+		},
 		Pushes:         NewPushes(NewRegistries(apiServer, 0), limiter, 0),
 		lost:           lost,
 		woken:          make(chan event.GenericEvent, 1000),
 	}
-	e.reconciler.Kinds.Enqueue, e.reconciler.Pushes.wake = e.reconciler.wake, e.reconciler.wake
+	e.reconciler.Cluster.Enqueue, e.reconciler.Cluster.Kinds.Enqueue = e.reconciler.wake, e.reconciler.wake
+	e.reconciler.Pushes.wake = e.reconciler.wake
 }
 
+// now is the clock, which stands still unless the test moves it.
+func (e *environment) now() time.Time { return time.Unix(1_700_000_000, 0).Add(e.passed) }
+
 // selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards let
-// everything pass but an empty result: guard_test.go is about the others.
+// everything pass but an empty result: guard_test.go is about the others. It is served before a
+// consumer was compared: compared_test.go is about that.
 func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
@@ -125,6 +136,7 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 	cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
 	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
+	cs.Spec.Cluster.Serve = v1alpha1.ServeAlways
 	for _, f := range edit {
 		f(cs)
 	}

@@ -18,7 +18,7 @@ import (
 
 // withoutKind returns a cluster where the selection "kkp" publishes argocd, of a kind that the API
 // server does not serve.
-func withoutKind(t *testing.T) *cluster {
+func withoutKind(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
 	c.group = c.namespace + ".winnow.example"
@@ -28,7 +28,7 @@ func withoutKind(t *testing.T) *cluster {
 }
 
 // wokenUntil waits for a selection to be put into the queue, and returns all that were by then.
-func (c *cluster) wokenUntil(name string) []string {
+func (c *liveCluster) wokenUntil(name string) []string {
 	c.Helper()
 	var names []string
 	c.await(name+" to be woken", func() bool {
@@ -40,16 +40,16 @@ func (c *cluster) wokenUntil(name string) []string {
 }
 
 // watched returns why the kind of the definitions is not watched, nil if it is.
-func (c *cluster) watched() error {
-	_, err := c.reconciler.Kinds.Look(c.Context(), c.reconciler.definitionKind(gvkOf(c.group)), c.key("kkp"))
+func (c *liveCluster) watched() error {
+	_, err := c.reconciler.Cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"))
 	return err
 }
 
 // logKinds makes the watches log what they do.
-func (c *cluster) logKinds(ctx context.Context) {
+func (c *liveCluster) logKinds(ctx context.Context) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Kinds = kinds.New(ctx, restConfig, options, apiServer)
-	c.reconciler.Kinds.Enqueue = c.reconciler.wake
+	c.reconciler.Cluster.Kinds = kinds.New(ctx, restConfig, options, apiServer)
+	c.reconciler.Cluster.Kinds.Enqueue = c.reconciler.wake
 }
 
 func TestAKindThatComesAndGoes(t *testing.T) {
@@ -63,13 +63,13 @@ func TestAKindThatComesAndGoes(t *testing.T) {
 		if err := c.watched(); !errors.Is(err, kinds.ErrAbsent) {
 			t.Fatalf("without the kind, the watch says %v", err)
 		}
-		c.reconciler.Kinds.Retry(ctx)
+		c.reconciler.Cluster.Kinds.Retry(ctx)
 		c.publish("kkp")
 		c.equal("woken without the kind", c.woken(), []string(nil))
 
 		c.install(c.group)
 		c.publish("kkp")
-		c.reconciler.Kinds.Retry(ctx)
+		c.reconciler.Cluster.Kinds.Retry(ctx)
 		c.equal("woken by the kind", c.woken(), []string{"kkp"})
 		c.apply("kkp", "argocd")
 		c.bypass("argocd")
@@ -133,7 +133,7 @@ func TestAForgottenAskerIsNotWoken(t *testing.T) {
 	c.reconciled("kkp")
 	c.woken()
 	c.install(c.group)
-	c.reconciler.Kinds.Retry(c.Context())
+	c.reconciler.Cluster.Kinds.Retry(c.Context())
 	c.equal("woken", c.woken(), []string(nil))
 	c.uninstall(c.group)
 }
@@ -161,7 +161,7 @@ func TestWhatMayNotBeReadIsSaidOnce(t *testing.T) {
 				t.Errorf("it was said %d times that something is forbidden, want %d", said, test.said)
 			}
 			c.equal("marks", c.marks("argocd"), test.marks)
-			c.reconciler.Kinds.Retry(c.Context())
+			c.reconciler.Cluster.Kinds.Retry(c.Context())
 			c.catalog("argocd", "falco")
 			c.publish("kkp")
 			c.equal("times that it was said again", c.forbidden(), 0)
@@ -209,17 +209,17 @@ func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
 	c.bypass("argocd")
 	c.publish("kkp")
 	c.woken()
-	c.reconciler.Kinds.Retry(c.Context())
+	c.reconciler.Cluster.Kinds.Retry(c.Context())
 	c.equal("woken without the right", c.woken(), []string(nil))
 	c.allow(c.account("controller"), read(platformGroup, "applicationdefinitions"), mark())
-	c.reconciler.Kinds.Retry(c.Context())
+	c.reconciler.Cluster.Kinds.Retry(c.Context())
 	c.equal("woken by the right", c.woken(), []string{"kkp"})
 	c.look()
 	c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 }
 
 // seeArgoCD changes the status of a definition.
-func (c *cluster) seeArgoCD() {
+func (c *liveCluster) seeArgoCD() {
 	c.Helper()
 	u := c.live("argocd")
 	u.Object["status"] = map[string]any{"seen": true}
@@ -231,26 +231,26 @@ func (c *cluster) seeArgoCD() {
 func TestChangesReachTheSelectionsThatTheyConcern(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(c *cluster)
+		change func(c *liveCluster)
 		want   []string
 	}{
-		{"a label of a definition that it holds", func(c *cluster) { c.bypass("argocd") }, []string{"kkp"}},
-		{"the spec of a definition that it holds", func(c *cluster) {
+		{"a label of a definition that it holds", func(c *liveCluster) { c.bypass("argocd") }, []string{"kkp"}},
+		{"the spec of a definition that it holds", func(c *liveCluster) {
 			u := c.live("argocd")
 			u.Object["spec"] = map[string]any{"description": "edited"}
 			if err := apiServer.Update(c.Context(), u); err != nil {
 				c.Fatal(err)
 			}
 		}, []string{"kkp"}},
-		{"a definition that it holds is gone", func(c *cluster) { c.remove(c.live("argocd")) }, []string{"kkp"}},
-		{"the status of a definition that it holds", (*cluster).seeArgoCD, nil},
-		{"a definition that nobody holds", func(c *cluster) { c.create("falco"); c.bypass("falco") }, nil},
-		{"a definition that it has applied, and does not hold", func(c *cluster) { c.apply("kkp", "falco") }, []string{"kkp"}},
-		{"a definition that nobody holds, where that is labelled", func(c *cluster) { c.edit(labelling); c.create("falco") }, []string{"kkp"}},
-		{"a new Kustomization of its artifact", func(c *cluster) { c.consumer("more", "kkp") }, []string{"kkp"}},
-		{"a Kustomization of another artifact", func(c *cluster) { c.consumer("more", "none") }, []string{"none"}},
-		{"a Kustomization that has applied something else", func(c *cluster) { c.reports("apps", older1) }, []string{"kkp"}},
-		{"the heartbeat of a Kustomization", func(c *cluster) {
+		{"a definition that it holds is gone", func(c *liveCluster) { c.remove(c.live("argocd")) }, []string{"kkp"}},
+		{"the status of a definition that it holds", (*liveCluster).seeArgoCD, nil},
+		{"a definition that nobody holds", func(c *liveCluster) { c.create("falco"); c.bypass("falco") }, nil},
+		{"a definition that it has applied, and does not hold", func(c *liveCluster) { c.apply("kkp", "falco") }, []string{"kkp"}},
+		{"a definition that nobody holds, where that is labelled", func(c *liveCluster) { c.edit(labelling); c.create("falco") }, []string{"kkp"}},
+		{"a new Kustomization of its artifact", func(c *liveCluster) { c.consumer("more", "kkp") }, []string{"kkp"}},
+		{"a Kustomization of another artifact", func(c *liveCluster) { c.consumer("more", "none") }, []string{"none"}},
+		{"a Kustomization that has applied something else", func(c *liveCluster) { c.reports("apps", older1) }, []string{"kkp"}},
+		{"the heartbeat of a Kustomization", func(c *liveCluster) {
 			c.report("apps", func(ks *kustomizev1.Kustomization) { ks.Status.LastHandledReconcileAt = "now" })
 		}, nil},
 	} {

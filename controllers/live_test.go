@@ -11,6 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+const (
+	reconcileAnnotation = guard.ReconcileAnnotation
+	pruneAnnotation     = guard.PruneAnnotation
+	disabled            = guard.Disabled
+	marksOwner          = guard.MarksOwner
+	platformLabel       = guard.PlatformLabel
 )
 
 func newDefinition(group, name string) *unstructured.Unstructured {
@@ -21,7 +30,7 @@ func newDefinition(group, name string) *unstructured.Unstructured {
 }
 
 // catalog makes the source of the selections have applications of these names.
-func (c *cluster) catalog(names ...string) {
+func (c *liveCluster) catalog(names ...string) {
 	c.Helper()
 	var files []string
 	for _, name := range names {
@@ -32,7 +41,7 @@ func (c *cluster) catalog(names ...string) {
 }
 
 // apply writes definitions as Flux does that applies the artifact of a selection.
-func (c *cluster) apply(selection string, names ...string) {
+func (c *liveCluster) apply(selection string, names ...string) {
 	c.Helper()
 	for _, name := range names {
 		u := newDefinition(c.group, name)
@@ -47,7 +56,7 @@ func (c *cluster) apply(selection string, names ...string) {
 }
 
 // create writes definitions that are nobody's.
-func (c *cluster) create(names ...string) {
+func (c *liveCluster) create(names ...string) {
 	c.Helper()
 	for _, name := range names {
 		u := newDefinition(c.group, name)
@@ -59,7 +68,7 @@ func (c *cluster) create(names ...string) {
 }
 
 // patch changes metadata of a definition as a user does, by a merge patch.
-func (c *cluster) patch(name, metadata string) {
+func (c *liveCluster) patch(name, metadata string) {
 	c.Helper()
 	body := fmt.Appendf(nil, `{"metadata": {%s}}`, metadata)
 	err := apiServer.Patch(c.Context(), newDefinition(c.group, name), client.RawPatch(types.MergePatchType, body), client.FieldOwner("user"))
@@ -68,22 +77,22 @@ func (c *cluster) patch(name, metadata string) {
 	}
 }
 
-func (c *cluster) label(name, key, value string) {
+func (c *liveCluster) label(name, key, value string) {
 	c.Helper()
 	c.patch(name, fmt.Sprintf(`"labels": {%q: %q}`, key, value))
 }
 
-func (c *cluster) unlabel(name, key string) {
+func (c *liveCluster) unlabel(name, key string) {
 	c.Helper()
 	c.patch(name, fmt.Sprintf(`"labels": {%q: null}`, key))
 }
 
-func (c *cluster) annotate(name, key, value string) {
+func (c *liveCluster) annotate(name, key, value string) {
 	c.Helper()
 	c.patch(name, fmt.Sprintf(`"annotations": {%q: %q}`, key, value))
 }
 
-func (c *cluster) bypass(names ...string) {
+func (c *liveCluster) bypass(names ...string) {
 	c.Helper()
 	for _, name := range names {
 		c.label(name, v1alpha1.BypassLabel, "true")
@@ -91,7 +100,7 @@ func (c *cluster) bypass(names ...string) {
 }
 
 // live returns a definition, nil where there is none.
-func (c *cluster) live(name string) *unstructured.Unstructured {
+func (c *liveCluster) live(name string) *unstructured.Unstructured {
 	c.Helper()
 	u := newDefinition(c.group, name)
 	if !c.exists(u) {
@@ -102,7 +111,7 @@ func (c *cluster) live(name string) *unstructured.Unstructured {
 
 // marks lists what Winnow may change of a definition, with the managers of each mark:
 // "disabled by winnow-marks".
-func (c *cluster) marks(name string) []string {
+func (c *liveCluster) marks(name string) []string {
 	c.Helper()
 	u := c.live(name)
 	if u == nil {
@@ -144,7 +153,7 @@ func appliedAnd(marks ...string) []string {
 }
 
 // unchanged demands that a repetition writes neither the selection nor a definition.
-func (c *cluster) unchanged() {
+func (c *liveCluster) unchanged() {
 	c.Helper()
 	versions := func() any {
 		list := definitionList(c.group)
@@ -173,7 +182,7 @@ func appliedCondition(condition *metav1.Condition) string {
 }
 
 // relabel sets the label of the unmanaged as Winnow does.
-func (c *cluster) relabel(name string) {
+func (c *liveCluster) relabel(name string) {
 	c.Helper()
 	u := newDefinition(c.group, name)
 	u.SetLabels(map[string]string{v1alpha1.UnmanagedLabel: "true"})

@@ -11,7 +11,7 @@ import (
 
 // publishing returns a cluster where the selection "kkp" publishes argocd and nginx, and a
 // Kustomization has applied them here.
-func publishing(t *testing.T) *cluster {
+func publishing(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
@@ -28,7 +28,7 @@ func publishing(t *testing.T) *cluster {
 type bypassCase struct {
 	name string
 	// steps are what people do before the selection is looked at for the last time.
-	steps func(c *cluster)
+	steps func(c *liveCluster)
 	// of the definition, argocd if empty.
 	of     string
 	want   []string
@@ -45,22 +45,22 @@ func bypassCases() []bypassCase {
 	return []bypassCase{
 		{
 			name:  "a bypassed definition is marked",
-			steps: func(c *cluster) { c.bypass("argocd") },
+			steps: func(c *liveCluster) { c.bypass("argocd") },
 			want:  appliedAnd("disabled by winnow-marks"),
 		},
 		{
 			name:  "whatever the value of the label is",
-			steps: func(c *cluster) { c.label("argocd", v1alpha1.BypassLabel, "") },
+			steps: func(c *liveCluster) { c.label("argocd", v1alpha1.BypassLabel, "") },
 			want:  appliedAnd("disabled by winnow-marks"),
 		},
 		{
 			name:  "the others are not",
-			steps: func(c *cluster) { c.bypass("argocd") },
+			steps: func(c *liveCluster) { c.bypass("argocd") },
 			of:    "nginx", want: appliedAnd(),
 		},
 		{
 			name: "the mark goes with the label",
-			steps: func(c *cluster) {
+			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
 				c.unlabel("argocd", v1alpha1.BypassLabel)
@@ -69,7 +69,7 @@ func bypassCases() []bypassCase {
 		},
 		{
 			name: "the mark goes with the label, also after a restart",
-			steps: func(c *cluster) {
+			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
 				c.restart()
@@ -79,7 +79,7 @@ func bypassCases() []bypassCase {
 		},
 		{
 			name: "a mark that somebody took off is set again",
-			steps: func(c *cluster) {
+			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
 				c.patch("argocd", `"annotations": {"`+reconcileAnnotation+`": null}`)
@@ -93,12 +93,12 @@ func ignoredCases() []bypassCase {
 	return []bypassCase{
 		{
 			name:  "bypass: Ignore sets nothing",
-			steps: func(c *cluster) { c.edit(ignoreBypass); c.bypass("argocd") },
+			steps: func(c *liveCluster) { c.edit(ignoreBypass); c.bypass("argocd") },
 			want:  appliedAnd(),
 		},
 		{
 			name: "bypass: Ignore takes the mark off",
-			steps: func(c *cluster) {
+			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
 				c.edit(ignoreBypass)
@@ -113,17 +113,17 @@ func strangerCases() []bypassCase {
 	return []bypassCase{
 		{
 			name:  "a definition that the selection neither holds nor has applied is not marked",
-			steps: func(c *cluster) { c.create("falco"); c.bypass("falco") },
+			steps: func(c *liveCluster) { c.create("falco"); c.bypass("falco") },
 			of:    "falco",
 		},
 		{
 			name:  "one that another selection of the same name has applied is not marked",
-			steps: func(c *cluster) { c.neighbor().apply("kkp", "falco"); c.bypass("falco") },
+			steps: func(c *liveCluster) { c.neighbor().apply("kkp", "falco"); c.bypass("falco") },
 			of:    "falco", want: []string{"label winnow", "label NAMESPACE-neighbor", "label kkp"},
 		},
 		{
 			name: "one that the selection holds is marked, whoever has applied it",
-			steps: func(c *cluster) {
+			steps: func(c *liveCluster) {
 				c.remove(c.live("argocd"))
 				c.create("argocd")
 				c.bypass("argocd")
@@ -152,13 +152,13 @@ func runBypassCase(t *testing.T, test bypassCase) {
 }
 
 func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
-	own := func(value string) func(c *cluster) {
-		return func(c *cluster) { c.annotate("argocd", reconcileAnnotation, value) }
+	own := func(value string) func(c *liveCluster) {
+		return func(c *liveCluster) { c.annotate("argocd", reconcileAnnotation, value) }
 	}
-	bypass := func(c *cluster) { c.bypass("argocd") }
-	unlabel := func(c *cluster) { c.unlabel("argocd", v1alpha1.BypassLabel) }
-	look := func(c *cluster) { c.look() }
-	admitted := func(c *cluster) {
+	bypass := func(c *liveCluster) { c.bypass("argocd") }
+	unlabel := func(c *liveCluster) { c.unlabel("argocd", v1alpha1.BypassLabel) }
+	look := func(c *liveCluster) { c.look() }
+	admitted := func(c *liveCluster) {
 		c.bypass("argocd")
 		c.annotate("argocd", reconcileAnnotation, disabled)
 		c.annotate("argocd", v1alpha1.BypassMarkAnnotation, "admission")
@@ -166,25 +166,25 @@ func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
 	forbidden := []string{"Warning MarksForbidden CatalogSelection"}
 	for _, test := range []struct {
 		name   string
-		steps  []func(c *cluster)
+		steps  []func(c *liveCluster)
 		want   []string
 		events []string
 	}{
-		{"disabled without a bypass stays", []func(*cluster){own("disabled")}, []string{"disabled by user"}, nil},
-		{"disabled before the bypass stays as it is", []func(*cluster){own("disabled"), bypass}, []string{"disabled by user"}, nil},
-		{"and stays when the label goes", []func(*cluster){own("disabled"), bypass, look, unlabel}, []string{"disabled by user"}, nil},
-		{"so it does in Flux's other spellings", []func(*cluster){own("Disabled"), bypass}, []string{"Disabled by user"}, nil},
-		{"disabled after the bypass is shared", []func(*cluster){bypass, look, shareMark}, []string{"disabled by user and winnow-marks"}, nil},
-		{"and stays when the label goes, no longer ours", []func(*cluster){bypass, look, shareMark, unlabel}, []string{"disabled by user"}, nil},
-		{"a mark that somebody took over stays", []func(*cluster){bypass, look, own("no"), own("disabled"), unlabel}, []string{"disabled by user"}, nil},
-		{"enabled is not forced", []func(*cluster){own("enabled"), bypass}, []string{"enabled by user"}, forbidden},
-		{"and said once", []func(*cluster){own("enabled"), bypass, look, unlabel, look, bypass}, []string{"enabled by user"}, forbidden},
-		{"the mark of the admission policy stays with the label", []func(*cluster){admitted}, []string{"disabled by user", "set by admission"}, nil},
-		{"and goes with it", []func(*cluster){admitted, look, unlabel}, nil, nil},
-		{"also at once", []func(*cluster){admitted, unlabel}, nil, nil},
+		{"disabled without a bypass stays", []func(*liveCluster){own("disabled")}, []string{"disabled by user"}, nil},
+		{"disabled before the bypass stays as it is", []func(*liveCluster){own("disabled"), bypass}, []string{"disabled by user"}, nil},
+		{"and stays when the label goes", []func(*liveCluster){own("disabled"), bypass, look, unlabel}, []string{"disabled by user"}, nil},
+		{"so it does in Flux's other spellings", []func(*liveCluster){own("Disabled"), bypass}, []string{"Disabled by user"}, nil},
+		{"disabled after the bypass is shared", []func(*liveCluster){bypass, look, shareMark}, []string{"disabled by user and winnow-marks"}, nil},
+		{"and stays when the label goes, no longer ours", []func(*liveCluster){bypass, look, shareMark, unlabel}, []string{"disabled by user"}, nil},
+		{"a mark that somebody took over stays", []func(*liveCluster){bypass, look, own("no"), own("disabled"), unlabel}, []string{"disabled by user"}, nil},
+		{"enabled is not forced", []func(*liveCluster){own("enabled"), bypass}, []string{"enabled by user"}, forbidden},
+		{"and said once", []func(*liveCluster){own("enabled"), bypass, look, unlabel, look, bypass}, []string{"enabled by user"}, forbidden},
+		{"the mark of the admission policy stays with the label", []func(*liveCluster){admitted}, []string{"disabled by user", "set by admission"}, nil},
+		{"and goes with it", []func(*liveCluster){admitted, look, unlabel}, nil, nil},
+		{"also at once", []func(*liveCluster){admitted, unlabel}, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			steps := func(c *cluster) {
+			steps := func(c *liveCluster) {
 				for _, step := range test.steps {
 					step(c)
 				}
@@ -195,7 +195,7 @@ func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
 }
 
 // shareMark applies what the mark is, as somebody else who asks for the same.
-func shareMark(c *cluster) {
+func shareMark(c *liveCluster) {
 	u := newDefinition(c.group, "argocd")
 	u.SetAnnotations(map[string]string{reconcileAnnotation: disabled})
 	if err := apiServer.Apply(c.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("user")); err != nil {

@@ -13,41 +13,41 @@ import (
 )
 
 func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
-	bypass := func(c *cluster) { c.bypass("argocd") }
-	unlabel := func(c *cluster) { c.look(); c.unlabel("argocd", v1alpha1.BypassLabel) }
-	exclude := func(c *cluster) {
+	bypass := func(c *liveCluster) { c.bypass("argocd") }
+	unlabel := func(c *liveCluster) { c.look(); c.unlabel("argocd", v1alpha1.BypassLabel) }
+	exclude := func(c *liveCluster) {
 		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd"} })
 	}
-	suspend := func(c *cluster) {
+	suspend := func(c *liveCluster) {
 		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 	}
-	broken := func(c *cluster) {
+	broken := func(c *liveCluster) {
 		artifact := c.source(applications(c.T, "falco"))
 		c.sources.handle("/"+artifact.Path, http.NotFound)
 	}
-	missing := func(c *cluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("catalog"), nil) }
-	invalid := func(c *cluster) {
+	missing := func(c *liveCluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("catalog"), nil) }
+	invalid := func(c *liveCluster) {
 		c.source(catalogArchive(c.T, "applications/a/application.yaml", "kind: ConfigMap\n"))
 	}
-	empty := func(c *cluster) {
+	empty := func(c *liveCluster) {
 		c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"argocd", "nginx"} })
 	}
 	for _, test := range []struct {
 		name  string
-		steps []func(*cluster)
+		steps []func(*liveCluster)
 		want  []string
 	}{
-		{"one that leaves the artifact bypassed is marked", []func(*cluster){bypass, exclude}, []string{"disabled by winnow-marks"}},
-		{"one that left the artifact is marked once it is bypassed", []func(*cluster){exclude, (*cluster).again, bypass}, []string{"disabled by winnow-marks"}},
-		{"one that left the artifact marked stays marked", []func(*cluster){bypass, (*cluster).again, exclude, (*cluster).again}, []string{"disabled by winnow-marks"}},
-		{"one that left the artifact is unmarked with the label", []func(*cluster){bypass, exclude, unlabel}, nil},
-		{"a suspended selection marks", []func(*cluster){suspend, bypass}, []string{"disabled by winnow-marks"}},
-		{"a suspended selection unmarks", []func(*cluster){bypass, (*cluster).again, suspend, unlabel}, nil},
-		{"a selection that is held marks", []func(*cluster){empty, bypass}, []string{"disabled by winnow-marks"}},
-		{"a selection whose source has no artifact marks", []func(*cluster){missing, bypass}, []string{"disabled by winnow-marks"}},
-		{"a selection whose source has no artifact unmarks", []func(*cluster){bypass, (*cluster).again, missing, unlabel}, nil},
-		{"a selection whose catalog is invalid marks", []func(*cluster){invalid, bypass}, []string{"disabled by winnow-marks"}},
-		{"a selection whose source cannot be had marks", []func(*cluster){broken, bypass}, []string{"disabled by winnow-marks"}},
+		{"one that leaves the artifact bypassed is marked", []func(*liveCluster){bypass, exclude}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact is marked once it is bypassed", []func(*liveCluster){exclude, (*liveCluster).again, bypass}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact marked stays marked", []func(*liveCluster){bypass, (*liveCluster).again, exclude, (*liveCluster).again}, []string{"disabled by winnow-marks"}},
+		{"one that left the artifact is unmarked with the label", []func(*liveCluster){bypass, exclude, unlabel}, nil},
+		{"a suspended selection marks", []func(*liveCluster){suspend, bypass}, []string{"disabled by winnow-marks"}},
+		{"a suspended selection unmarks", []func(*liveCluster){bypass, (*liveCluster).again, suspend, unlabel}, nil},
+		{"a selection that is held marks", []func(*liveCluster){empty, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source has no artifact marks", []func(*liveCluster){missing, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source has no artifact unmarks", []func(*liveCluster){bypass, (*liveCluster).again, missing, unlabel}, nil},
+		{"a selection whose catalog is invalid marks", []func(*liveCluster){invalid, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source cannot be had marks", []func(*liveCluster){broken, bypass}, []string{"disabled by winnow-marks"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -62,7 +62,7 @@ func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
 }
 
 // again looks at the selection, whatever comes of it.
-func (c *cluster) again() {
+func (c *liveCluster) again() {
 	c.Helper()
 	c.awaitCaches()
 	_, _ = c.tryReconcile("kkp")
@@ -72,17 +72,17 @@ func (c *cluster) again() {
 func TestMarksAreSetWhereAConsumerMayActHere(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		consumers func(c *cluster)
+		consumers func(c *liveCluster)
 		want      []string
 	}{
-		{"no consumer at all", func(*cluster) {}, []string{"disabled by winnow-marks"}},
-		{"a local consumer", func(c *cluster) { c.consumer("here", "kkp") }, []string{"disabled by winnow-marks"}},
-		{"a remote consumer", func(c *cluster) { c.consumer("there", "kkp", remotely) }, nil},
-		{"a remote one and a local one", func(c *cluster) {
+		{"no consumer at all", func(*liveCluster) {}, []string{"disabled by winnow-marks"}},
+		{"a local consumer", func(c *liveCluster) { c.consumer("here", "kkp") }, []string{"disabled by winnow-marks"}},
+		{"a remote consumer", func(c *liveCluster) { c.consumer("there", "kkp", remotely) }, nil},
+		{"a remote one and a local one", func(c *liveCluster) {
 			c.consumer("there", "kkp", remotely)
 			c.consumer("here", "kkp")
 		}, []string{"disabled by winnow-marks"}},
-		{"a remote one, and a local one of something else", func(c *cluster) {
+		{"a remote one, and a local one of something else", func(c *liveCluster) {
 			c.consumer("there", "kkp", remotely)
 			c.consumer("here", "other")
 			c.consumer("git", "kkp", func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Kind = sourcev1.GitRepositoryKind })
@@ -121,11 +121,11 @@ func TestAConsumerThatGoesAwayDoesNotUnmark(t *testing.T) {
 func TestADefinitionThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 	for _, test := range []struct {
 		name      string
-		meanwhile func(c *cluster)
+		meanwhile func(c *liveCluster)
 		want      []string
 	}{
-		{"deleted", func(*cluster) {}, []string{"gone"}},
-		{"made anew", func(c *cluster) { c.create("argocd") }, nil},
+		{"deleted", func(*liveCluster) {}, []string{"gone"}},
+		{"made anew", func(c *liveCluster) { c.create("argocd") }, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -184,6 +184,7 @@ func TestTheStatusTellsWhatIsBypassed(t *testing.T) {
 }
 
 func TestTheListOfTheBypassedIsBounded(t *testing.T) {
+	const maxBypassed = 100
 	c := newCluster(t)
 	var names []string
 	for i := range maxBypassed + 1 {
@@ -204,20 +205,20 @@ func TestTheListOfTheBypassedIsBounded(t *testing.T) {
 // TestAnybodyCleansUpWhatNobodyHolds: the selection that has set a mark may be gone by the time that
 // the bypass ends.
 func TestAnybodyCleansUpWhatNobodyHolds(t *testing.T) {
-	t.Run("while nobody else is there", func(t *testing.T) { anybodyCleansUp(t, func(*cluster) {}) })
+	t.Run("while nobody else is there", func(t *testing.T) { anybodyCleansUp(t, func(*liveCluster) {}) })
 	t.Run("while a selection of another kind is held", func(t *testing.T) { anybodyCleansUp(t, heldElsewhere) })
 }
 
 // heldElsewhere makes a selection of another kind that a safeguard holds, and that looks at every
 // change therefore.
-func heldElsewhere(c *cluster) {
-	other := &cluster{environment: c.environment, group: "else." + platformGroup, wire: c.wire}
+func heldElsewhere(c *liveCluster) {
+	other := &liveCluster{environment: c.environment, group: "else." + platformGroup, wire: c.wire}
 	other.catalog("tempo")
 	other.selection("held", without("tempo"))
 	c.reconciled("held")
 }
 
-func anybodyCleansUp(t *testing.T, beside func(c *cluster)) {
+func anybodyCleansUp(t *testing.T, beside func(c *liveCluster)) {
 	t.Helper()
 	c := publishing(t)
 	beside(c)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -84,7 +85,7 @@ func TestWhatOfTheSpecIsRecorded(t *testing.T) {
 			cs := base()
 			test.edit(cs)
 			before := cs.DeepCopy()
-			if counts := !reflect.DeepEqual(renderedSpec(cs), renderedSpec(base())); counts != test.counts {
+			if counts := !reflect.DeepEqual(guard.RenderedSpec(cs), guard.RenderedSpec(base())); counts != test.counts {
 				t.Errorf("counts as an edit: %v", counts)
 			}
 			if !reflect.DeepEqual(before, cs) {

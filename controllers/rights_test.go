@@ -35,7 +35,7 @@ func mark(names ...string) right {
 }
 
 // allow gives a user rights in the whole cluster, and waits until the API server obeys.
-func (c *cluster) allow(user string, rights ...right) {
+func (c *liveCluster) allow(user string, rights ...right) {
 	c.Helper()
 	role := &rbacv1.ClusterRole{}
 	role.GenerateName = c.namespace + "-"
@@ -61,7 +61,7 @@ func (c *cluster) allow(user string, rights ...right) {
 	}
 }
 
-func (c *cluster) may(user, verb string, r right) bool {
+func (c *liveCluster) may(user, verb string, r right) bool {
 	c.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User:               user,
@@ -78,7 +78,7 @@ func (c *cluster) may(user, verb string, r right) bool {
 
 // runAs makes the reconciler watch kinds and make marks by the ServiceAccount "controller", which has
 // these rights alone.
-func (c *cluster) runAs(rights ...right) {
+func (c *liveCluster) runAs(rights ...right) {
 	c.Helper()
 	const name = "controller"
 	account := &corev1.ServiceAccount{}
@@ -104,14 +104,14 @@ func (c *cluster) runAs(rights ...right) {
 }
 
 // watchBy makes the reconciler watch kinds with the configuration.
-func (c *cluster) watchBy(config *rest.Config, reader client.Reader) {
+func (c *liveCluster) watchBy(config *rest.Config, reader client.Reader) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Kinds = kinds.New(c.Context(), config, options, reader)
-	c.reconciler.Kinds.Enqueue = c.reconciler.wake
+	c.reconciler.Cluster.Kinds = kinds.New(c.Context(), config, options, reader)
+	c.reconciler.Cluster.Kinds.Enqueue = c.reconciler.wake
 }
 
 // forbidden returns the number of events that say that something is forbidden, since the last call.
-func (c *cluster) forbidden() int {
+func (c *liveCluster) forbidden() int {
 	c.Helper()
 	events := slices.DeleteFunc(c.events.take(), func(line string) bool {
 		return line != "Warning MarksForbidden CatalogSelection"

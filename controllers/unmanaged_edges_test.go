@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -48,13 +47,13 @@ func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		request   int
-		meanwhile func(c *cluster)
+		meanwhile func(c *liveCluster)
 		want      []string
 	}{
-		{"deleted before it is labelled", 1, func(*cluster) {}, []string{"gone"}},
-		{"made anew before it is labelled", 1, func(c *cluster) { c.create("nginx") }, nil},
-		{"deleted before it loses its labels", 2, func(*cluster) {}, []string{"gone"}},
-		{"made anew before it loses its labels", 2, func(c *cluster) { c.apply("kkp", "nginx") }, appliedAnd()},
+		{"deleted before it is labelled", 1, func(*liveCluster) {}, []string{"gone"}},
+		{"made anew before it is labelled", 1, func(c *liveCluster) { c.create("nginx") }, nil},
+		{"deleted before it loses its labels", 2, func(*liveCluster) {}, []string{"gone"}},
+		{"made anew before it loses its labels", 2, func(c *liveCluster) { c.apply("kkp", "nginx") }, appliedAnd()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -77,30 +76,3 @@ func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 }
 
 // TestTheLabelsOfAnUnseenSelection: it may be another controller's, by its shard or its namespace.
-func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
-	c := newCluster(t)
-	cs := c.selection("kkp")
-	c.selection("living")
-	going := c.selection("going", func(cs *v1alpha1.CatalogSelection) {
-		cs.Finalizers = []string{v1alpha1.CatalogSelectionFinalizer}
-	})
-	c.remove(going)
-	for _, test := range []struct {
-		name, namespace, selection string
-		want                       bool
-	}{
-		{"one that lives", c.namespace, "living", true},
-		{"one that is being deleted", c.namespace, "going", false},
-		{"one that is gone", c.namespace, "gone", false},
-		{"one of a namespace that is gone", "gone", "living", false},
-		{"itself", c.namespace, "kkp", false},
-		{"none", "", "", false},
-		{"half a name", c.namespace, "", false},
-	} {
-		object := &liveMeta{}
-		object.Labels = map[string]string{v1alpha1.NamespaceLabel: test.namespace, v1alpha1.NameLabel: test.selection}
-		if got := c.reconciler.heldByUnseen(t.Context(), cs, object, map[types.NamespacedName]bool{}); got != test.want {
-			t.Errorf("%s: heldByUnseen() = %t", test.name, got)
-		}
-	}
-}

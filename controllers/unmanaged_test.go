@@ -18,7 +18,7 @@ func without(names ...string) func(*v1alpha1.CatalogSelection) {
 
 // withOrphan returns a cluster where the selection "kkp", which labels what is unmanaged,
 // publishes argocd, a Kustomization has applied it here, and falco is nobody's.
-func withOrphan(t *testing.T) *cluster {
+func withOrphan(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
@@ -35,38 +35,38 @@ func TestOrphansAreLabelled(t *testing.T) {
 	const ours = "unmanaged true by winnow-marks"
 	for _, test := range []struct {
 		name  string
-		steps []func(c *cluster)
+		steps []func(c *liveCluster)
 		want  []string
 	}{
 		{"a definition that nobody holds", nil, []string{ours}},
-		{"not before the Kustomization has applied the revision", []func(*cluster){func(c *cluster) { c.reports("apps", "latest@sha256:0") }}, nil},
-		{"not while the Kustomization fails", []func(*cluster){func(c *cluster) { c.fails("apps") }}, nil},
-		{"not while one of two has not applied it", []func(*cluster){func(c *cluster) { c.consumer("more", "kkp") }}, nil},
-		{"whatever a remote one has applied", []func(*cluster){func(c *cluster) { c.consumer("more", "kkp", remotely) }}, []string{ours}},
-		{"not without a consumer", []func(*cluster){func(c *cluster) { c.remove(c.kustomization("apps")) }}, nil},
-		{"not with a remote one alone", []func(*cluster){func(c *cluster) {
+		{"not before the Kustomization has applied the revision", []func(*liveCluster){func(c *liveCluster) { c.reports("apps", "latest@sha256:0") }}, nil},
+		{"not while the Kustomization fails", []func(*liveCluster){func(c *liveCluster) { c.fails("apps") }}, nil},
+		{"not while one of two has not applied it", []func(*liveCluster){func(c *liveCluster) { c.consumer("more", "kkp") }}, nil},
+		{"whatever a remote one has applied", []func(*liveCluster){func(c *liveCluster) { c.consumer("more", "kkp", remotely) }}, []string{ours}},
+		{"not without a consumer", []func(*liveCluster){func(c *liveCluster) { c.remove(c.kustomization("apps")) }}, nil},
+		{"not with a remote one alone", []func(*liveCluster){func(c *liveCluster) {
 			c.remove(c.kustomization("apps"))
 			c.consumer("more", "kkp", remotely)
 			c.applies("more")
 		}}, nil},
-		{"not without the wish", []func(*cluster){func(c *cluster) { c.edit(unlabelling) }}, nil},
-		{"not a bypassed one", []func(*cluster){func(c *cluster) { c.bypass("falco") }}, nil},
-		{"not one of the platform", []func(*cluster){func(c *cluster) { c.label("falco", platformLabel, "kkp") }}, nil},
-		{"one with the user's own label keeps it as it is", []func(*cluster){func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
+		{"not without the wish", []func(*liveCluster){func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"not a bypassed one", []func(*liveCluster){func(c *liveCluster) { c.bypass("falco") }}, nil},
+		{"not one of the platform", []func(*liveCluster){func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"one with the user's own label keeps it as it is", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
 			[]string{"unmanaged true by user"}},
-		{"the user's own label stays when the wish goes", []func(*cluster){
-			func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }, (*cluster).again,
-			func(c *cluster) { c.edit(unlabelling) },
+		{"the user's own label stays when the wish goes", []func(*liveCluster){
+			func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }, (*liveCluster).again,
+			func(c *liveCluster) { c.edit(unlabelling) },
 		}, []string{"unmanaged true by user"}},
-		{"the user's own other value is not forced", []func(*cluster){func(c *cluster) { c.label("falco", v1alpha1.UnmanagedLabel, "no") }},
+		{"the user's own other value is not forced", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "no") }},
 			[]string{"unmanaged no by user"}},
-		{"taken back when it is bypassed", []func(*cluster){(*cluster).again, func(c *cluster) { c.bypass("falco") }}, nil},
-		{"taken back when the platform takes it", []func(*cluster){(*cluster).again, func(c *cluster) { c.label("falco", platformLabel, "kkp") }}, nil},
-		{"taken back when the wish goes", []func(*cluster){(*cluster).again, func(c *cluster) { c.edit(unlabelling) }}, nil},
-		{"taken back when the wish goes, also after a restart", []func(*cluster){(*cluster).again, (*cluster).restart, func(c *cluster) { c.edit(unlabelling) }}, nil},
-		{"taken back when it joins", []func(*cluster){(*cluster).again, func(c *cluster) { c.catalog("argocd", "falco") }}, nil},
-		{"not taken back while the next revision is on its way", []func(*cluster){(*cluster).again, func(c *cluster) { c.edit(without()) }}, []string{ours}},
-		{"not taken back by suspension", []func(*cluster){(*cluster).again, func(c *cluster) {
+		{"taken back when it is bypassed", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.bypass("falco") }}, nil},
+		{"taken back when the platform takes it", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"taken back when the wish goes", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"taken back when the wish goes, also after a restart", []func(*liveCluster){(*liveCluster).again, (*liveCluster).restart, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"taken back when it joins", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.catalog("argocd", "falco") }}, nil},
+		{"not taken back while the next revision is on its way", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(without()) }}, []string{ours}},
+		{"not taken back by suspension", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) {
 			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 		}}, []string{ours}},
 	} {
@@ -85,24 +85,24 @@ func TestOrphansAreLabelled(t *testing.T) {
 func TestWhatLeftTheSelectionLosesItsLabels(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		steps []func(c *cluster)
+		steps []func(c *liveCluster)
 		want  []string
 	}{
-		{"once the Kustomization has applied the revision", []func(*cluster){(*cluster).again, func(c *cluster) { c.applies("apps") }},
+		{"once the Kustomization has applied the revision", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.applies("apps") }},
 			[]string{"unmanaged true by winnow-marks"}},
-		{"not before", []func(*cluster){(*cluster).again}, appliedAnd()},
-		{"not while it is bypassed", []func(*cluster){
-			func(c *cluster) { c.bypass("nginx") }, (*cluster).again,
-			func(c *cluster) { c.applies("apps") },
+		{"not before", []func(*liveCluster){(*liveCluster).again}, appliedAnd()},
+		{"not while it is bypassed", []func(*liveCluster){
+			func(c *liveCluster) { c.bypass("nginx") }, (*liveCluster).again,
+			func(c *liveCluster) { c.applies("apps") },
 		}, appliedAnd("disabled by winnow-marks")},
-		{"once the bypass ends", []func(*cluster){
-			func(c *cluster) { c.bypass("nginx") }, (*cluster).again,
-			func(c *cluster) { c.applies("apps") }, (*cluster).again,
-			func(c *cluster) { c.unlabel("nginx", v1alpha1.BypassLabel) },
+		{"once the bypass ends", []func(*liveCluster){
+			func(c *liveCluster) { c.bypass("nginx") }, (*liveCluster).again,
+			func(c *liveCluster) { c.applies("apps") }, (*liveCluster).again,
+			func(c *liveCluster) { c.unlabel("nginx", v1alpha1.BypassLabel) },
 		}, []string{"unmanaged true by winnow-marks"}},
-		{"but not a label of somebody else's making", []func(*cluster){
-			func(c *cluster) { c.label("nginx", v1alpha1.ManagedByLabel, "helm") }, (*cluster).again,
-			func(c *cluster) { c.applies("apps") },
+		{"but not a label of somebody else's making", []func(*liveCluster){
+			func(c *liveCluster) { c.label("nginx", v1alpha1.ManagedByLabel, "helm") }, (*liveCluster).again,
+			func(c *liveCluster) { c.applies("apps") },
 		}, []string{"unmanaged true by winnow-marks", "label helm"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -125,39 +125,39 @@ func TestTheOrphansOfOthers(t *testing.T) {
 	const ours = "unmanaged true by winnow-marks"
 	for _, test := range []struct {
 		name  string
-		steps []func(c *cluster)
+		steps []func(c *liveCluster)
 		want  []string
 	}{
-		{"what another selection holds is none", []func(*cluster){another}, nil},
-		{"what another selection holds no more is one", []func(*cluster){another, func(c *cluster) {
+		{"what another selection holds is none", []func(*liveCluster){another}, nil},
+		{"what another selection holds no more is one", []func(*liveCluster){another, func(c *liveCluster) {
 			cs := c.get("another")
 			cs.Spec.Exclude = []string{"falco"}
 			c.update(cs)
 			c.reconcile("another")
 		}}, []string{ours}},
-		{"what another selection has applied is none", []func(*cluster){another, func(c *cluster) {
+		{"what another selection has applied is none", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			cs := c.get("another")
 			cs.Spec.Exclude = []string{"falco"}
 			c.update(cs)
 			c.reconcile("another")
 		}}, []string{"label winnow", "label NAMESPACE", "label another"}},
-		{"what a deleted selection has applied is one", []func(*cluster){another, func(c *cluster) {
+		{"what a deleted selection has applied is one", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			c.remove(c.get("another"))
 			c.reconciled("another")
 		}}, []string{ours}},
-		{"what a selection that is being deleted has applied is one", []func(*cluster){another, func(c *cluster) {
+		{"what a selection that is being deleted has applied is one", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			c.remove(c.get("another"))
 		}}, []string{ours}},
-		{"taken back when another selection takes it", []func(*cluster){(*cluster).again, another}, nil},
-		{"taken back when another selection takes it, by that one", []func(*cluster){(*cluster).again, another, func(c *cluster) {
+		{"taken back when another selection takes it", []func(*liveCluster){(*liveCluster).again, another}, nil},
+		{"taken back when another selection takes it, by that one", []func(*liveCluster){(*liveCluster).again, another, func(c *liveCluster) {
 			c.awaitCaches()
 			c.reconcile("another")
 		}}, nil},
-		{"not taken back while another selection wishes it", []func(*cluster){(*cluster).again, wishing(platformGroup), func(c *cluster) { c.edit(unlabelling) }}, []string{ours}},
-		{"taken back while another one wishes it of another kind", []func(*cluster){(*cluster).again, wishing("else." + platformGroup), func(c *cluster) { c.edit(unlabelling) }}, nil},
+		{"not taken back while another selection wishes it", []func(*liveCluster){(*liveCluster).again, wishing(platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, []string{ours}},
+		{"taken back while another one wishes it of another kind", []func(*liveCluster){(*liveCluster).again, wishing("else." + platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := withOrphan(t)
@@ -172,7 +172,7 @@ func TestTheOrphansOfOthers(t *testing.T) {
 }
 
 // another publishes falco by a selection of its own.
-func another(c *cluster) {
+func another(c *liveCluster) {
 	c.catalog("argocd", "nginx", "falco")
 	c.edit(without("nginx", "falco"))
 	c.selection("another", without("argocd"))
@@ -182,9 +182,9 @@ func another(c *cluster) {
 }
 
 // wishing makes a selection that labels the orphans of a group.
-func wishing(group string) func(c *cluster) {
-	return func(c *cluster) {
-		other := &cluster{environment: c.environment, group: group, wire: c.wire}
+func wishing(group string) func(c *liveCluster) {
+	return func(c *liveCluster) {
+		other := &liveCluster{environment: c.environment, group: group, wire: c.wire}
 		other.install(group)
 		other.catalog("tempo")
 		other.selection("wishing", labelling)
@@ -195,7 +195,7 @@ func wishing(group string) func(c *cluster) {
 	}
 }
 
-func (c *cluster) update(cs *v1alpha1.CatalogSelection) {
+func (c *liveCluster) update(cs *v1alpha1.CatalogSelection) {
 	c.Helper()
 	if err := apiServer.Update(c.Context(), cs); err != nil {
 		c.Fatal(err)
@@ -203,7 +203,7 @@ func (c *cluster) update(cs *v1alpha1.CatalogSelection) {
 }
 
 // reconciled reconciles a selection that may go by it.
-func (c *cluster) reconciled(name string) {
+func (c *liveCluster) reconciled(name string) {
 	c.Helper()
 	if _, err := c.tryReconcile(name); err != nil {
 		c.Fatal(err)

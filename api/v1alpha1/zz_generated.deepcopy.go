@@ -203,6 +203,11 @@ func (in *CatalogSelectionStatus) DeepCopyInto(out *CatalogSelectionStatus) {
 		*out = new(HeldStatus)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.UsedApprovals != nil {
+		in, out := &in.UsedApprovals, &out.UsedApprovals
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Consumers != nil {
 		in, out := &in.Consumers, &out.Consumers
 		*out = make([]ConsumerStatus, len(*in))
