@@ -176,6 +176,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		"interval": "10m", "prune": false, "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
+			"onIdentityChange": "Hold", "onSourceChange": "Publish",
 		},
 		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore"},
 		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto", "requireVerified": false}},

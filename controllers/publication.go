@@ -23,6 +23,8 @@ type publication struct {
 	requested  string
 	sources    []v1alpha1.SourceStatus
 	artifact   meta.Artifact
+	// names are what the render found out about names in the spec.
+	names *unmatchedNames
 }
 
 // sameInputs says whether both were rendered from the same.
@@ -54,7 +56,7 @@ func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) pub
 }
 
 // publish renders and publishes, if there is anything new that nothing speaks against.
-func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, start time.Time) error {
+func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, this *attempt) error {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return err
@@ -73,6 +75,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 		return err
 	}
 	if ok && served && last.sameInputs(next) {
+		this.names = last.names
 		return r.contested(ctx, cs, r.holdings.of(cs), consumed)
 	}
 	r.recall(cs, observed)
@@ -81,6 +84,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 		return err
 	}
 	result, err := render.Render(ctx, selectionSources(loaded), opts)
+	this.found(result, err, loaded, opts)
 	if err != nil {
 		return r.holdEmpty(cs, loaded, err)
 	}
@@ -95,8 +99,8 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	next.artifact = *artifact
-	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, next, result, observed, start))
+	next.artifact, next.names = *artifact, this.names
+	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, next, result, observed, this.start))
 }
 
 // commit tells of an artifact that is stored: first the status, then the ExternalArtifact. After

@@ -17,6 +17,8 @@ type Published struct {
 	Spec v1alpha1.CatalogSelectionSpec
 	// Definitions in the artifact; none before the first publication.
 	Definitions []safeguard.Definition
+	// Known is what is recorded of the catalogs of that time.
+	Known render.Known
 	// Sources returns the sources of that time. It is asked only where both spec and catalogs may
 	// have changed something; an error says that they are not to be had, and so does nil.
 	Sources func(context.Context) ([]Source, error)
@@ -27,7 +29,7 @@ type Verdict struct {
 	// Changes are all that is lost, or jumps.
 	Changes []safeguard.Change
 	// ByCatalog are the changes that an edit of the spec does not explain. Adoptions are among
-	// them, whoever made the definition enter.
+	// them, whoever made the definition enter, and names of the edit that match nothing.
 	ByCatalog []safeguard.Change
 	// Held are those that the safeguards hold, unless they are approved.
 	Held []safeguard.Change
@@ -45,11 +47,12 @@ type Next struct {
 // Decide compares what is about to be published with what was.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
-	v := Verdict{Changes: slices.Concat(changes, next.Adopted)}
+	others := slices.Concat(next.Adopted, unknownNames(ctx, last, next, changes))
+	v := Verdict{Changes: slices.Concat(changes, others)}
 	if len(changes) > 0 {
 		changes = byCatalog(ctx, last, next, changes)
 	}
-	v.ByCatalog = slices.Concat(changes, next.Adopted)
+	v.ByCatalog = slices.Concat(changes, others)
 	for _, change := range v.ByCatalog {
 		if Holds(next.Selection.Spec.Safeguards, change.Reason) {
 			v.Held = append(v.Held, change)
