@@ -43,7 +43,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 	}
 	next := guard.Next{Selection: cs, Sources: guardSources(loaded), Result: result}
 	if around.consumed.mayActHere() {
-		if next.Adopted, err = r.adopt(ctx, cs, last.Definitions, result.Definitions, around); err != nil {
+		if next.Adopted, err = r.adopt(ctx, cs, last.Definitions, result, around); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // bypass is what the bypassed definitions of a selection came to.
@@ -102,7 +103,7 @@ func (r *CatalogSelectionReconciler) markUnmanaged(ctx context.Context, cs *v1al
 
 // spared says whether a definition is nobody's orphan, because of its own labels.
 func spared(object *liveMeta) bool {
-	return bypassed(object) || object.Labels[platformLabel] != ""
+	return bypassed(object) || guard.OfPlatform(object)
 }
 
 // heldBy says whether another living selection holds the definition, or has applied it.

@@ -47,7 +47,10 @@ func TestATypoThatIsApprovedIsPublishedOnce(t *testing.T) {
 	e.edit(tierRefs("gold", "platinum"))
 	e.approve(e.hold(good, "UnknownName").Status.Held.Approve...)
 	good = e.good()
-	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = nil; cs.Spec.Exclude = []string{"velero"} })
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.Approve = nil
+		cs.Spec.Exclude = []string{"velero"}
+	})
 	e.equal("unmatched", unmatched(e.good().cs),
 		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[1] "platinum", spec.exclude[0] "velero"`)
 }

@@ -49,7 +49,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if len(c.Versions) == 0 {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
-		return "lives in the cluster with versions that would be removed: " + versions
+		return "lives in the cluster with versions that would be removed: " + versions + c.Detail
 	case v1alpha1.UnknownNameReason:
 		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications would be removed%s", c.Field, shorten(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
