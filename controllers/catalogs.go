@@ -23,7 +23,7 @@ import (
 const fetchTimeout = 2 * time.Minute
 
 // Catalogs downloads and parses the catalogs of sources, each once for all selections that
-// share it. What was parsed is kept while the documents fit into CacheBytes. The zero value is
+// share it. What was parsed is kept while it fits into cacheBytes. The zero value is
 // not usable; call NewCatalogs.
 type Catalogs struct {
 	fetcher    *fetch.ArchiveFetcher
@@ -39,7 +39,7 @@ type Catalogs struct {
 	cache *simplelru.LRU[string, *catalog.Catalog]
 }
 
-// NewCatalogs returns an empty cache of at most cacheBytes bytes of documents. A download is
+// NewCatalogs returns an empty cache of catalogs that take at most cacheBytes bytes of memory. A download is
 // retried httpRetry times; host, if not empty, replaces the host of all URLs. The manifests of
 // OCIRepositories are looked up in registries.
 func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Registries) *Catalogs {
@@ -49,7 +49,7 @@ func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Regis
 		fetch.WithHostnameOverwrite(host),
 		fetch.WithFileName(archiveFile),
 	)}
-	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
+	evicted := func(_ string, old *catalog.Catalog) { c.size -= old.Size() }
 	c.judgements, _ = lru.New[string, judgement](maxJudged)
 	c.setbacks, _ = lru.New[string, setback](maxSetbacks)
 	// The number of entries is bounded only against catalogs without any bytes.
@@ -120,7 +120,7 @@ func (c *Catalogs) get(key string) (*catalog.Catalog, bool) {
 }
 
 func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
-	size := documentBytes(fresh)
+	size := fresh.Size()
 	if size > c.budget {
 		return
 	}
@@ -131,12 +131,4 @@ func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
 	}
 	c.cache.Add(key, fresh)
 	c.size += size
-}
-
-func documentBytes(c *catalog.Catalog) int64 {
-	var size int64
-	for _, app := range c.Applications {
-		size += int64(len(app.Document))
-	}
-	return size
 }

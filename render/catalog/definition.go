@@ -12,7 +12,7 @@ const definitionKind = "ApplicationDefinition"
 // definition reads an application.yaml into application. The name stays empty when it is not
 // known; otherwise its line is returned.
 func (a *applications) definition(application *Application, found *findings) (nameLine int, err error) {
-	opened, err := a.required(maxDocument, found)
+	opened, err := a.required(documentBounds(), found)
 	if err != nil || opened == nil || opened.root == nil {
 		return 0, err
 	}
@@ -30,6 +30,7 @@ func (a *applications) definition(application *Application, found *findings) (na
 	nameLine = checkName(opened.root, application, found)
 	checkSpec(opened.root, application, found)
 	facts(opened.root, application)
+	a.ledger.keepFacts(application)
 	return nameLine, nil
 }
 

@@ -73,7 +73,7 @@ func (a *applications) distinctKinds(candidates []candidate) {
 // the caller's own.
 func (a *Application) Spec() (map[string]any, error) {
 	found := findings{path: a.Path}
-	root := parse(a.Document, &found)
+	root, _ := parse(a.Document, documentBounds(), &found)
 	if root == nil {
 		return nil, fmt.Errorf("reading spec: %w", &InvalidError{Violations: found.kept, Omitted: found.omitted})
 	}

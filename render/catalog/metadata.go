@@ -11,7 +11,7 @@ import (
 // metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
 // is reported: without its tier the application would silently leave selections.
 func (a *applications) metadata(found *findings) (Metadata, error) {
-	opened, err := open(a.fsys, maxMetadata, found)
+	opened, err := a.open(metadataBounds(), found)
 	if err != nil {
 		return Metadata{}, err
 	}
@@ -26,7 +26,11 @@ func (a *applications) metadata(found *findings) (Metadata, error) {
 	if opened.root == nil {
 		return Metadata{}, nil
 	}
-	return parseMetadata(opened.root, found), nil
+	metadata := parseMetadata(opened.root, found)
+	if !a.ledger.keep(opened.size.nodes*nodeBytes + opened.size.bytes) {
+		return Metadata{}, nil
+	}
+	return metadata, nil
 }
 
 func parseMetadata(root *yaml.Node, found *findings) Metadata {
