@@ -7,7 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-const definitionKind = "ApplicationDefinition"
+const (
+	definitionKind = "ApplicationDefinition"
+	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
+	maxName = 255 - len(".yaml")
+	// maxVersion and maxTier bound what conditions and the API repeat.
+	maxVersion = 253
+	maxTier    = 63
+)
 
 // definition reads an application.yaml into application. The name stays empty when it is not
 // known; otherwise its line is returned.
@@ -79,6 +86,11 @@ func checkName(root *yaml.Node, application *Application, found *findings) (line
 		found.add(node.Line, "metadata.name %s is not valid: %s", quote(name), problems[0])
 		return 0
 	}
+	if len(name) > maxName {
+		found.add(node.Line, "metadata.name %s has %d bytes, which no file of the artifact can have with .yaml behind it: shorten it to %d",
+			quote(name), len(name), maxName)
+		return 0
+	}
 	application.Name = name
 	return node.Line
 }
@@ -128,6 +140,10 @@ func checkVersion(element *yaml.Node, index int, found *findings) (version strin
 	version, ok = text(node)
 	if !ok || version == "" {
 		found.add(node.Line, "spec.versions[%d].version must be a string that is not empty", index)
+		return "", 0, false
+	}
+	if len(version) > maxVersion {
+		found.add(node.Line, "spec.versions[%d].version %s has %d bytes, more than %d", index, quote(version), len(version), maxVersion)
 		return "", 0, false
 	}
 	return version, node.Line, true

@@ -3,6 +3,7 @@ package catalog
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -42,7 +43,7 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 	for _, member := range entries(root) {
 		switch member.name {
 		case "tier":
-			metadata.Tier = parseText(member, found)
+			metadata.Tier = parseTier(member, found)
 		case "deprecated":
 			metadata.Deprecated = parseDeprecated(member, found)
 		case "labels":
@@ -62,6 +63,15 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 		}
 	}
 	return metadata
+}
+
+// parseTier refuses a tier that no selection can name.
+func parseTier(member entry, found *findings) string {
+	tier := parseText(member, found)
+	if utf8.RuneCountInString(tier) > maxTier {
+		found.add(member.value.Line, "tier %s is longer than %d characters, which no tierRefs can name", quote(tier), maxTier)
+	}
+	return tier
 }
 
 func parseText(member entry, found *findings) string {
