@@ -49,6 +49,8 @@ type CatalogSelectionReconciler struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 
+	// publishTimeout is shorter in tests; zero stands for the constant.
+	publishTimeout time.Duration
 	// lost reports archives that vanish from the storage; see storagewatch.go.
 	lost *storageWatch
 	// woken puts selections into the queue.
@@ -152,7 +154,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	err = r.publish(ctx, before, cs, served, start)
+	err = r.publishInTime(ctx, before, cs, served, start)
 	if err != nil && !waits(err) {
 		r.Cluster.Withdraw(ctx, cs)
 	}

@@ -11,6 +11,8 @@ const (
 	definitionKind = "ApplicationDefinition"
 	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
 	maxName = 255 - len(".yaml")
+	// maxVersions of an application: everything that looks at versions looks at all of them.
+	maxVersions = 1000
 	// maxVersion and maxTier bound what conditions and the API repeat.
 	maxVersion = 253
 	maxTier    = 63
@@ -106,6 +108,11 @@ func checkSpec(root *yaml.Node, application *Application, found *findings) {
 	}
 	if versions.Kind != yaml.SequenceNode {
 		found.add(versions.Line, "spec.versions must be a list, not %s", describe(versions))
+		return
+	}
+	if n := len(versions.Content); n > maxVersions {
+		found.add(versions.Content[maxVersions].Line, "spec.versions has %d entries, more than %d: split the application, or drop old versions",
+			n, maxVersions)
 		return
 	}
 	lines := make(map[string]int, len(versions.Content))

@@ -1,9 +1,18 @@
 package catalog_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
+
+func numbers(n int) []string {
+	versions := make([]string, n)
+	for i := range versions {
+		versions[i] = fmt.Sprintf("%d.0.0", i)
+	}
+	return versions
+}
 
 func TestLoadChecksDefinitions(t *testing.T) {
 	const path = "applications/x/application.yaml"
@@ -52,6 +61,11 @@ func TestLoadChecksDefinitions(t *testing.T) {
 		{
 			"a name that no file can have is refused", replaced("name: x", "name: "+strings.Repeat("x", 251)),
 			[]string{path + `:4: metadata.name "` + strings.Repeat("x", 80) + `..." has 251 bytes, which no file of the artifact can have with .yaml behind it: shorten it to 250`},
+		},
+		{"an application has 1,000 versions", definition("x", numbers(1000)...), nil},
+		{
+			"an application has no more", definition("x", numbers(40_000)...),
+			[]string{path + ":1008: spec.versions has 40000 entries, more than 1000: split the application, or drop old versions"},
 		},
 		{
 			"a version has at most 253 bytes", definition("x", strings.Repeat("1", 253)+"a", strings.Repeat("2", 252)+"a"),
