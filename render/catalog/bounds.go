@@ -1,6 +1,11 @@
 package catalog
 
-import "sync/atomic"
+import (
+	"path"
+	"runtime"
+	"strings"
+	"sync/atomic"
+)
 
 const (
 	// maxDocument bounds an application.yaml in bytes. What the API server stores has to fit into
@@ -82,11 +87,62 @@ func (l *ledger) keepFacts(application *Application) {
 		}
 	}
 	for key, value := range application.Labels {
-		bytes += 2*nodeBytes + len(key) + len(value)
+		bytes += nodeBytes + len(key) + len(value)
 	}
 	if !l.keep(bytes) {
 		application.Versions, application.SpecFields, application.Labels = nil, nil, nil
 	}
+}
+
+// Needs reports whether loading looks at the content of a file, whose path is that from the root of
+// the catalog. It only has to know of any other file that it is there.
+func Needs(name string) bool {
+	directory, file := path.Split(name)
+	switch strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") {
+	case "application", "metadata":
+	default:
+		return false
+	}
+	switch parts := strings.Split(strings.TrimSuffix(directory, "/"), "/"); len(parts) {
+	case 1: // where a source stripped the directory of applications
+		return parts[0] != ""
+	case 2:
+		return parts[0] == applicationsDirectory || parts[0] == listsDirectory
+	}
+	return false
+}
+
+// Cost of loading a catalog, from the sizes of the files that it needs. The zero value is that of an
+// empty one.
+type Cost struct {
+	documents, metadata, largest int64
+}
+
+// Add adds a file that loading needs.
+func (c *Cost) Add(name string, size int64) {
+	if strings.HasPrefix(path.Base(name), "metadata.") {
+		c.metadata += size
+	} else {
+		c.documents += size
+	}
+	c.largest = max(c.largest, min(size, maxDocument))
+}
+
+const (
+	// parsedBytes is what a byte of YAML takes at most while it is parsed: a node takes 160 for
+	// itself, and "- - -" has one in two bytes.
+	parsedBytes = 128
+	// keptMetadata and keptFacts is what a byte of a metadata.yaml and of an application.yaml takes
+	// at most afterwards, as ledger counts it.
+	keptMetadata = nodeBytes / 2
+	keptFacts    = 24
+)
+
+// Bytes returns how many bytes of memory loading takes at most.
+func (c Cost) Bytes() int64 {
+	workers := int64(runtime.GOMAXPROCS(0))
+	kept := min(maxKept, keptMetadata*c.metadata+keptFacts*c.documents)
+	return c.documents + c.metadata + kept + workers*parsedBytes*c.largest
 }
 
 // Size returns about how many bytes of memory the catalog takes: the documents, and what is kept

@@ -57,16 +57,29 @@ func read(fsys fs.FS, limit int, found *findings) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	size := min(max(info.Size(), 0), int64(limit))
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1)); err != nil {
+	data, err := content(opened, min(max(info.Size(), 0), int64(limit)), limit)
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", found.path, err)
 	}
-	if buffer.Len() > limit {
+	if len(data) > limit {
 		found.add(0, "is larger than %d bytes", limit)
 		return nil, nil
 	}
-	return buffer.Bytes(), nil
+	return data, nil
+}
+
+// content returns what an open file has, and no more than a byte over the limit of what has to be
+// read. It is never nil. What a file in memory has is not copied.
+func content(opened fs.File, size int64, limit int) ([]byte, error) {
+	if held, ok := opened.(interface{ Content() []byte }); ok {
+		if data := held.Content(); len(data) > 0 {
+			return data, nil
+		}
+		return []byte{}, nil
+	}
+	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1))
+	return buffer.Bytes(), err
 }
 
 // parse returns the content of the only document in data and its extent, nil when found says why
