@@ -66,9 +66,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.Cluster.Gone(req.NamespacedName)
-		r.Pushes.forget(req.NamespacedName) // another shard may push it from now on
-		return ctrl.Result{}, nil
+		return r.departed(ctx, req.NamespacedName)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
