@@ -26,6 +26,7 @@ const departureDelay = 30 * time.Second
 // removed all, or it belongs to another shard now. Its archives stay until that one serves it.
 func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	r.Cluster.Gone(key)
+	r.Cluster.Kinds.Forget(key)
 	r.Pushes.forget(key) // another shard may push it from now on
 
 	cs := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}

@@ -56,6 +56,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	a.distinctKinds(candidates)
+	a.fewKinds(candidates)
 	loaded := &Catalog{Applications: a.unique(candidates)}
 	if hasDirectory(root, listsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))

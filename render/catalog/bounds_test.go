@@ -114,3 +114,29 @@ func heap() int64 {
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
+
+func TestACatalogHasAtMostSixteenKinds(t *testing.T) {
+	groups := func(n int) files {
+		all := files{}
+		for i := range n {
+			all[fmt.Sprintf("applications/%02d/application.yaml", i)] = strings.Replace(definition(fmt.Sprintf("x%d", i)), "apps.kubermatic.k8c.io", fmt.Sprintf("g%d.example", i%1000), 1)
+		}
+		return all
+	}
+	const more = `: has the API group "g%d.example", and with it the %d. kind of definitions: a catalog has at most 16`
+	for _, test := range []struct {
+		name  string
+		files files
+		want  []string
+	}{
+		{"sixteen", groups(16), nil},
+		{"more", groups(18), []string{"applications/16/application.yaml" + fmt.Sprintf(more, 16, 17), "applications/17/application.yaml" + fmt.Sprintf(more, 17, 18)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			compare(t, violations(t, test.files.fs()), test.want)
+		})
+	}
+	if got := len(violations(t, groups(1000).fs())); got != 984 {
+		t.Errorf("a thousand kinds are %d violations, want 984", got)
+	}
+}
