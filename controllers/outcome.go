@@ -104,7 +104,7 @@ type outcome struct {
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
-//	FetchFailed, StorageFailed                    False  Reconciling  backoff
+//	FetchFailed, StorageFailed, TimedOut          False  Reconciling  backoff
 //
 // served says that the storage has the artifact in the status of cs.
 func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
@@ -115,7 +115,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	switch o.reason {
 	case v1alpha1.SourceNotReadyReason:
 		o.retry, o.quiet = atInterval, true
-	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason:
+	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason, v1alpha1.TimedOutReason:
 		o.retry = backoff
 	case v1alpha1.SourcesUnsettledReason, v1alpha1.HandoverReason:
 		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, settleRetry
