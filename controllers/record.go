@@ -69,7 +69,7 @@ func (r publishedRecord) pack() ([]byte, error) {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	if packed.Len() > maxRecord {
-		if lean, less := r.withoutOrigins(); less {
+		if lean, ok := r.lean(); ok {
 			return lean.pack()
 		}
 		return nil, nil
