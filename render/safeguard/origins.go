@@ -47,7 +47,7 @@ func (o Origins) MarshalText() ([]byte, error) {
 	if length > 9 {
 		return nil, errOrigins
 	}
-	text := []byte{'0' + byte(length)} //nolint:gosec // it has one digit
+	text := []byte{'0' + byte(length)}
 	for _, origin := range o {
 		text = append(text, origin...)
 		text = append(text, strings.Repeat(unknownOrigin, length-len(origin))...)
