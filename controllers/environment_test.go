@@ -260,8 +260,8 @@ func (e *environment) publish(name string) (*v1alpha1.CatalogSelection, *sourcev
 	cs := e.reconcile(name)
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
 	announced := e.announced(name)
-	if announced == nil {
-		e.Fatal("there is no ExternalArtifact")
+	if announced == nil || announced.Status.Artifact == nil {
+		e.Fatal("there is no ExternalArtifact with an artifact")
 	}
 	e.equal("the artifact of the ExternalArtifact", announced.Status.Artifact, cs.Status.Artifact)
 	if got := digestOf(e.download(announced)); got != cs.Status.Artifact.Digest {

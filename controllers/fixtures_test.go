@@ -166,11 +166,11 @@ func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *m
 	}
 	switch typed := source.(type) {
 	case *sourcev1.OCIRepository:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.GitRepository:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.Bucket:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.ExternalArtifact:
 		typed.Status.Artifact = artifact
 	}
