@@ -115,9 +115,9 @@ func (e *environment) restart() {
 			Accounts:  cluster.NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
 			Published: PublishedDefinitions, Now: e.now,
 		},
-		Pushes:         NewPushes(NewRegistries(apiServer, 0), limiter, 0),
-		lost:           lost,
-		woken:          make(chan event.GenericEvent, 1000),
+		Pushes: NewPushes(NewRegistries(apiServer, 0), limiter, 0),
+		lost:   lost,
+		woken:  make(chan event.GenericEvent, 1000),
 	}
 	e.reconciler.Cluster.Enqueue, e.reconciler.Cluster.Kinds.Enqueue = e.reconciler.wake, e.reconciler.wake
 	e.reconciler.Pushes.wake = e.reconciler.wake

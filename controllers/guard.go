@@ -73,7 +73,7 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, cs *v1alpha1.C
 	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
 		published = nil
 	}
-	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result.Definitions, p.around)
+	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result, p.around)
 	return adopted, fail(v1alpha1.StorageFailedReason, err)
 }
 

@@ -78,6 +78,9 @@ type outcome struct {
 	held *v1alpha1.HeldStatus
 	// applied is the condition Applied without its type, nil without.
 	applied *metav1.Condition
+	// names are those of the spec that match nothing; nil where that is not known anew, and the
+	// condition Unmatched stays as it is.
+	names *unmatchedNames
 	// pushed is the condition Pushed, in the same way.
 	pushed *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
@@ -164,6 +167,9 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		cs.Status.Held = nil
 	default:
 		// What is held stays held while a source cannot be had, or the storage fails.
+	}
+	if o.names != nil {
+		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)

@@ -49,6 +49,8 @@ type Result struct {
 	Selection selection.Result
 	// Definitions are the objects of the artifact as kustomize builds them, sorted by name.
 	Definitions []safeguard.Definition
+	// Unmatched are the names in the spec that match nothing, in its order.
+	Unmatched []Unmatched
 	// Addresses has, by application, what the mirrors found in its document; empty without
 	// mirrors.
 	Addresses []Addresses
@@ -90,6 +92,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
 		Definitions:   defined,
+		Unmatched:     unmatched(sources, opts, documents),
 		kustomization: k,
 	}, nil
 }

@@ -31,6 +31,10 @@ type document struct {
 	name     string
 	content  []byte
 	identity identity.Facts
+	// omitted are the indexes of the fields to omit that were there, fields the names of all fields
+	// directly below spec.
+	omitted []int
+	fields  []string
 	Addresses
 }
 
@@ -61,7 +65,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 }
 
 func transformOne(d selection.Decision, opts Options) (document, error) {
-	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity}
+	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, fields: d.Application.SpecFields}
 	if opts.Transform == nil {
 		return out, nil
 	}
@@ -71,7 +75,7 @@ func transformOne(d selection.Decision, opts Options) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
-	out.content, out.identity = result.Document, result.Identity
+	out.content, out.identity, out.omitted = result.Document, result.Identity, result.Omitted
 	out.Addresses = Addresses{Application: d.Application.Name, Hosts: result.Hosts, Unreadable: result.Unreadable}
 	return out, nil
 }

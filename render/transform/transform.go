@@ -61,6 +61,8 @@ type Output struct {
 	Document []byte
 	// Identity is what the document says about live releases and the origins of versions.
 	Identity identity.Facts
+	// Omitted are the indexes in Config.OmitFields of those that the document had.
+	Omitted []int
 	// Hosts that the document refers to, sorted and each once per path; empty without
 	// mirrors and CollectHosts.
 	Hosts []Host
