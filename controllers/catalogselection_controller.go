@@ -49,6 +49,8 @@ type CatalogSelectionReconciler struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 
+	// publishTimeout is shorter in tests; zero stands for the constant.
+	publishTimeout time.Duration
 	// lost reports archives that vanish from the storage; see storagewatch.go.
 	lost *storageWatch
 	// woken puts selections into the queue.
@@ -64,9 +66,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.Cluster.Gone(req.NamespacedName)
-		r.Pushes.forget(req.NamespacedName) // another shard may push it from now on
-		return ctrl.Result{}, nil
+		return r.departed(ctx, req.NamespacedName)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
@@ -98,7 +98,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
+	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
 	o.names = this.names
 	o.soon(again)
@@ -154,7 +154,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	err = r.publish(ctx, before, cs, served, this)
+	err = r.publishInTime(ctx, before, cs, served, this)
 	if err != nil && !waits(err) {
 		r.Cluster.Withdraw(ctx, cs)
 	}

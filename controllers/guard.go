@@ -142,7 +142,7 @@ func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v
 	}
 	if p.result != nil {
 		needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
-		status.Approve = needed.Lines(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals)
+		status.Approve = needed.Lines(cs.Status.UsedApprovals)
 	}
 	return &holdError{reason: reason, status: status}
 }

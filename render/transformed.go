@@ -51,8 +51,13 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, d := range selected {
 		group.Go(func() error {
-			documents[i], failures[i] = transformOne(d, opts)
-			return ctx.Err()
+			if ctx.Err() == nil {
+				documents[i], failures[i] = transformOne(ctx, d, opts)
+			}
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("transforming application %s: %w", d.Application.Name, err)
+			}
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -64,12 +69,12 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	return documents, nil
 }
 
-func transformOne(d selection.Decision, opts Options) (document, error) {
+func transformOne(ctx context.Context, d selection.Decision, opts Options) (document, error) {
 	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, fields: d.Application.SpecFields}
 	if opts.Transform == nil {
 		return out, nil
 	}
-	result, err := opts.Transform.Apply(transform.Input{
+	result, err := opts.Transform.Apply(ctx, transform.Input{
 		Application: d.Application, Versions: d.Versions, SourceDigest: d.SourceDigest,
 	})
 	if err != nil {

@@ -41,6 +41,8 @@ const (
 	ContractViolatedReason = "ContractViolated"
 	// InvalidSpecReason: the spec asks for something that cannot be done.
 	InvalidSpecReason = "InvalidSpec"
+	// TimedOutReason: rendering and publishing took too long, and begins anew.
+	TimedOutReason = "TimedOut"
 	// EmptyResultReason: the selection is empty.
 	EmptyResultReason = "EmptyResult"
 	// RemovalReason: an application would vanish that is published.

@@ -48,5 +48,13 @@ func knownBefore(last Published) render.Known {
 	for _, d := range last.Definitions {
 		known.Names[d.Name] = true
 	}
+	for _, s := range last.Sources {
+		for _, tier := range s.Tiers {
+			known.Tiers[tier] = true
+		}
+		for _, label := range s.Labels {
+			known.Labels[label] = true
+		}
+	}
 	return known
 }
