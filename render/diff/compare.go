@@ -151,10 +151,11 @@ func held(from, to *Side, verdict guard.Verdict) *Held {
 	entries := to.Selection.Spec.Safeguards.Approve
 	needed := guard.ToApprove(from.statuses(), to.Sources, to.Result.Revision)
 	h.Render = needed.Render
-	if h.Approved = needed.GivenBy(guard.Unused(entries, to.Reviewed)); h.Approved {
+	missing := guard.Approval{Needed: needed.Missing(guard.Unused(entries, to.Reviewed)), Render: needed.Render}
+	if h.Approved = len(missing.Needed) == 0; h.Approved {
 		return h
 	}
-	h.Approve = sorted(needed.Lines(entries, to.Reviewed))
+	h.Approve = sorted(missing.Lines(to.Reviewed))
 	for _, entry := range entries {
 		sum, _, _ := strings.Cut(entry, "#")
 		if slices.Contains(to.Reviewed, entry) && (sum == needed.Render || slices.Contains(needed.Needed, sum)) {
