@@ -1,11 +1,13 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -16,6 +18,11 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // push does a job and returns the address of the artifact, by its digest.
@@ -42,15 +49,15 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 
 // pack makes the artifact of the archive that is served. The same job gives the same digest.
 func (job pushJob) pack() (registry.Artifact, error) {
-	archive, err := os.ReadFile(job.file)
+	content, err := os.ReadFile(job.file)
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
 	}
 	want := digest.Digest(job.digest)
-	if err := want.Validate(); err != nil || want.Algorithm().FromBytes(archive) != want {
+	if err := want.Validate(); err != nil || want.Algorithm().FromBytes(content) != want {
 		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
 	}
-	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, archive), map[string]string{
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), map[string]string{
 		v1.AnnotationRevision:        job.sources,
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
@@ -81,7 +88,60 @@ func (job pushJob) mayMove(ctx context.Context, to *connection, now v1.Descripto
 	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
 		return &tagConflict{fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
 	}
-	return nil
+	if revision := m.Annotations[v1alpha1.RevisionAnnotation]; revision == job.revision || slices.Contains(job.compared, revision) {
+		return nil
+	}
+	return job.compare(ctx, to, m)
+}
+
+// pushHeld says that what a tag names has what the new artifact lacks, though the record of the
+// selection does not know of it.
+type pushHeld struct {
+	reason  string
+	message string
+}
+
+func (e *pushHeld) Error() string { return e.message }
+
+// compare holds a push that would take something away from the clusters that follow the tag: the
+// record of the selection was lost, or begins later than what the tag names.
+func (job pushJob) compare(ctx context.Context, to *connection, m v1.Manifest) error {
+	if job.approved {
+		return nil
+	}
+	if len(m.Layers) != 1 {
+		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: it has not one layer" + job.release()}
+	}
+	layer, err := registry.FetchLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed)
+	if err != nil {
+		return fmt.Errorf("reading what the tag names: %w", err)
+	}
+	before, err := render.ReadArtifact(ctx, bytes.NewReader(layer))
+	if err != nil {
+		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: " + err.Error() + job.release()}
+	}
+	archived, err := os.Open(job.file)
+	if err != nil {
+		return fmt.Errorf("opening the archive: %w", err)
+	}
+	defer archived.Close()
+	next, err := render.ReadArtifact(ctx, archived)
+	if err != nil {
+		return err
+	}
+	held := slices.DeleteFunc(safeguard.Compare(before, next), func(c safeguard.Change) bool {
+		return !guard.Holds(job.safeguards, c.Reason)
+	})
+	if len(held) == 0 {
+		return nil
+	}
+	hold := &holdError{status: v1alpha1.HeldStatus{Total: count(len(held)), Reasons: heldReasons(held, selection.Result{})}}
+	return &pushHeld{guard.MostSerious(held), "what the tag names has more: " + hold.Error() + job.release()}
+}
+
+// release says how a push is released that is held.
+func (job pushJob) release() string {
+	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
 }
 
 // push has the artifact pushed that is served, if the spec wants it, and returns the condition Pushed
@@ -100,11 +160,14 @@ func (r *CatalogSelectionReconciler) push(cs *v1alpha1.CatalogSelection) *metav1
 	job := r.pushJob(cs)
 	result, done := r.Pushes.want(key, job)
 	var conflict *tagConflict
+	var held *pushHeld
 	switch {
 	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
 		return known // a restart, and the registry is being looked at
 	case !done:
 		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", shortRevision(job.revision), job.access.url)
+	case errors.As(result.err, &held):
+		return conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
 	case errors.As(result.err, &conflict):
 		return conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
 	case result.err != nil:
@@ -131,6 +194,13 @@ func (r *CatalogSelectionReconciler) pushJob(cs *v1alpha1.CatalogSelection) push
 	if last := cs.Status.Push; last != nil && last.Revision == job.revision {
 		job.sources = last.Sources
 	}
+	if record := recordOf(cs); record != nil {
+		job.compared = record.revisions(cs)
+	}
+	job.safeguards = cs.Spec.Safeguards
+	// That it was published here uses the approval up for what is published, not for what is pushed: it
+	// names exactly this content.
+	job.approved = guard.Approval{Needed: []string{guard.Checksum(job.revision)}}.GivenBy(cs.Spec.Safeguards.Approve)
 	return job
 }
 

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // pushTimeout bounds a push: a registry that hangs must not keep a worker.
@@ -53,6 +55,11 @@ type pushJob struct {
 	// What the manifest says: the revision of the artifact, those of the sources, and namespace/name
 	// of the selection.
 	revision, sources, selection string
+	// compared are the revisions that the artifact was compared with on its way; of others, the
+	// safeguards say what is held, unless it is approved.
+	compared   []string
+	safeguards v1alpha1.Safeguards
+	approved   bool
 	// interval after which the registry is looked at again.
 	interval time.Duration
 }

@@ -277,3 +277,52 @@ func TestThePushedLayerIsAnArchive(t *testing.T) {
 	}
 	p.equal("files", files.Paths(), []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/nginx.yaml", "kustomization.yaml"})
 }
+
+// TestAPushTakesNothingAwayThatTheRecordDoesNotKnow: a selection that was created anew has no record,
+// but its tag names what the clusters have that follow it.
+func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
+	for _, test := range []struct {
+		name, words, want string
+		edit              specEdit
+	}{
+		{name: "an application less", words: "argocd", want: "False Removal"},
+		{name: "a version less", words: "argocd nginx::2.0.0", want: "False VersionRemoval"},
+		{name: "removals may pass", words: "argocd", want: "True Succeeded", edit: func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
+		}},
+		{name: "an application more", words: "argocd nginx falco", want: "True Succeeded"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPushing(t, guarded)
+			p.settle()
+			p.remove(p.get("kkp"))
+			p.reconciled("kkp")
+			p.source(applications(t, test.words))
+			edit := test.edit
+			if edit == nil {
+				edit = guarded
+			}
+			p.selection("kkp", guarded, edit, func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Push = &v1alpha1.Push{URL: p.url(), Tags: []string{"stable", "latest"}, Insecure: true}
+			})
+			cs := p.settle()
+			e := p.environment
+			e.equal("conditions", conditionsOf(cs)[1:], []string{"Ready=True Succeeded"})
+			if got := p.condition(); !strings.HasPrefix(got, test.want) {
+				t.Fatalf("Pushed is %s, want %s", got, test.want)
+			}
+			if strings.HasPrefix(test.want, "True") {
+				return
+			}
+			sum := strings.TrimPrefix(cs.Status.Artifact.Revision, "latest@")
+			if !strings.Contains(p.condition(), "add to spec.safeguards.approve: "+sum) {
+				t.Errorf("it does not say how to release it: %s", p.condition())
+			}
+			p.approve(sum)
+			p.settle()
+			if got := p.condition(); !strings.HasPrefix(got, "True Succeeded") {
+				t.Errorf("approved it is %s", got)
+			}
+		})
+	}
+}

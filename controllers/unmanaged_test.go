@@ -206,9 +206,9 @@ func (c *liveCluster) update(cs *v1alpha1.CatalogSelection) {
 }
 
 // reconciled reconciles a selection that may go by it.
-func (c *liveCluster) reconciled(name string) {
-	c.Helper()
-	if _, err := c.tryReconcile(name); err != nil {
-		c.Fatal(err)
+func (e *environment) reconciled(name string) {
+	e.Helper()
+	if _, err := e.tryReconcile(name); err != nil {
+		e.Fatal(err)
 	}
 }

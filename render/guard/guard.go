@@ -56,9 +56,11 @@ type Verdict struct {
 // that is what the review of the edit saw.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
-	pruned := slices.DeleteFunc(slices.Clone(next.Pruned), func(p safeguard.Change) bool {
-		return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == p.Key && c.Reason == p.Reason })
-	})
+	removed := map[safeguard.Key]bool{}
+	for _, c := range changes {
+		removed[c.Key] = removed[c.Key] || c.Reason == v1alpha1.RemovalReason
+	}
+	pruned := slices.DeleteFunc(slices.Clone(next.Pruned), func(c safeguard.Change) bool { return removed[c.Key] })
 	others := slices.Concat(next.Adopted, pruned, unknownNames(last, next, changes))
 	v := Verdict{Changes: slices.Concat(changes, others)}
 	if len(changes) > 0 && edited(last, next) {
