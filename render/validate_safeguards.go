@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// checksumPattern is a checksum as it stands in the revision of a source.
-var checksumPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}$`)
+// approvalPattern is a checksum as it stands in a revision, with a note that tells entries apart.
+var approvalPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$`)
 
 func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -29,12 +29,13 @@ func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) fi
 		oneOf(guards.Child(name), value, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
 	}
 	for i, sum := range spec.Safeguards.Approve {
-		if !checksumPattern.MatchString(sum) {
+		if !approvalPattern.MatchString(sum) {
 			errs = append(errs, field.Invalid(guards.Child("approve").Index(i), sum,
-				"must be the checksum of a source revision, such as sha256:<64 hexadecimal digits>"))
+				"must be a checksum, such as sha256:<64 hexadecimal digits>, or <checksum>#<note> with a note of letters, digits, ., _ and -"))
 		}
 	}
 	oneOf(cluster.Child("bypass"), spec.Cluster.Bypass, v1alpha1.BypassHonor, v1alpha1.BypassIgnore)
+	oneOf(cluster.Child("serve"), spec.Cluster.Serve, v1alpha1.ServeCompared, v1alpha1.ServeAlways)
 	oneOf(cluster.Child("unmanaged"), spec.Cluster.Unmanaged, v1alpha1.UnmanagedIgnore, v1alpha1.UnmanagedLabelled)
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs

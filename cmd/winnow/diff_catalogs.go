@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -15,13 +16,17 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	next, err := o.read(ctx, o.file, stdin)
+	next, err := readSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
 		return nil, err
 	}
+	assumed := next.Namespace == ""
+	if assumed {
+		next.Namespace = "default"
+	}
 	last, catalogs, file := next, o.from, o.file
 	if o.fromFile != "" {
-		if last, err = o.read(ctx, o.fromFile, stdin); err != nil {
+		if last, err = readSelection(ctx, o.fromFile, o.name, stdin); err != nil {
 			return nil, err
 		}
 		file = o.fromFile
@@ -47,16 +52,13 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if err != nil {
 		return nil, err
 	}
-	return diff.New(compared), nil
-}
-
-// read reads a selection, whose namespace does not matter here.
-func (o *diffOptions) read(ctx context.Context, file string, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
-	cs, err := readSelection(ctx, file, o.name, stdin)
-	if err == nil && cs.Namespace == "" {
-		cs.Namespace = "default"
+	if edited, err := over(ctx, next, from.Sources); err == nil {
+		compared.Explain(edited)
 	}
-	return cs, err
+	if assumed && approvesRender(compared.Held) {
+		compared.Notes = append(compared.Notes, unknownNamespace)
+	}
+	return diff.New(compared), nil
 }
 
 // side renders a state of the selection that is in the file.
@@ -76,4 +78,18 @@ func (o *diffOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, f
 		return nil, fmt.Errorf("%s: %w", label(file), err)
 	}
 	return side, nil
+}
+
+// over renders a selection over the catalogs of another state; nil where that does not have them all.
+func over(ctx context.Context, cs *v1alpha1.CatalogSelection, older []guard.Source) (*diff.Side, error) {
+	var sources []guard.Source
+	for _, ref := range cs.Spec.Sources {
+		kind, name := guard.SourceKey(cs, ref)
+		i := slices.IndexFunc(older, func(s guard.Source) bool { return s.Kind == kind && s.Name == name && s.Path == ref.Path })
+		if i < 0 {
+			return nil, nil
+		}
+		sources = append(sources, older[i])
+	}
+	return diff.Render(ctx, cs, sources)
 }

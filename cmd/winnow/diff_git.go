@@ -29,6 +29,8 @@ type gitComparison struct {
 	live       *liveCluster
 	// pulled are catalogs by what and which directory of it was asked for.
 	pulled map[string]selection.Source
+	// placements are of the selections that were rendered.
+	placements []placement
 }
 
 // compareCommits compares what the commits of --git say.
@@ -132,6 +134,7 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 		compared.File = p.any().file
 		report.Selections = append(report.Selections, compared)
 	}
+	findMoves(c.placements)
 	if same > 0 {
 		report.Notes = append(report.Notes, count(same, "CatalogSelection")+" with the same spec and sources in both commits")
 	}
@@ -172,7 +175,14 @@ func (c *gitComparison) selection(ctx context.Context, p pair) (*diff.Selection,
 	if err != nil {
 		return nil, err
 	}
-	return c.judge(ctx, p, from, to, after)
+	if out, err = c.judge(ctx, p, from, to, after); err != nil {
+		return nil, err
+	}
+	c.placements = append(c.placements, placementOf(p, out, from, to))
+	if from != nil && to != nil && out.SpecChanged {
+		err = c.between(ctx, p, sides{from, to}, before, after, out)
+	}
+	return out, err
 }
 
 // failed notes the error of an input that is invalid.
@@ -186,6 +196,9 @@ func failed(out *diff.Selection, when string, err error) bool {
 }
 
 func (c *gitComparison) judge(ctx context.Context, p pair, from, to *diff.Side, after []reference) (*diff.Selection, error) {
+	if from != nil && to != nil {
+		to.Reviewed = from.Selection.Spec.Safeguards.Approve
+	}
 	out, err := compareSides(ctx, c.live, from, to)
 	if err != nil {
 		return nil, err
@@ -196,6 +209,9 @@ func (c *gitComparison) judge(ctx context.Context, p pair, from, to *diff.Side, 
 	if p.to == nil {
 		out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
 		return out, nil
+	}
+	if p.to.Namespace == "" && approvesRender(out.Held) {
+		out.Notes = append(out.Notes, unknownNamespace)
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")

@@ -49,6 +49,10 @@ func summaryMarkdown(s *diff.Selection) string {
 		}
 	}
 	heldMarkdown(&w, s.Held)
+	transientMarkdown(&w, s.Transient)
+	for _, move := range moves(s, code) {
+		fmt.Fprintf(&w, "\n%s\n", move)
+	}
 	for i, line := range highlights(s) {
 		if i == 0 {
 			w.WriteByte('\n')
@@ -83,12 +87,11 @@ func heldMarkdown(w *strings.Builder, h *diff.Held) {
 	if h.Approved {
 		return
 	}
-	if len(h.Approve) > 0 {
-		fmt.Fprintf(w, "\nTo publish it all the same, add to the CatalogSelection:\n\n%s",
-			fence("yaml", dedent(approveYAML(h.Approve), "  ")))
+	for _, entry := range h.BaseApprovals {
+		fmt.Fprintf(w, "\n%s\n", baseApproval(code(entry)))
 	}
-	for _, source := range h.UnknownChecksums {
-		fmt.Fprintf(w, "\n%s\n", unknownChecksum(code(source)))
+	if len(h.Approve) > 0 {
+		fmt.Fprintf(w, "\n%s\n\n%s", approveHeadline, fence("yaml", dedent(approveYAML(h), "  ")))
 	}
 }
 

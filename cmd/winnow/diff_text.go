@@ -48,6 +48,13 @@ func (w selectionText) print(s *diff.Selection) {
 	w.list("", s.Notes)
 	w.list("unknown: ", s.Unknown)
 	w.held(s.Held)
+	w.transient(s.Transient)
+	for i, move := range moves(s, plain) {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, wrap(move, ""))
+	}
 	for _, a := range inOrder(s.Applications) {
 		fmt.Fprintln(w)
 		w.application(a)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -96,31 +97,41 @@ func named(application string) string {
 
 // approval says how to release what is held, in lines.
 func approval(h *diff.Held) []string {
-	if h.Approved || len(h.Approve)+len(h.UnknownChecksums) == 0 {
+	if h.Approved || len(h.Approve) == 0 {
 		return nil
 	}
 	var lines []string
-	if len(h.Approve) > 0 {
-		lines = append(lines, "To publish it all the same, add to the CatalogSelection:")
-		lines = append(lines, approveYAML(h.Approve)...)
+	for _, entry := range h.BaseApprovals {
+		lines = append(lines, strings.Split(wrap(baseApproval(plain(entry)), ""), "\n")...)
 	}
-	for _, source := range h.UnknownChecksums {
-		lines = append(lines, strings.Split(wrap(unknownChecksum(plain(source)), ""), "\n")...)
-	}
-	return lines
+	return append(append(lines, approveHeadline), approveYAML(h)...)
 }
 
-func approveYAML(checksums []string) []string {
+const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
+
+// unknownNamespace is a note: a render has the namespace of its selection in each object.
+const unknownNamespace = "its file has no namespace: with another one than default, the checksum of this render is another"
+
+// approvesRender reports whether what is held is released by the checksum of the render.
+func approvesRender(h *diff.Held) bool {
+	return h != nil && slices.ContainsFunc(h.Approve, h.NamesRender)
+}
+
+// baseApproval says why an entry approves nothing.
+func baseApproval(entry string) string {
+	return fmt.Sprintf("%s in spec.safeguards.approve was there before this change, and approves nothing of it: "+
+		"it is used up, or was reviewed with another change.", entry)
+}
+
+func approveYAML(h *diff.Held) []string {
 	lines := []string{"  spec:", "    safeguards:", "      approve:"}
-	for _, checksum := range checksums {
-		lines = append(lines, "      - "+checksum)
+	for _, entry := range h.Approve {
+		if h.NamesRender(entry) {
+			entry += " # (this render)"
+		}
+		lines = append(lines, "      - "+entry)
 	}
 	return lines
-}
-
-func unknownChecksum(source string) string {
-	return fmt.Sprintf("To publish it all the same, spec.safeguards.approve needs the digest of the manifest of the source %s, "+
-		"which only %shost/repository tells.", source, ociScheme)
 }
 
 func applicationHeadline(a diff.Application) string {

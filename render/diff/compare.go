@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -20,6 +22,9 @@ type Side struct {
 	Result    *render.Result
 	// Empty is why the controller would publish nothing; nil when it publishes the result.
 	Empty error
+	// Reviewed are the entries of spec.safeguards.approve that the older state has as well: they
+	// approve nothing of the newer one.
+	Reviewed []string
 }
 
 // Render returns the state that selection and sources lead to. A selection of nothing is no error.
@@ -91,7 +96,8 @@ func (s *Side) statuses() []v1alpha1.SourceStatus {
 func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	return &Selection{
 		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
-		Applications: []Application{}, Bypassed: []string{}, Replaced: []Settings{}, Notes: []string{}, Unknown: []string{},
+		Applications: []Application{}, Moves: []Move{}, Bypassed: []string{}, Replaced: []Settings{},
+		Notes: []string{}, Unknown: []string{},
 	}
 }
 
@@ -132,7 +138,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 }
 
 func held(from, to *Side, verdict guard.Verdict) *Held {
-	h := &Held{Approve: []string{}, UnknownChecksums: []string{}}
+	h := &Held{Approve: []string{}, BaseApprovals: []string{}}
 	if to.Empty != nil {
 		// Nothing releases it, so nothing is to be approved.
 		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
@@ -142,9 +148,25 @@ func held(from, to *Side, verdict guard.Verdict) *Held {
 		return nil
 	}
 	h.Reasons = guard.Reasons(verdict.Held, to.Result.Selection)
+	entries := to.Selection.Spec.Safeguards.Approve
 	needed := guard.ToApprove(from.statuses(), to.Sources, to.Result.Revision)
-	h.Approve = needed.Missing(to.Selection.Spec.Safeguards.Approve)
-	h.Approved = len(h.Approve) == 0
-	h.Approve = sorted(h.Approve)
+	h.Render = needed.Render
+	missing := guard.Approval{Needed: needed.Missing(guard.Unused(entries, to.Reviewed)), Render: needed.Render}
+	if h.Approved = len(missing.Needed) == 0; h.Approved {
+		return h
+	}
+	h.Approve = sorted(missing.Lines(to.Reviewed))
+	for _, entry := range entries {
+		sum, _, _ := strings.Cut(entry, "#")
+		if slices.Contains(to.Reviewed, entry) && (sum == needed.Render || slices.Contains(needed.Needed, sum)) {
+			h.BaseApprovals = append(h.BaseApprovals, entry)
+		}
+	}
 	return h
+}
+
+// NamesRender reports whether an entry of spec.safeguards.approve names the render, and no source.
+func (h *Held) NamesRender(entry string) bool {
+	checksum, _, _ := strings.Cut(entry, "#")
+	return checksum == h.Render
 }

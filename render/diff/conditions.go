@@ -32,6 +32,9 @@ func Conditions() []Condition {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
 		{"held", "the safeguards hold something that is not approved", isHeld},
+		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
+		{"transient", "the new spec over the old catalogs loses more", transientLosses},
+		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}
@@ -123,4 +126,38 @@ func once(holds bool, s *Selection) []string {
 		return nil
 	}
 	return []string{s.Name}
+}
+
+func baseApprovals(s *Selection) []string {
+	if s.Held == nil {
+		return nil
+	}
+	return s.Held.BaseApprovals
+}
+
+func transientLosses(s *Selection) []string {
+	if s.Transient == nil {
+		return nil
+	}
+	var found []string
+	for _, l := range s.Transient.Losses {
+		if l.Change == Removed {
+			found = append(found, l.Application)
+			continue
+		}
+		for _, version := range l.Versions {
+			found = append(found, l.Application+" "+version)
+		}
+	}
+	return found
+}
+
+func unprotectedMoves(s *Selection) []string {
+	var found []string
+	for _, m := range s.Moves {
+		if m.Unprotected {
+			found = append(found, m.Application+" to "+m.To)
+		}
+	}
+	return found
 }

@@ -39,7 +39,7 @@ func TestWhatIsHeld(t *testing.T) {
 		},
 		{
 			name: "the checksum is unknown", after: less, edit: approving(sumA),
-			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; unknown [catalog]",
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approve [the render]",
 		},
 		{
 			name: "the safeguards let it pass", after: less, checksum: sumB, want: "nothing",
@@ -52,8 +52,11 @@ func TestWhatIsHeld(t *testing.T) {
 			edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Exclude = []string{"b"} },
 		},
 		{
-			name: "both take away", after: less, checksum: sumB,
-			want: "b Removal [1.0.0]; approve [" + sumB + "]",
+			name: "it is approved with a note", after: less, checksum: sumB, edit: approving(sumB + "#2"),
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approved",
+		},
+		{
+			name: "both take away the same", after: less, checksum: sumB, want: "nothing",
 			edit: func(s *v1alpha1.CatalogSelectionSpec) {
 				s.Exclude, s.Safeguards.OnVersionRemoval = []string{"b"}, v1alpha1.SafeguardPublish
 			},
@@ -86,10 +89,11 @@ func holding(h *diff.Held) string {
 	switch {
 	case h.Approved:
 		text += "; approved"
-	case len(h.UnknownChecksums) > 0:
-		text += fmt.Sprintf("; unknown %v", h.UnknownChecksums)
 	case len(h.Approve) > 0:
-		text += fmt.Sprintf("; approve %v", h.Approve)
+		text += "; approve " + strings.ReplaceAll(fmt.Sprint(h.Approve), h.Render, "the render")
+	}
+	if len(h.BaseApprovals) > 0 {
+		text += fmt.Sprintf("; not %v", h.BaseApprovals)
 	}
 	return text
 }
@@ -128,5 +132,83 @@ func TestSelectionsComeAndGo(t *testing.T) {
 	}
 	if same := compare(t, only, only, adoption); same.Change != diff.Unchanged || same.Held != nil || same.Counts.Unchanged != 1 {
 		t.Errorf("a selection that stays as it is: %+v", same)
+	}
+}
+
+func TestOnlyWhatTheChangeAddsApproves(t *testing.T) {
+	before, less := files{"a": versions("1.0.0", "2.0.0")}, files{"a": versions("2.0.0")}
+	const held = "a VersionRemoval [1.0.0]; "
+	tests := []struct {
+		name       string
+		base, head []string
+		unknown    bool
+		want       string
+	}{
+		{name: "the change adds the entry", head: []string{sumB}, want: held + "approved"},
+		{
+			name: "the base has the entry", base: []string{sumB}, head: []string{sumB},
+			want: held + "approve [" + sumB + "#2]; not [" + sumB + "]",
+		},
+		{
+			name: "the base has the entry, the head has dropped it", base: []string{sumB},
+			want: held + "approve [" + sumB + "#2]",
+		},
+		{
+			name: "the base has the entry and one with a note", base: []string{sumB, sumB + "#2"}, head: []string{sumB, sumB + "#2"},
+			want: held + "approve [" + sumB + "#3]; not [" + sumB + " " + sumB + "#2]",
+		},
+		{
+			name: "the base has only one with a note", base: []string{sumB + "#again"}, head: []string{sumB + "#again"},
+			want: held + "approve [" + sumB + "]; not [" + sumB + "#again]",
+		},
+		{name: "the change adds a note", base: []string{sumB}, head: []string{sumB, sumB + "#2"}, want: held + "approved"},
+		{
+			name: "the base approves something else", base: []string{sumA}, head: []string{sumA},
+			want: held + "approve [" + sumB + "]",
+		},
+		{
+			name: "the checksum of the source is unknown", unknown: true, base: []string{sumB}, head: []string{sumB},
+			want: held + "approve [the render]",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			approving := func(entries []string) *v1alpha1.CatalogSelection {
+				return selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.Approve = entries })
+			}
+			checksum := sumB
+			if test.unknown {
+				checksum = ""
+			}
+			to := side(t, approving(test.head), sourceOf(t, checksum, less))
+			to.Reviewed = test.base
+			s := compare(t, side(t, approving(test.base), sourceOf(t, sumA, before)), to)
+			if got := holding(s.Held); got != test.want {
+				t.Errorf("held: %s\nwant: %s", got, test.want)
+			}
+			found := diff.New(s).Trips([]string{"base-approval"})
+			if trips := len(found) > 0; trips != strings.Contains(test.want, "; not [") {
+				t.Errorf("--fail-on base-approval finds %q", found)
+			}
+		})
+	}
+}
+
+func TestTheRenderApprovesToo(t *testing.T) {
+	from := side(t, selectionWith(nil), sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")}))
+	less := sourceOf(t, sumB, files{"a": versions("1.0.0")})
+	render := compare(t, from, side(t, selectionWith(nil), less)).Held.Render
+	if !strings.HasPrefix(render, "sha256:") {
+		t.Fatalf("the checksum of the render is %q", render)
+	}
+	for _, entry := range []string{render, render + "#x"} {
+		to := side(t, selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.Approve = []string{entry} }), less)
+		if got := holding(compare(t, from, to).Held); got != "b Removal [1.0.0]; approved" {
+			t.Errorf("%s: held: %s", entry, got)
+		}
+		to.Reviewed = []string{entry}
+		if got, want := holding(compare(t, from, to).Held), "b Removal [1.0.0]; approve ["+sumB+"]; not ["+entry+"]"; got != want {
+			t.Errorf("%s was there before: held: %s\nwant: %s", entry, got, want)
+		}
 	}
 }

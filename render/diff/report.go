@@ -70,6 +70,10 @@ type Selection struct {
 	Applications []Application `json:"applications"`
 	// Held is what the safeguards hold; nil for nothing.
 	Held *Held `json:"held,omitempty"`
+	// Transient is what may be lost until Flux has pulled the newer catalogs; nil for nothing.
+	Transient *Transient `json:"transient,omitempty"`
+	// Moves are applications that leave for another selection.
+	Moves []Move `json:"moves"`
 	// Live says that the cluster was looked at. Without, bypass and adoption are unknown.
 	Live bool `json:"live"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
@@ -221,8 +225,55 @@ type Held struct {
 	Reasons []v1alpha1.HeldReason `json:"reasons"`
 	// Approved says that the selection approves all of it: it is published.
 	Approved bool `json:"approved"`
-	// Approve are the checksums to add to spec.safeguards.approve.
+	// Approve are the lines to add to spec.safeguards.approve.
 	Approve []string `json:"approve"`
-	// UnknownChecksums are sources that have to be approved too, by a checksum that is unknown here.
-	UnknownChecksums []string `json:"unknownChecksums"`
+	// Render is the checksum of the newer artifact, whose approval is enough; absent where nothing
+	// can be approved.
+	Render string `json:"render,omitempty"`
+	// BaseApprovals are entries of spec.safeguards.approve that name what has to be approved, and that
+	// the older state has already: they are used up, or were reviewed with another change.
+	BaseApprovals []string `json:"baseApprovals"`
+}
+
+// Transient is what the newer spec loses over the older catalogs, and the newer state keeps.
+type Transient struct {
+	// Losses by application.
+	Losses []Loss `json:"losses"`
+	// Advice is catalog-first or widen-first.
+	Advice Advice `json:"advice"`
+}
+
+// Loss is an application that is removed, or versions of one.
+type Loss struct {
+	Application string `json:"application"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	// Change is removed, or updated where only versions are lost.
+	Change   Change   `json:"change"`
+	Versions []string `json:"versions"`
+	// Reason says why an application is not selected then.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Advice is how to split a change of the spec and its catalogs.
+type Advice string
+
+// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does,
+// so that a spec is needed in between that selects the same over both.
+const (
+	CatalogFirst Advice = "catalog-first"
+	WidenFirst   Advice = "widen-first"
+)
+
+// Move is an application that leaves this selection and enters another one.
+type Move struct {
+	Application string `json:"application"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	// To is <namespace>/<name> of the other selection, and ToFile its file.
+	To     string `json:"to"`
+	ToFile string `json:"toFile,omitempty"`
+	// Unprotected is true for a move that the controller cannot keep alive: where what is published is
+	// pushed, Flux may delete it and install it again.
+	Unprotected bool `json:"unprotected"`
 }
