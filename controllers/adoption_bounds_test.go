@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -138,50 +141,91 @@ func TestOnlyThisClusterIsAdopted(t *testing.T) {
 }
 
 // A Kustomization may still have in its inventory what the selection of before has published.
-func TestASelectionThatIsCreatedAnewLosesNothing(t *testing.T) {
-	labelled := func(e *environment, name string) func(*unstructured.Unstructured) {
-		return func(u *unstructured.Unstructured) {
-			u.SetLabels(map[string]string{
-				v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue, v1alpha1.NameLabel: name, v1alpha1.NamespaceLabel: e.namespace,
-			})
+// applied returns a Kustomization of the selection "kkp" that deletes what leaves the artifact, and has
+// applied definitions of a revision that is none of the selection's.
+func (e *environment) applied(name string, words string, edit ...func(*kustomizev1.Kustomization)) {
+	e.Helper()
+	ks := &kustomizev1.Kustomization{}
+	ks.Name, ks.Namespace = name, e.namespace
+	ks.Spec.Interval, ks.Spec.Prune = metav1.Duration{Duration: time.Minute}, true
+	ks.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: "kkp"}
+	for _, f := range edit {
+		f(ks)
+	}
+	inventory := &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{}}
+	for word := range strings.FieldsSeq(words) {
+		id := "_" + word + "_apps.kubermatic.k8c.io_ApplicationDefinition"
+		if strings.Contains(word, "/") {
+			id = strings.Replace(word, "/", "_", 1) + "__ConfigMap"
+		}
+		inventory.Entries = append(inventory.Entries, kustomizev1.ResourceRef{ID: id, Version: "v1"})
+	}
+	if err := apiServer.Create(e.Context(), ks); err != nil {
+		e.Fatal(err)
+	}
+	e.Cleanup(func() { _ = client.IgnoreNotFound(apiServer.Delete(context.Background(), ks)) })
+	ks.Status.Inventory, ks.Status.LastAppliedRevision = inventory, "main@sha1:1234"
+	if err := apiServer.Status().Update(e.Context(), ks); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// TestWhatAConsumerHasAppliedIsNotLost: a selection that is created anew, or under another name, has no
+// record, and a Kustomization deletes what its inventory has and the artifact lacks.
+func TestWhatAConsumerHasAppliedIsNotLost(t *testing.T) {
+	removal := func(names ...string) func(e *environment) []string {
+		return func(e *environment) (lines []string) {
+			for _, name := range names {
+				lines = append(lines, "Removal "+e.own(name))
+			}
+			return lines
 		}
 	}
-	gone := func(e *environment) []string { return []string{"Removal " + e.own("nginx")} }
+	keeping := func(ks *kustomizev1.Kustomization) { ks.Spec.Prune = false }
+	afar := func(ks *kustomizev1.Kustomization) {
+		ks.Spec.KubeConfig = &meta.KubeConfigReference{SecretRef: &meta.SecretKeyReference{Name: "kubeconfig"}}
+	}
+	prefixed := func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "a-" }
 	for _, test := range []struct {
-		name, owner string
-		edit        func(*unstructured.Unstructured)
-		safeguards  v1alpha1.Safeguards
-		words       string
-		want        func(e *environment) []string
+		name       string
+		inventory  string
+		edit       func(*kustomizev1.Kustomization)
+		safeguards v1alpha1.Safeguards
+		want       func(e *environment) []string
 	}{
-		{name: "the catalog dropped one", owner: "kkp", words: "argocd", want: gone},
-		{name: "the catalog dropped a version, too", owner: "kkp", words: "argocd::2.0.0", want: func(e *environment) []string {
-			return append(gone(e), "Adoption "+e.own("argocd")+" 1.0.0")
-		}},
-		{name: "Flux must not delete it", owner: "kkp", edit: annotated(pruneAnnotation, disabled), words: "argocd"},
-		{name: "Flux must not delete it, in capitals", owner: "kkp", edit: annotated(pruneAnnotation, "Disabled"), words: "argocd"},
-		{name: "Flux must not touch it", owner: "kkp", edit: annotated(reconcileAnnotation, disabled), words: "argocd"},
-		{name: "it is another selection's", owner: "other", words: "argocd"},
-		{name: "removals may pass", owner: "kkp", safeguards: v1alpha1.Safeguards{OnRemoval: "Publish"}, words: "argocd"},
+		{name: "an application that the catalog lacks", inventory: "argocd nginx", want: removal("nginx")},
+		{name: "in another cluster", inventory: "argocd nginx", edit: afar, want: removal("nginx")},
+		{name: "a Kustomization that deletes nothing", inventory: "argocd nginx", edit: keeping},
+		{name: "no more than is rendered", inventory: "argocd"},
+		{name: "nothing applied", inventory: ""},
+		{name: "removals may pass", inventory: "argocd nginx", safeguards: v1alpha1.Safeguards{OnRemoval: "Publish"}},
+		{name: "another kind", inventory: "argocd default/settings", want: func(*environment) []string { return []string{"Removal default/settings"} }},
+		{name: "other names", inventory: "argocd", edit: prefixed, want: removal("argocd")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
-			e.source(applications(t, e.own("argocd nginx")))
-			e.remove(e.selection("kkp", guarded))
-			e.live("argocd:1.0.0", labelled(e, "kkp"))
-			e.live("nginx:1.0.0", labelled(e, test.owner), func(u *unstructured.Unstructured) {
-				if test.edit != nil {
-					test.edit(u)
+			inventory := ""
+			for word := range strings.FieldsSeq(test.inventory) {
+				if !strings.Contains(word, "/") {
+					word = e.own(word)
 				}
-			})
-			source := e.source(applications(t, e.own(test.words)))
-			e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards = test.safeguards })
+				inventory += " " + word
+			}
+			edit := test.edit
+			if edit == nil {
+				edit = func(*kustomizev1.Kustomization) {}
+			}
+			e.applied("apps", inventory, edit)
+			source := e.source(applications(t, e.own("argocd falco")))
+			e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards, cs.Spec.Cluster.Serve = test.safeguards, "" })
 			if test.want == nil {
 				e.good()
 				return
 			}
 			e.equal("lost", lost(e.nothingYet("Removal")), test.want(e))
 			e.approve(source.Digest)
+			e.good()
+			e.reconcile("kkp")
 			e.good()
 		})
 	}

@@ -176,8 +176,9 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		"interval": "10m", "prune": false, "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
+			"onIdentityChange": "Hold", "onSourceChange": "Publish",
 		},
-		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore"},
+		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore", "serve": "Compared"},
 		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto", "requireVerified": false}},
 	})
 	e.equal("status", object.Object["status"], map[string]any{"observedGeneration": -1})

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -23,13 +22,14 @@ import (
 const fetchTimeout = 2 * time.Minute
 
 // Catalogs downloads and parses the catalogs of sources, each once for all selections that
-// share it. What was parsed is kept while the documents fit into CacheBytes. The zero value is
+// share it. What was parsed is kept while it fits into cacheBytes. The zero value is
 // not usable; call NewCatalogs.
 type Catalogs struct {
 	fetcher    *fetch.ArchiveFetcher
 	registries *Registries
 	flights    singleflight.Group
 	budget     int64
+	loads      loads
 	// judgements of manifests, see contracts.go.
 	judgements *lru.Cache[string, judgement]
 	setbacks   *lru.Cache[string, setback]
@@ -39,17 +39,17 @@ type Catalogs struct {
 	cache *simplelru.LRU[string, *catalog.Catalog]
 }
 
-// NewCatalogs returns an empty cache of at most cacheBytes bytes of documents. A download is
+// NewCatalogs returns an empty cache of catalogs that take at most cacheBytes bytes of memory. A download is
 // retried httpRetry times; host, if not empty, replaces the host of all URLs. The manifests of
 // OCIRepositories are looked up in registries.
 func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Registries) *Catalogs {
-	c := &Catalogs{budget: cacheBytes, registries: registries, fetcher: fetch.New(
+	c := &Catalogs{budget: cacheBytes, loads: newLoads(), registries: registries, fetcher: fetch.New(
 		fetch.WithRetries(httpRetry),
 		fetch.WithMaxDownloadSize(int(archive.DefaultLimits().Compressed)),
 		fetch.WithHostnameOverwrite(host),
 		fetch.WithFileName(archiveFile),
 	)}
-	evicted := func(_ string, old *catalog.Catalog) { c.size -= documentBytes(old) }
+	evicted := func(_ string, old *catalog.Catalog) { c.size -= old.Size() }
 	c.judgements, _ = lru.New[string, judgement](maxJudged)
 	c.setbacks, _ = lru.New[string, setback](maxSetbacks)
 	// The number of entries is bounded only against catalogs without any bytes.
@@ -64,7 +64,7 @@ const archiveFile = "source.tar.gz"
 func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
 	digest, fetch := source.artifact.Digest, c.download
 	if source.carrier != nil && source.carrier.Layer != nil {
-		digest, fetch = source.carrier.Layer.Digest.String(), c.fetchLayer
+		digest, fetch = source.carrier.Layer.Digest.String(), c.loadLayer
 	}
 	key := fmt.Sprintf("%s %s %q", digest, source.artifact.URL, source.path)
 	if cached, ok := c.get(key); ok {
@@ -99,9 +99,9 @@ func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalo
 	}
 	defer os.RemoveAll(dir)
 	name := source.name.String()
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	timeout, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	if err := c.fetcher.FetchWithContext(ctx, source.artifact.URL, source.artifact.Digest, dir); err != nil {
+	if err := c.fetcher.FetchWithContext(timeout, source.artifact.URL, source.artifact.Digest, dir); err != nil {
 		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the artifact of source %s: %w", name, err))
 	}
 	file, err := os.OpenInRoot(dir, archiveFile)
@@ -109,8 +109,7 @@ func (c *Catalogs) download(ctx context.Context, source observedSource) (*catalo
 		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("opening the artifact of source %s: %w", name, err))
 	}
 	defer file.Close()
-	loaded, err := render.LoadArchive(ctx, name, file, source.path)
-	return loaded, fail(v1alpha1.FetchFailedReason, err)
+	return c.loads.parse(ctx, source, file)
 }
 
 func (c *Catalogs) get(key string) (*catalog.Catalog, bool) {
@@ -120,7 +119,7 @@ func (c *Catalogs) get(key string) (*catalog.Catalog, bool) {
 }
 
 func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
-	size := documentBytes(fresh)
+	size := fresh.Size()
 	if size > c.budget {
 		return
 	}
@@ -131,12 +130,4 @@ func (c *Catalogs) put(key string, fresh *catalog.Catalog) {
 	}
 	c.cache.Add(key, fresh)
 	c.size += size
-}
-
-func documentBytes(c *catalog.Catalog) int64 {
-	var size int64
-	for _, app := range c.Applications {
-		size += int64(len(app.Document))
-	}
-	return size
 }

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
@@ -54,7 +56,11 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 func TestWhatDoesNotFitTheCacheIsDownloadedAgain(t *testing.T) {
 	server := newSourceServer(t)
 	one, two := applications(t, "argocd"), applications(t, "nginx1")
-	room := int64(len(definition("argocd", "")))
+	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(one), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := loaded.Size()
 	for _, test := range []struct {
 		name  string
 		bytes int64

@@ -49,6 +49,8 @@ type CatalogSelectionReconciler struct {
 	// APIReader reads past the cache.
 	APIReader client.Reader
 
+	// publishTimeout is shorter in tests; zero stands for the constant.
+	publishTimeout time.Duration
 	// lost reports archives that vanish from the storage; see storagewatch.go.
 	lost *storageWatch
 	// woken puts selections into the queue.
@@ -64,9 +66,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
-		r.Cluster.Gone(req.NamespacedName)
-		r.Pushes.forget(req.NamespacedName) // another shard may push it from now on
-		return ctrl.Result{}, nil
+		return r.departed(ctx, req.NamespacedName)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
@@ -88,7 +88,8 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		return quietConflict(err)
 	}
 	found, before := cs.DeepCopy(), cs.DeepCopy()
-	err = r.reconcile(ctx, before, cs, start)
+	this := &attempt{start: start}
+	err = r.reconcile(ctx, before, cs, this)
 	consumed, again, attended := r.Cluster.Attend(ctx, cs)
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
@@ -99,6 +100,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	}
 	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
+	o.names = this.names
 	o.soon(again)
 	o.applied, o.pushed = consumed.Applied(revisionOf(cs)), r.push(cs)
 	if attended != nil {
@@ -147,12 +149,12 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 
 // reconcile runs the steps; what they find out goes into the status of cs. before moves on
 // with every status that is written.
-func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *v1alpha1.CatalogSelection, start time.Time) error {
+func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *v1alpha1.CatalogSelection, this *attempt) error {
 	served, err := r.keepServing(ctx, cs)
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	err = r.publish(ctx, before, cs, served, start)
+	err = r.publishInTime(ctx, before, cs, served, this)
 	if err != nil && !waits(err) {
 		r.Cluster.Withdraw(ctx, cs)
 	}
@@ -276,7 +278,7 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordReadiness(ctx, cs)
 	r.RecordReconciling(ctx, cs)
 	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
+	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.UnmatchedCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)
 			continue

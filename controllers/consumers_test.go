@@ -68,4 +68,3 @@ func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {
 	c.equal("Applied while the source is not ready", conditions.GetReason(cs, v1alpha1.AppliedCondition), "NoConsumer")
 	c.equal("consumers", cs.Status.Consumers, []v1alpha1.ConsumerStatus(nil))
 }
-

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/registry"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contract"
@@ -178,24 +176,26 @@ func (c *Catalogs) ask(ctx context.Context, source observedSource, do func(conte
 	return from.plain(do(ctx, from))
 }
 
-// fetchLayer loads the catalog from a layer in the registry, which source-controller passed over.
-func (c *Catalogs) fetchLayer(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
-	var raw []byte
+// loadLayer loads the catalog from a layer in the registry, which source-controller passed over.
+func (c *Catalogs) loadLayer(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
 	layer := *source.carrier.Layer
+	return c.loads.layer(ctx, source, layer.Size, func() ([]byte, error) { return c.fetchLayer(ctx, source, layer) })
+}
+
+func (c *Catalogs) fetchLayer(ctx context.Context, source observedSource, layer v1.Descriptor) ([]byte, error) {
+	var raw []byte
 	err := c.withRegistry(ctx, source, func(ctx context.Context, from *connection) (err error) {
 		raw, err = registry.FetchLayer(ctx, from.Repository, layer, archive.DefaultLimits().Compressed)
 		return err
 	})
-	name := source.name.String()
 	var large *registry.TooLargeError
 	switch {
 	case errors.As(err, &large):
-		return nil, fail(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: %w", name, err))
+		return nil, fail(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: %w", source.name, err))
 	case err != nil:
-		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, name, err))
+		return nil, fail(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, source.name, err))
 	}
-	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(raw), source.path)
-	return loaded, fail(v1alpha1.FetchFailedReason, err)
+	return raw, nil
 }
 
 // locate finds out where the catalog of a source is, in the registry if it has to.

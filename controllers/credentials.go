@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -98,6 +99,35 @@ func (r *Registries) pullSecrets(ctx context.Context, a access, repository name.
 		return nil, fmt.Errorf("%s: the Secrets of secretRef and serviceAccountName hold no valid %s", a.field, corev1.DockerConfigJsonKey)
 	}
 	return keychain.Resolve(repository)
+}
+
+// ecr are the registries of AWS. The pattern of Flux has no end: it takes any host that begins so.
+var ecr = regexp.MustCompile(`^(public\.ecr\.aws|[0-9]+\.dkr[.-]ecr(-fips)?\.[a-z0-9-]+\.` +
+	`(amazonaws\.com(\.cn)?|amazonaws\.eu|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov|on\.aws))$`)
+
+// exposed says how the credentials of the controller's pod in a cloud would reach somebody else than
+// that cloud: whoever writes the object chooses the proxy, and with it who answers for the host,
+// unless TLS with an authority of the machine says otherwise. Of a ServiceAccount, the credentials are
+// those of the namespace.
+func (a access) exposed(host string) error {
+	if a.provider == "" || a.provider == sourcev1.GenericOCIProvider || a.serviceAccountName != "" {
+		return nil
+	}
+	field := ""
+	switch {
+	case a.provider == sourcev1.AmazonOCIProvider && !ecr.MatchString(host):
+		return fmt.Errorf("%s.url: %s is no registry of AWS, which provider %s would send the credentials of the controller to", a.field, host, a.provider)
+	case a.proxySecretRef == nil:
+		return nil
+	case a.insecure:
+		field = "insecure"
+	case a.certSecretRef != nil:
+		field = "certSecretRef"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s.%s with proxySecretRef and provider %s is not allowed: the proxy could read the credentials of the controller in the cloud; "+
+		"leave one of them out, or name a serviceAccountName with an identity of its own", a.field, field, a.provider)
 }
 
 // ofCloud has the cloud that the controller runs in say who it is.

@@ -115,9 +115,9 @@ func (e *environment) restart() {
 			Accounts:  cluster.NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
 			Published: PublishedDefinitions, Now: e.now,
 		},
-		Pushes:         NewPushes(NewRegistries(apiServer, 0), limiter, 0),
-		lost:           lost,
-		woken:          make(chan event.GenericEvent, 1000),
+		Pushes: NewPushes(NewRegistries(apiServer, 0), limiter, 0),
+		lost:   lost,
+		woken:  make(chan event.GenericEvent, 1000),
 	}
 	e.reconciler.Cluster.Enqueue, e.reconciler.Cluster.Kinds.Enqueue = e.reconciler.wake, e.reconciler.wake
 	e.reconciler.Pushes.wake = e.reconciler.wake
@@ -260,8 +260,8 @@ func (e *environment) publish(name string) (*v1alpha1.CatalogSelection, *sourcev
 	cs := e.reconcile(name)
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
 	announced := e.announced(name)
-	if announced == nil {
-		e.Fatal("there is no ExternalArtifact")
+	if announced == nil || announced.Status.Artifact == nil {
+		e.Fatal("there is no ExternalArtifact with an artifact")
 	}
 	e.equal("the artifact of the ExternalArtifact", announced.Status.Artifact, cs.Status.Artifact)
 	if got := digestOf(e.download(announced)); got != cs.Status.Artifact.Digest {

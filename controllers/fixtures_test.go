@@ -166,11 +166,11 @@ func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *m
 	}
 	switch typed := source.(type) {
 	case *sourcev1.OCIRepository:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.GitRepository:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.Bucket:
-		typed.Status.Artifact = artifact
+		typed.Status.Artifact, typed.Status.ObservedGeneration = artifact, typed.Generation
 	case *sourcev1.ExternalArtifact:
 		typed.Status.Artifact = artifact
 	}
@@ -199,7 +199,7 @@ func newSource(kind string, key client.ObjectKey) client.Object {
 func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	for _, c := range cs.Status.Conditions {
-		if c.Type == v1alpha1.AppliedCondition {
+		if c.Type == v1alpha1.AppliedCondition || c.Type == v1alpha1.UnmatchedCondition { // unmatched_test.go is about it
 			continue
 		}
 		line := fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)

@@ -73,7 +73,7 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, cs *v1alpha1.C
 	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
 		published = nil
 	}
-	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result.Definitions, p.around)
+	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result, p.around)
 	return adopted, fail(v1alpha1.StorageFailedReason, err)
 }
 
@@ -142,7 +142,7 @@ func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v
 	}
 	if p.result != nil {
 		needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
-		status.Approve = needed.Lines(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals)
+		status.Approve = needed.Lines(cs.Status.UsedApprovals)
 	}
 	return &holdError{reason: reason, status: status}
 }

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,13 +41,16 @@ func (c *liveCluster) catalog(names ...string) {
 	c.source(catalogArchive(c.T, files...))
 }
 
-// apply writes definitions as Flux does that applies the artifact of a selection.
+// apply writes definitions as Flux does that applies the artifact of a selection. The Kustomization of
+// "kkp" is "apps", and those of other selections are called as these.
 func (c *liveCluster) apply(selection string, names ...string) {
 	c.Helper()
+	owners := map[string]string{"kkp": "apps"}
 	for _, name := range names {
 		u := newDefinition(c.group, name)
 		u.SetLabels(map[string]string{
 			v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue, v1alpha1.NameLabel: selection, v1alpha1.NamespaceLabel: c.namespace,
+			"kustomize.toolkit.fluxcd.io/name": cmp.Or(owners[selection], selection), "kustomize.toolkit.fluxcd.io/namespace": c.namespace,
 		})
 		err := apiServer.Apply(c.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("flux"), client.ForceOwnership)
 		if err != nil {

@@ -78,6 +78,9 @@ type outcome struct {
 	held *v1alpha1.HeldStatus
 	// applied is the condition Applied without its type, nil without.
 	applied *metav1.Condition
+	// names are those of the spec that match nothing; nil where that is not known anew, and the
+	// condition Unmatched stays as it is.
+	names *unmatchedNames
 	// pushed is the condition Pushed, in the same way.
 	pushed *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
@@ -101,7 +104,7 @@ type outcome struct {
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
-//	FetchFailed, StorageFailed                    False  Reconciling  backoff
+//	FetchFailed, StorageFailed, TimedOut          False  Reconciling  backoff
 //
 // served says that the storage has the artifact in the status of cs.
 func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
@@ -112,7 +115,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	switch o.reason {
 	case v1alpha1.SourceNotReadyReason:
 		o.retry, o.quiet = atInterval, true
-	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason:
+	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason, v1alpha1.TimedOutReason:
 		o.retry = backoff
 	case v1alpha1.SourcesUnsettledReason, v1alpha1.HandoverReason:
 		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, settleRetry
@@ -164,6 +167,9 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		cs.Status.Held = nil
 	default:
 		// What is held stays held while a source cannot be had, or the storage fails.
+	}
+	if o.names != nil {
+		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)

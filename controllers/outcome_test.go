@@ -256,6 +256,7 @@ func (e *environment) recover() {
 	e.reconciler.NoCrossNamespaceRefs = false
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{byContent()}}
+		cs.Spec.Cluster.Serve = v1alpha1.ServeAlways
 	})
 	e.source(applications(e.T, "argocd falco"))
 	e.events.take()

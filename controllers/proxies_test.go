@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"bufio"
+	"context"
 	"encoding/base64"
 	"io"
 	"net"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/fluxcd/pkg/runtime/secrets"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // connectProxy is a proxy for HTTPS that wants a password, and leads everything to one address.
@@ -87,36 +90,129 @@ func TestARegistryBehindAProxy(t *testing.T) {
 	}
 }
 
-// The metadata server of Google's cloud hands out a token, which the registry takes as a password.
-func TestARegistryOfACloud(t *testing.T) {
+// googleHost is a registry of Google's.
+const googleHost = "us-docker.pkg.dev"
+
+// cloudToken is what the metadata server hands out, which the registry takes as a password.
+const cloudToken = "token-of-the-cloud"
+
+// inGoogleCloud has the process run in Google's cloud, as its metadata server says, and returns a
+// registry that says it is Google's.
+func inGoogleCloud(t *testing.T) *stack.SecureRegistry {
+	t.Helper()
 	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Metadata-Flavor", "Google")
 		if strings.HasSuffix(r.URL.Path, "/token") {
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, `{"access_token": "token-of-the-cloud", "expires_in": 3600, "token_type": "Bearer"}`)
+			_, _ = io.WriteString(w, `{"access_token": "`+cloudToken+`", "expires_in": 3600, "token_type": "Bearer"}`)
 		}
 	}))
-	defer metadata.Close()
+	t.Cleanup(metadata.Close)
 	t.Setenv("GCE_METADATA_HOST", strings.TrimPrefix(metadata.URL, "http://"))
-
-	const host = "us-docker.pkg.dev" // of Google's, and led elsewhere by the proxy
-	cloud, err := system.StartSecureRegistry(t.Context(), "cloud-registry", "oauth2accesstoken", "token-of-the-cloud", host)
+	cloud, err := system.StartSecureRegistry(t.Context(), "cloud-registry", "oauth2accesstoken", cloudToken, googleHost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newEnvironment(t)
-	proxy := newConnectProxy(t, cloud.Host, "squid", "proxy-password")
-	e.proxySecret(proxy.URL, "squid", "proxy-password")
+	return cloud
+}
+
+// ofGoogle makes the OCIRepository "catalog" one of Google's.
+func (e *environment) ofGoogle(cloud *stack.SecureRegistry, edit func(*sourcev1.OCIRepository)) {
+	e.Helper()
 	e.caSecret("authority", cloud)
-	to := e.securedRepository(cloud, "oauth2accesstoken", "token-of-the-cloud")
-	e.pushed(to, shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
-		r.Spec.URL = strings.Replace(r.Spec.URL, cloud.Host, host, 1)
+	to := e.securedRepository(cloud, "oauth2accesstoken", cloudToken)
+	e.pushed(to, shaped(catalogLayer(applications(e.T, "argocd"))), func(r *sourcev1.OCIRepository) {
+		r.Spec.URL = strings.Replace(r.Spec.URL, cloud.Host, googleHost, 1)
 		r.Spec.Provider = "gcp"
-		r.Spec.CertSecretRef, r.Spec.ProxySecretRef = reference("authority"), reference("proxy")
+		edit(r)
 	})
 	e.selectByManifest()
+}
+
+func TestARegistryOfACloud(t *testing.T) {
+	cloud := inGoogleCloud(t)
+	// As if DNS had this address: transports are clones of this one.
+	transport := http.DefaultTransport.(*http.Transport)
+	dial := transport.DialContext
+	t.Cleanup(func() { transport.DialContext = dial })
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == googleHost+":443" {
+			address = cloud.Host
+		}
+		return dial(ctx, network, address)
+	}
+	e := newEnvironment(t)
+	e.ofGoogle(cloud, func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = reference("authority") })
 	e.publish("kkp")
-	if hosts := proxy.seen(); len(hosts) == 0 || hosts[0] != host+":443" {
-		t.Errorf("the proxy saw %q", hosts)
+}
+
+// A tenant's proxy leads to a server of the tenant's, for which the tenant's authority vouches.
+func TestNoProxyReadsTheTokenOfTheCloud(t *testing.T) {
+	cloud := inGoogleCloud(t)
+	for _, test := range []struct {
+		name string
+		edit func(*sourcev1.OCIRepository)
+		want string
+	}{
+		{"by an authority", func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = reference("authority") }, "spec.certSecretRef"},
+		{"without authority", func(r *sourcev1.OCIRepository) { r.Spec.Insecure = true }, "spec.insecure"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			proxy := newConnectProxy(t, cloud.Host, "squid", "proxy-password")
+			e.proxySecret(proxy.URL, "squid", "proxy-password")
+			e.ofGoogle(cloud, func(r *sourcev1.OCIRepository) {
+				r.Spec.ProxySecretRef = reference("proxy")
+				test.edit(r)
+			})
+			if _, err := e.tryReconcile("kkp"); err == nil || !strings.Contains(err.Error(), test.want+" with proxySecretRef and provider gcp is not allowed") {
+				t.Errorf("Reconcile() = %v", err)
+			}
+			e.equal("conditions", conditionsOf(e.get("kkp")), retried("FetchFailed"))
+			if hosts := proxy.seen(); len(hosts) > 0 {
+				t.Errorf("the proxy saw %q", hosts)
+			}
+		})
+	}
+}
+
+func TestTheIdentityOfThePodGoesToItsCloudAlone(t *testing.T) {
+	const (
+		amazon = "oci://1234.dkr.ecr.eu-central-1.amazonaws.com/a/b"
+		google = "oci://" + googleHost + "/a/b"
+	)
+	r := NewRegistries(apiServer, 0)
+	for _, test := range []struct {
+		name   string
+		access access
+		want   string
+	}{
+		{"a registry of AWS", access{url: amazon, provider: "aws"}, ""},
+		{"one that only begins so", access{url: "oci://1234.dkr.ecr.eu-central-1.amazonaws.com.evil.example/a/b", provider: "aws"}, "is no registry of AWS"},
+		{"one that only ends so", access{url: "oci://evil.example:443/1234.dkr.ecr.eu-central-1.amazonaws.com", provider: "aws"}, "is no registry of AWS"},
+		{"one of China", access{url: "oci://1234.dkr.ecr.cn-north-1.amazonaws.com.cn/a/b", provider: "aws"}, ""},
+		{"the public one", access{url: "oci://public.ecr.aws/a/b", provider: "aws"}, ""},
+		{"an authority of one's own without a proxy", access{url: google, provider: "gcp", certSecretRef: reference("authority")}, ""},
+		{"both in a push", access{url: google, provider: "gcp", certSecretRef: reference("authority"), proxySecretRef: reference("proxy"), field: "spec.push"},
+			"spec.push.certSecretRef with proxySecretRef and provider gcp is not allowed"},
+		{"an insecure proxy of Azure", access{url: "oci://a.azurecr.io/a/b", provider: "azure", insecure: true, proxySecretRef: reference("proxy")},
+			".insecure with proxySecretRef and provider azure is not allowed"},
+		{"Secrets are the namespace's own", access{url: amazon, insecure: true, proxySecretRef: reference("proxy"), certSecretRef: reference("authority")}, ""},
+		{"and so is a ServiceAccount", access{url: google, provider: "gcp", serviceAccountName: "a", certSecretRef: reference("authority"), proxySecretRef: reference("proxy")}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.access.namespace = "none"
+			repository, err := test.access.repository()
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = test.access.exposed(repository.RegistryStr())
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("exposed() = %v, want %q", err, test.want)
+			}
+			if _, connectErr := r.connect(t.Context(), test.access); test.want != "" && (connectErr == nil || connectErr.Error() != err.Error()) {
+				t.Errorf("connect() = %v, want %v", connectErr, err)
+			}
+		})
 	}
 }

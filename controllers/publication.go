@@ -24,6 +24,8 @@ type publication struct {
 	requested  string
 	sources    []v1alpha1.SourceStatus
 	artifact   meta.Artifact
+	// names are what the render found out about names in the spec.
+	names *unmatchedNames
 }
 
 // sameInputs says whether both were rendered from the same.
@@ -67,12 +69,12 @@ type proposal struct {
 }
 
 // publish renders and publishes, if there is anything new that nothing speaks against.
-func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, start time.Time) error {
+func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1alpha1.CatalogSelection, served bool, this *attempt) error {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return err
 	}
-	p := &proposal{start: start, record: recordOf(cs)}
+	p := &proposal{start: this.start, record: recordOf(cs)}
 	if p.observed, err = r.observe(ctx, cs); err != nil {
 		return err
 	}
@@ -86,6 +88,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 		return err
 	}
 	if ok && served && last.sameInputs(p.next) && (cs.Status.Withheld == "" || consumed.None()) {
+		this.names = last.names
 		r.Cluster.Withdraw(ctx, cs)
 		return nil
 	}
@@ -93,7 +96,9 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if p.loaded, err = r.load(ctx, p.observed); err != nil {
 		return err
 	}
-	if p.result, err = render.Render(ctx, selectionSources(p.loaded), opts); err != nil {
+	p.result, err = render.Render(ctx, selectionSources(p.loaded), opts)
+	this.found(p.result, err, p.loaded, opts)
+	if err != nil {
 		return holdEmpty(cs, p, err)
 	}
 	if p.around, err = r.Cluster.Inspect(ctx, cs, consumed, p.result.Definitions); err != nil {
@@ -107,7 +112,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	p.next.artifact = *artifact
+	p.next.artifact, p.next.names = *artifact, this.names
 	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, p))
 }
 

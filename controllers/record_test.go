@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -36,7 +37,15 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	spec := cs.Spec
 	spec.Interval, spec.Cluster = metav1.Duration{}, v1alpha1.Cluster{}
 	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: v1alpha1.SafeguardPublish}
-	want := &publishedRecord{Spec: spec, URLs: []string{source.URL}, Definitions: []safeguard.Definition{
+	metadata := func(name string, versions ...string) guard.RecordedApplication {
+		return guard.RecordedApplication{
+			Name: name, APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Tier: "gold", Versions: versions,
+		}
+	}
+	want := &publishedRecord{Format: 1, Spec: spec, Revisions: []string{revisionOf(cs)}, Sources: []guard.RecordedSource{{
+		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
+		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
+	}}, URLs: []string{source.URL}, Definitions: []safeguard.Definition{
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}},
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx", Source: "catalog", Versions: []string{"1.0.0"}},
 	}}
@@ -161,27 +170,75 @@ func (e *environment) forge(record []byte) {
 	}
 }
 
-func TestWithoutARecordEveryChangeIsHeld(t *testing.T) {
+// damage makes the archive that is served another one.
+func (e *environment) damage() {
+	e.Helper()
+	for _, file := range e.archiveFiles() {
+		if err := os.WriteFile(file, []byte("garbage"), 0o600); err != nil {
+			e.Fatal(err)
+		}
+	}
+}
+
+// TestWithoutARecordTheArtifactIsCompared: only what it holds is known, so no edit excuses anything.
+func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+		t.Run(name, func(t *testing.T) {
+			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
+			e.forge(record)
+			good.cs.Status.Published = record
+			source := e.source(applications(t, "argocd falco"))
+			e.edit(exclude("nginx"))
+			e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0", "VersionRemoval argocd 2.0.0"})
+			e.restart()
+			e.hold(good, "Removal")
+			e.approve(source.Digest)
+			if cs := e.good().cs; cs.Status.Published == nil {
+				t.Error("there is no record again")
+			}
+		})
+	}
+}
+
+// TestAStatusThatIsWipedLosesNothing: the ExternalArtifact names what was published.
+func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	source := e.source(applications(t, "argocd"))
+	e.hold(good, "Removal")
+	cs := e.get("kkp")
+	cs.Status = v1alpha1.CatalogSelectionStatus{}
+	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	e.restart()
+	cs = e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+	e.approve(source.Digest)
+	e.good()
+}
+
+func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
 		for what, words := range map[string]string{"a removal": "argocd", "an addition": "argocd nginx falco"} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				e, good := publishGuarded(t, "argocd nginx")
 				e.forge(record)
 				good.cs.Status.Published = record
+				e.damage()
 				source := e.source(applications(t, words))
-				cs := e.hold(good, "BaselineLost")
-				e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
+				held := &v1alpha1.HeldStatus{
 					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
 						Reason: "BaselineLost",
-						Message: "what was published last is not known, so that nobody can say what this revision takes away: " +
-							"status.published is missing or cannot be read",
+						Message: "what was published last is not known, so that what this revision takes away is not known either: " +
+							"status.published cannot be read, and the archive is damaged",
 					}},
-				})
-				e.equal("events", e.events.take(), warned("BaselineLost"))
+				}
+				e.equal("held", e.reconcile("kkp").Status.Held, held)
 				e.restart()
 				e.edit(exclude("nginx"))
-				e.hold(good, "BaselineLost")
-				e.equal("events of a repetition", e.events.take(), []string(nil))
+				e.equal("held after an edit", e.reconcile("kkp").Status.Held, held)
+				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
 				e.approve(source.Digest)
 				if cs := e.good().cs; cs.Status.Published == nil {
 					t.Error("there is no record again")
@@ -265,8 +322,10 @@ func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
 			e.equal("record", good.cs.Status.Published, []byte(nil))
 			e.fits(good.cs)
 			e.good()
-			source := e.source(applications(t, "argocd nginx"))
-			e.fits(e.hold(good, "BaselineLost"))
+			source := e.source(applications(t, "nginx"))
+			cs := e.hold(good, "Removal")
+			e.fits(cs)
+			e.equal("total", cs.Status.Held.Total, 1)
 			e.approve(source.Digest)
 			e.good()
 		})

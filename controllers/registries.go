@@ -89,6 +89,9 @@ func (r *Registries) connect(ctx context.Context, a access) (*connection, error)
 	if err != nil {
 		return nil, fmt.Errorf("%s.url: %w", a.field, err)
 	}
+	if err := a.exposed(repository.RegistryStr()); err != nil {
+		return nil, err
+	}
 	transport, proxy, err := r.transport(ctx, a)
 	if err != nil {
 		return nil, err

@@ -196,6 +196,7 @@ func (e *environment) fluxPulled(to *remote.Repository, manifest v1.Descriptor, 
 		e.Fatal(err)
 	}
 	repository.Status.Artifact, repository.Status.ObservedLayerSelector = artifact, selector
+	repository.Status.ObservedGeneration = repository.Generation
 	if err := apiServer.Status().Update(e.Context(), repository); err != nil {
 		e.Fatal(err)
 	}

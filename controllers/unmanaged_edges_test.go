@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 

@@ -52,6 +52,9 @@ func TestOrphansAreLabelled(t *testing.T) {
 		{"not without the wish", []func(*liveCluster){func(c *liveCluster) { c.edit(unlabelling) }}, nil},
 		{"not a bypassed one", []func(*liveCluster){func(c *liveCluster) { c.bypass("falco") }}, nil},
 		{"not one of the platform", []func(*liveCluster){func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"not one of the platform's catalog manager", []func(*liveCluster){func(c *liveCluster) {
+			c.label("falco", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager")
+		}}, nil},
 		{"one with the user's own label keeps it as it is", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
 			[]string{"unmanaged true by user"}},
 		{"the user's own label stays when the wish goes", []func(*liveCluster){

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -48,9 +49,12 @@ func build(files *tree.Tree) (objects resmap.ResMap, err error) {
 
 // prove builds the tree before and after the patches, which is the only way to know what they
 // do: each has to match an object, and all objects have to be there afterwards under their names.
-// It returns what was built.
-func prove(before, after *tree.Tree, patches []tree.Patch) (resmap.ResMap, error) {
+// It returns what was built. Kustomize cannot be interrupted: the context is checked before each build.
+func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) (resmap.ResMap, error) {
 	path := field.NewPath("spec", "patches")
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("building without the patches: %w", err)
+	}
 	unpatched, err := build(before)
 	if err != nil {
 		return nil, fmt.Errorf("building without the patches: %w", err)
@@ -59,6 +63,9 @@ func prove(before, after *tree.Tree, patches []tree.Patch) (resmap.ResMap, error
 		if err := matches(unpatched, p.Target); err != nil {
 			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("building with the patches: %w", err)
 	}
 	patched, err := build(after)
 	if err != nil {

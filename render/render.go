@@ -49,6 +49,8 @@ type Result struct {
 	Selection selection.Result
 	// Definitions are the objects of the artifact as kustomize builds them, sorted by name.
 	Definitions []safeguard.Definition
+	// Unmatched are the names in the spec that match nothing, in its order.
+	Unmatched []Unmatched
 	// Addresses has, by application, what the mirrors found in its document; empty without
 	// mirrors.
 	Addresses []Addresses
@@ -78,7 +80,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		}
 	}
 	k := kustomization(opts)
-	files, patched, err := assemble(documents, k)
+	files, patched, err := assemble(ctx, documents, k)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +92,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
 		Definitions:   defined,
+		Unmatched:     unmatched(sources, opts, documents),
 		kustomization: k,
 	}, nil
 }
@@ -119,6 +122,9 @@ func Decide(ctx context.Context, sources []selection.Source, opts Options) (sele
 		return selection.Result{}, err
 	}
 	selected, err := selection.Select(ctx, sources, opts.Criteria)
+	if err != nil && ctx.Err() != nil {
+		return selected, fmt.Errorf("selecting applications: %w", ctx.Err())
+	}
 	var unknown *selection.UnknownListError
 	var expression *selection.ExpressionError
 	switch {
@@ -137,7 +143,7 @@ func (r *Result) WriteArchive(w io.Writer) error {
 
 // assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first;
 // with any, it also returns the built objects by name.
-func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[string]safeguard.Definition, error) {
+func assemble(ctx context.Context, documents []document, k tree.Kustomization) (*tree.Tree, map[string]safeguard.Definition, error) {
 	files, err := assembleWith(documents, k)
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
@@ -146,7 +152,7 @@ func assemble(documents []document, k tree.Kustomization) (*tree.Tree, map[strin
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := prove(plain, files, k.Patches)
+	built, err := prove(ctx, plain, files, k.Patches)
 	if err != nil {
 		return nil, nil, err
 	}

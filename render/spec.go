@@ -30,6 +30,8 @@ type Options struct {
 	Patches []tree.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
+	// Mentions are the names in the spec that are meant to match something.
+	Mentions []Mention
 	// AllowEmpty renders a selection that is empty, instead of refusing it.
 	AllowEmpty bool
 }
@@ -44,6 +46,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		RequireMirrors: spec.RequireMirrors,
 		Patches:        patches(spec),
 		Prune:          spec.Prune,
+		Mentions:       mentions(spec),
 		AllowEmpty:     spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {

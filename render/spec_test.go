@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -59,6 +60,17 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 	if c := got.Criteria; c.Labels == nil || c.Labels.String() != "a=b" || c.Expression == nil || len(c.Versions) != 1 || got.Transform == nil {
 		t.Errorf("FromSpec() = %+v", got)
 	}
+	var mentioned []string
+	for _, m := range got.Mentions {
+		mentioned = append(mentioned, m.Field+": "+m.Value)
+	}
+	if want := []string{
+		"spec.limit.nameSelector[0]: argocd", "spec.limit.metadataSelector.tierRefs[0]: gold",
+		"spec.limit.metadataSelector.matchLabels[a]: a=b", "spec.exclude[0]: falco",
+	}; !slices.Equal(mentioned, want) {
+		t.Errorf("FromSpec() mentions %q, want %q", mentioned, want)
+	}
+	got.Mentions = nil
 	got.Criteria.Labels, got.Criteria.Expression, got.Criteria.Versions, got.Transform = nil, nil, nil, nil
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("FromSpec() = %+v, %v, want %+v", got, err, want)

@@ -31,6 +31,10 @@ type document struct {
 	name     string
 	content  []byte
 	identity identity.Facts
+	// omitted are the indexes of the fields to omit that were there, fields the names of all fields
+	// directly below spec.
+	omitted []int
+	fields  []string
 	Addresses
 }
 
@@ -47,8 +51,13 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, d := range selected {
 		group.Go(func() error {
-			documents[i], failures[i] = transformOne(d, opts)
-			return ctx.Err()
+			if ctx.Err() == nil {
+				documents[i], failures[i] = transformOne(ctx, d, opts)
+			}
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("transforming application %s: %w", d.Application.Name, err)
+			}
+			return nil
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -60,18 +69,18 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	return documents, nil
 }
 
-func transformOne(d selection.Decision, opts Options) (document, error) {
-	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity}
+func transformOne(ctx context.Context, d selection.Decision, opts Options) (document, error) {
+	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, fields: d.Application.SpecFields}
 	if opts.Transform == nil {
 		return out, nil
 	}
-	result, err := opts.Transform.Apply(transform.Input{
+	result, err := opts.Transform.Apply(ctx, transform.Input{
 		Application: d.Application, Versions: d.Versions, SourceDigest: d.SourceDigest,
 	})
 	if err != nil {
 		return document{}, err
 	}
-	out.content, out.identity = result.Document, result.Identity
+	out.content, out.identity, out.omitted = result.Document, result.Identity, result.Omitted
 	out.Addresses = Addresses{Application: d.Application.Name, Hosts: result.Hosts, Unreadable: result.Unreadable}
 	return out, nil
 }

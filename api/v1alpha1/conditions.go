@@ -13,6 +13,9 @@ const (
 	// revision, and Unknown while none uses it. It is absent where the cluster has no
 	// Kustomizations, or the controller may not see them.
 	AppliedCondition = "Applied"
+	// UnmatchedCondition is True while names in the spec match nothing in the catalogs, or fields to
+	// omit are in no document.
+	UnmatchedCondition = "Unmatched"
 	// PushedCondition is True when the registry of spec.push has the artifact, and its tags name it.
 	// Absent without spec.push, and before the first publication.
 	PushedCondition = "Pushed"
@@ -38,6 +41,8 @@ const (
 	ContractViolatedReason = "ContractViolated"
 	// InvalidSpecReason: the spec asks for something that cannot be done.
 	InvalidSpecReason = "InvalidSpec"
+	// TimedOutReason: rendering and publishing took too long, and begins anew.
+	TimedOutReason = "TimedOut"
 	// EmptyResultReason: the selection is empty.
 	EmptyResultReason = "EmptyResult"
 	// RemovalReason: an application would vanish that is published.
@@ -50,6 +55,9 @@ const (
 	// SourceChangeReason: a version of an application would stay, and come from another chart,
 	// repository or commit: what runs is upgraded in place.
 	SourceChangeReason = "SourceChange"
+	// UnknownNameReason: an edit of spec.limit adds a name, a tier or a label that matches nothing,
+	// and removes applications.
+	UnknownNameReason = "UnknownName"
 	// MajorUpgradeReason: the highest version of an application would rise to another major.
 	MajorUpgradeReason = "MajorUpgrade"
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not
@@ -91,6 +99,9 @@ const (
 	// Kustomizations use an ExternalArtifact.
 	FeatureGateDisabledReason = "FeatureGateDisabled"
 )
+
+// NoMatchReason is the reason of Unmatched.
+const NoMatchReason = "NoMatch"
 
 // Reasons of Pushed besides Succeeded and Progressing.
 const (

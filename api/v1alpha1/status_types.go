@@ -13,7 +13,7 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready always; Reconciling, Stalled and Held while they are True; Applied where
+	// Conditions: Ready always; Reconciling, Stalled, Held and Unmatched while they are True; Applied where
 	// the cluster has Kustomizations; Pushed with spec.push.
 	// +listType=map
 	// +listMapKey=type
@@ -108,8 +108,8 @@ type HeldStatus struct {
 
 // HeldReason is one change that is held.
 type HeldReason struct {
-	// Reason is Removal, IdentityChange, VersionRemoval, Adoption, SourceChange, MajorUpgrade,
-	// EmptyResult or BaselineLost.
+	// Reason is Removal, UnknownName, IdentityChange, VersionRemoval, Adoption, SourceChange,
+	// MajorUpgrade, EmptyResult or BaselineLost.
 	Reason string `json:"reason"`
 	// Application that is concerned; empty when it is the selection as a whole.
 	// +optional

@@ -58,6 +58,7 @@ func summaryMarkdown(s *diff.Selection) string {
 	if offline(s) {
 		fmt.Fprintf(&w, "\n%s\n", strings.Replace(offlineNote, "--live", "`--live`", 1))
 	}
+	settingsMarkdown(&w, s.Replaced)
 	if len(s.Bypassed) > 0 {
 		fmt.Fprintf(&w, "\nBypassed in the cluster: %s\n", codes(s.Bypassed))
 	}

@@ -55,6 +55,7 @@ func (w selectionText) print(s *diff.Selection) {
 	if offline(s) {
 		fmt.Fprintf(w, "\n%s\n", wrap(offlineNote, ""))
 	}
+	w.settings(s.Replaced, s.Keep)
 	if len(s.Bypassed) > 0 {
 		fmt.Fprintf(w, "\n%s\n", wrap("bypassed in the cluster: "+strings.Join(s.Bypassed, ", "), ""))
 	}

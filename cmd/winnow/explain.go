@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // explainOptions are the flags of winnow explain.
@@ -76,7 +77,7 @@ func unknownApplication(name string, result selection.Result) error {
 		known = append(known, decision.Application.Name)
 	}
 	err := fmt.Errorf("no source has %q", name)
-	if near := nearest(name, known); len(near) > 0 {
+	if near := spelling.Nearest(name, known); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
 	return &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: err}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -64,35 +65,43 @@ func compareSides(ctx context.Context, cluster *liveCluster, from, to *diff.Side
 	if from != nil {
 		published = from.Published().Definitions
 	}
-	adopted, bypassed, err := cluster.adopt(ctx, to.Selection, published, to.Result.Definitions)
+	found, err := cluster.adopt(ctx, to.Selection, published, to.Result)
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}
-	compared, err := diff.Compare(ctx, from, to, adopted)
+	compared, err := diff.Compare(ctx, from, to, found.adopted)
 	if err != nil {
 		return nil, err
 	}
 	compared.Live = true
-	compared.Bypassed = append(compared.Bypassed, bypassed...)
-	return compared, nil
+	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
+	return compared, compared.Take(to.Result.Definitions, found.replaced)
 }
 
-// adopt returns what live definitions lose, and the names of those that are bypassed.
+// looked is what was found in a cluster.
+type looked struct {
+	// adopted is what live definitions lose, replaced what people set in them, and bypassed are the
+	// names of those that Flux leaves alone.
+	adopted  []safeguard.Change
+	replaced map[safeguard.Key]guard.Replaced
+	bypassed []string
+}
+
+// adopt looks at the live definitions that the result takes over.
 func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published, next []safeguard.Definition) ([]safeguard.Change, []string, error) {
-	versions := map[safeguard.Key]safeguard.Definition{}
+	published []safeguard.Definition, result *render.Result) (looked, error) {
+	next := result.Definitions
+	contents := map[safeguard.Key]map[string]any{}
 	var live []*guard.Live
 	for _, gvk := range guard.Kinds(published, next) {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
-			return nil, nil, err
+			return looked{}, err
 		}
 		for i := range objects {
 			object := metadataOf(&objects[i])
 			live = append(live, object)
-			versions[guard.LiveKey(object)] = safeguard.Definition{
-				APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, Versions: safeguard.Versions(objects[i].Object),
-			}
+			contents[guard.LiveKey(object)] = objects[i].Object
 		}
 	}
 	mine := map[safeguard.Key]bool{}
@@ -107,12 +116,39 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	}
 	// The controller marks what is bypassed before it publishes.
 	adoption := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
-	var found []safeguard.Definition
+	var entering []safeguard.Definition
 	for _, object := range adoption.Entering {
-		found = append(found, versions[guard.LiveKey(object)])
+		d := safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name}
+		d.Versions = safeguard.Versions(contents[d.Key()])
+		entering = append(entering, d)
+	}
+	replaced, err := replacedBy(result, entering, contents)
+	if err != nil {
+		return looked{}, err
 	}
 	slices.Sort(bypassed)
-	return adoption.Changes(found), bypassed, nil
+	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed}, nil
+}
+
+// replacedBy compares what people set in live definitions with the objects that take them over.
+func replacedBy(result *render.Result, entering []safeguard.Definition,
+	contents map[safeguard.Key]map[string]any) (map[safeguard.Key]guard.Replaced, error) {
+	var names []string
+	for _, d := range entering {
+		names = append(names, d.Name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	objects, err := result.Objects(names)
+	if err != nil {
+		return nil, err
+	}
+	replaced := map[safeguard.Key]guard.Replaced{}
+	for _, d := range entering {
+		replaced[d.Key()] = guard.SettingsOf(objects[d.Name]).Replaces(guard.SettingsOf(contents[d.Key()]))
+	}
+	return replaced, nil
 }
 
 func metadataOf(u *unstructured.Unstructured) *guard.Live {

@@ -14,7 +14,16 @@ apiVersion: apps.kubermatic.k8c.io/v1
 kind: ApplicationDefinition
 metadata:
   name: argocd
-spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
+spec:
+  displayName: x
+  description: x
+  method: helm
+  defaultVersion: 3.0.0
+  defaultValuesBlock: |
+    controller: {replicas: 5}
+    dex: {enabled: false, secret: hunter2}
+    notifications: {enabled: false}
+  versions: [VERSIONS]
 ---
 apiVersion: apps.kubermatic.k8c.io/v1
 kind: ApplicationDefinition
@@ -46,6 +55,26 @@ spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
 
 const liveVersion = `{version: 0.0.1, template: {source: {helm: {url: "https://charts.example.com", chartName: x, chartVersion: 0.0.1}}}}`
 
+// settingsOfArgocd is what the publication replaces in the live definition, and what keeps it.
+const settingsOfArgocd = `  argocd: defaultVersion "3.0.0" -> "3.1.5"; default values differ in
+  controller.replicas, dex.secret
+To keep these, add to spec of the CatalogSelection (live values, which may be secret):
+  patches:
+  - patch: |
+      - {op: replace, path: /spec/defaultVersion, value: "3.0.0"}
+    target:
+      kind: ApplicationDefinition
+      name: argocd
+  values:
+  - names:
+    - argocd
+    overrides:
+      controller:
+        replicas: 5
+      dex:
+        secret: hunter2
+`
+
 // What a selection that begins to hold applications takes from those that live in a cluster.
 func TestDiffLive(t *testing.T) {
 	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
@@ -76,12 +105,19 @@ func TestDiffLive(t *testing.T) {
 	_, held, _ := strings.Cut(live.stdout, "HELD: nothing of this is published\n")
 	held, _, _ = strings.Cut(held, "To publish")
 	want := "  velero: lives in the cluster, where the platform itself reconciles it\n" +
-		"  argocd: lives in the cluster with versions that would be removed: 0.0.1\n"
+		"  argocd: lives in the cluster with versions that would be removed: 0.0.1; its\n" +
+		"  defaultVersion 3.0.0 would become 3.1.5; its default values differ in\n" +
+		"  controller.replicas, dex.secret\n"
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
-	if !strings.HasSuffix(live.stdout, "\nbypassed in the cluster: loki\n") {
-		t.Errorf("the end is %q", live.stdout[max(0, len(live.stdout)-100):])
+	_, replaced, _ := strings.Cut(live.stdout, "\nreplaced in live definitions:\n")
+	if want := settingsOfArgocd + "\nbypassed in the cluster: loki\n"; replaced != want {
+		t.Errorf("the end is:\n%swant:\n%s", replaced, want)
+	}
+	markdown := execute(t.Context(), append(diff, "--live", "--kubeconfig", s.Kubeconfig(), "-o", "markdown")...).stdout
+	if strings.Contains(markdown, "hunter2") || !strings.Contains(markdown, "default values differ in controller.replicas, dex.secret") {
+		t.Errorf("a comment has values of the cluster, or no paths: %s", markdown)
 	}
 }
 

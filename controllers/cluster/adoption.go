@@ -3,12 +3,15 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -17,59 +20,110 @@ import (
 // left out that Flux leaves alone, or will, because the admin has bypassed them; except where this
 // process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published, next []safeguard.Definition, around *Surroundings) ([]safeguard.Change, error) {
+	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
+	next := around.Consumers.liveDefinitions(result.Definitions)
 	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
-	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), around.Consumers.liveDefinitions(next), around.live, first, marked)
-	found, err := c.readVersions(ctx, adoption.Entering)
+	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), next, around.live, first, marked)
+	found := newFoundLive(next)
+	if err := c.readLive(ctx, adoption.Entering, found); err != nil {
+		return nil, err
+	}
+	replaced, err := found.replaced(result)
 	if err != nil {
 		return nil, err
 	}
-	return adoption.Changes(found), nil
+	return adoption.Changes(found.definitions, replaced), nil
 }
 
-func liveDefinition(object *liveMeta, versions []string) safeguard.Definition {
-	return safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, Versions: versions}
+// maxSettings bounds the definitions whose settings are compared: status.held lists no more.
+const maxSettings = 100
+
+// foundLive is what live definitions have that the next ones may replace.
+type foundLive struct {
+	definitions []safeguard.Definition
+	// settings are those of definitions that lose versions, of which as many as can be told.
+	settings map[safeguard.Key]guard.Settings
+	next     map[safeguard.Key]safeguard.Definition
 }
 
-// readVersions reads the versions of definitions, of which only the metadata are watched: few one
-// by one, many by lists.
-func (c *Cluster) readVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+func newFoundLive(next []safeguard.Definition) *foundLive {
+	f := &foundLive{settings: map[safeguard.Key]guard.Settings{}, next: make(map[safeguard.Key]safeguard.Definition, len(next))}
+	for _, d := range next {
+		f.next[d.Key()] = d
+	}
+	return f
+}
+
+func (f *foundLive) add(object *liveMeta, content map[string]any) {
+	d := safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, Versions: safeguard.Versions(content)}
+	f.definitions = append(f.definitions, d)
+	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
+		f.settings[d.Key()] = guard.SettingsOf(content)
+	}
+}
+
+// replaced compares them with the objects that are about to be applied.
+func (f *foundLive) replaced(result *render.Result) (map[safeguard.Key]guard.Replaced, error) {
+	var names []string
+	for key := range f.settings {
+		names = append(names, key.Name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	objects, err := result.Objects(names)
+	if err != nil {
+		return nil, err
+	}
+	all := map[safeguard.Key]guard.Replaced{}
+	for key, live := range f.settings {
+		if objects[key.Name] == nil {
+			continue // a Kustomization gives it another name
+		}
+		all[key] = guard.SettingsOf(objects[key.Name]).Replaces(live)
+	}
+	return all, nil
+}
+
+// readLive reads definitions, of which only the metadata are watched: few one by one, many by lists.
+func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
 	const few = 20
 	if len(objects) > few {
-		return c.listVersions(ctx, objects)
+		return c.listLive(ctx, objects, found)
 	}
-	var read []safeguard.Definition
 	for _, object := range objects {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(object.GroupVersionKind())
 		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
 		if client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
+			return fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
 		}
-		read = append(read, liveDefinition(object, safeguard.Versions(u.Object)))
+		found.add(object, u.Object)
 	}
-	return read, nil
+	return nil
 }
 
-func (c *Cluster) listVersions(ctx context.Context, objects []*liveMeta) ([]safeguard.Definition, error) {
+func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
 	const page = 250
 	wanted := map[safeguard.Key]*liveMeta{}
-	gvks := map[schema.GroupVersionKind]bool{}
+	kinds := map[string]schema.GroupVersionKind{}
 	for _, object := range objects {
-		wanted[keyOf(object)], gvks[object.GroupVersionKind()] = object, true
+		wanted[keyOf(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
 	}
-	var read []safeguard.Definition
-	for gvk := range gvks {
+	// In an order: of too many, always the same are told.
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		gvk := kinds[name]
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		for {
 			if err := c.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
-				return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+				return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 			}
 			for _, u := range list.Items {
 				if object := wanted[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
-					read = append(read, liveDefinition(object, safeguard.Versions(u.Object)))
+					found.add(object, u.Object)
 				}
 			}
 			if list.GetContinue() == "" {
@@ -77,5 +131,5 @@ func (c *Cluster) listVersions(ctx context.Context, objects []*liveMeta) ([]safe
 			}
 		}
 	}
-	return read, nil
+	return nil
 }

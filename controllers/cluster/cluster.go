@@ -47,6 +47,8 @@ type Cluster struct {
 	gone sync.Map
 	// acted maps a UID to whether the selection acted on this cluster when it was inspected last.
 	acted sync.Map
+	// inspected maps a UID to the kinds that concern what the selection rendered last.
+	inspected sync.Map
 	// forbidden holds the warnings that were sent already.
 	forbidden sync.Map
 }
@@ -77,6 +79,7 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	c.gone.Store(key, cs.UID)
 	c.claims.forget(cs.UID)
 	c.acted.Delete(cs.UID)
+	c.inspected.Delete(cs.UID)
 	c.forbidden.Range(func(k, _ any) bool {
 		if k.(warning).uid == cs.UID {
 			c.forbidden.Delete(k)

@@ -31,6 +31,7 @@ func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	consumed Consumers, next []safeguard.Definition) (*Surroundings, error) {
 	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
 	published, _ := c.Published(cs)
+	c.inspected.Store(cs.UID, guard.Kinds(next))
 	var err error
 	around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published, next), true)
 	return around, err
@@ -73,6 +74,7 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 	if err != nil {
 		return consumed, 0, err
 	}
+	c.keepKinds(cs, published, live)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {
@@ -95,6 +97,22 @@ func (c *Cluster) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeg
 		}
 	}
 	return gvks
+}
+
+// keepKinds ends the watches of kinds that the selection neither publishes nor rendered last, once
+// no live object of the kind is left that it applied, or that carries a mark: a catalog that has
+// other kinds with each revision must not leave them behind.
+func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
+	kept := append(guard.Kinds(published), kustomizationKind)
+	if inspected, ok := c.inspected.Load(cs.UID); ok {
+		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
+	}
+	for _, object := range live {
+		if gvk := object.GroupVersionKind(); (appliedBy(cs, object) || ownsAnyMark(object)) && !slices.Contains(kept, gvk) {
+			kept = append(kept, gvk)
+		}
+	}
+	c.Kinds.Keep(client.ObjectKeyFromObject(cs), kept...)
 }
 
 func reportError(ctx context.Context, err error, message string) {

@@ -91,7 +91,7 @@ func (c *Cluster) inventoried(ctx context.Context, keys Keys) (Keys, error) {
 
 // spared reports whether a definition is no orphan, because of its own labels.
 func spared(object *liveMeta) bool {
-	return bypassed(object) || guard.PlatformOwned(object)
+	return bypassed(object) || guard.OfPlatform(object)
 }
 
 // isServed reports whether a selection publishes the definition, or renders it.

@@ -50,15 +50,18 @@ func New(ctx context.Context, config *rest.Config, options cache.Options, reader
 	}
 }
 
-// Errors of a kind that is not watched. What was tried is tried again every retryInterval.
+// Errors of a kind that is not watched. What was tried is tried again with backoff.
 var (
 	ErrAbsent    = errors.New("the API server does not serve the kind")
 	ErrForbidden = errors.New("reading the kind is forbidden")
 )
 
+// A kind that cannot be watched is tried again after retryInterval, then after twice as long, up to
+// maxRetryInterval.
 const (
-	retryInterval = 15 * time.Second
-	syncTimeout   = 30 * time.Second
+	retryInterval    = 15 * time.Second
+	maxRetryInterval = 10 * time.Minute
+	syncTimeout      = 30 * time.Second
 )
 
 // Kind says how a kind is watched.
@@ -87,19 +90,17 @@ type watch struct {
 	err    error         // why it is not
 	cancel context.CancelFunc
 	askers map[types.NamespacedName]struct{}
+	// ended says that nobody asks for the kind any more. A new asker gets another watch.
+	ended bool
+	// delay before the watch is tried again, and when that is.
+	delay time.Duration
+	due   time.Time
 }
 
 // Probe is Look for a decision that must not rest on what was true a while ago: a kind that was absent
 // or forbidden is tried again at once.
 func (k *Kinds) Probe(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
-	reader, err := k.Look(ctx, kind, asker)
-	if !Settled(err) {
-		return reader, err
-	}
-	k.mu.Lock()
-	w := k.watches[kind.GVK]
-	k.mu.Unlock()
-	w.mu.Lock()
+	w := k.ask(kind, asker)
 	defer w.mu.Unlock()
 	if w.reader == nil {
 		k.open(ctx, w)
@@ -108,23 +109,44 @@ func (k *Kinds) Probe(ctx context.Context, kind Kind, asker types.NamespacedName
 }
 
 // Look returns a reader of the kind's cache, and starts the cache if need be. asker is enqueued when
-// the kind comes or goes. The error wraps ErrAbsent or ErrForbidden where that is why.
+// the kind comes or goes, until it does not Keep the kind. The error wraps ErrAbsent or ErrForbidden
+// where that is why.
 func (k *Kinds) Look(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
-	k.mu.Lock()
-	w, known := k.watches[kind.GVK]
-	if !known {
-		w = &watch{Kind: kind, askers: map[types.NamespacedName]struct{}{}}
-		k.watches[kind.GVK] = w
-	}
-	k.mu.Unlock()
-
-	w.mu.Lock()
+	w := k.ask(kind, asker)
 	defer w.mu.Unlock()
-	w.askers[asker] = struct{}{}
 	if w.reader == nil && (w.err == nil || !Settled(w.err)) {
 		k.open(ctx, w)
 	}
 	return w.reader, w.err
+}
+
+// ask returns the watch of a kind, whose lock the caller releases, with one more asker.
+func (k *Kinds) ask(kind Kind, asker types.NamespacedName) *watch {
+	for {
+		k.mu.Lock()
+		w, known := k.watches[kind.GVK]
+		if !known {
+			w = &watch{Kind: kind, askers: map[types.NamespacedName]struct{}{}}
+			k.watches[kind.GVK] = w
+		}
+		k.mu.Unlock()
+		w.mu.Lock()
+		if !w.ended {
+			w.askers[asker] = struct{}{}
+			return w
+		}
+		w.mu.Unlock()
+		k.remove(w)
+	}
+}
+
+// remove takes a watch that has ended out of the map.
+func (k *Kinds) remove(w *watch) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watches[w.GVK] == w {
+		delete(k.watches, w.GVK)
+	}
 }
 
 // Settled reports whether asking again at once is of no use: the kind is absent, or forbidden.
@@ -147,12 +169,30 @@ func (k *Kinds) Asked(asker types.NamespacedName) []schema.GroupVersionKind {
 }
 
 // Forget drops an asker.
-func (k *Kinds) Forget(asker types.NamespacedName) {
+func (k *Kinds) Forget(asker types.NamespacedName) { k.Keep(asker) }
+
+// Keep drops an asker of all other kinds. The watch of a kind ends with its last asker.
+func (k *Kinds) Keep(asker types.NamespacedName, kept ...schema.GroupVersionKind) {
 	for _, w := range k.all() {
-		w.mu.Lock()
-		delete(w.askers, asker)
-		w.mu.Unlock()
+		if !slices.Contains(kept, w.GVK) && w.drop(asker) {
+			k.remove(w)
+		}
 	}
+}
+
+// drop removes an asker, and reports whether the watch ends with it.
+func (w *watch) drop(asker types.NamespacedName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.askers, asker)
+	if len(w.askers) > 0 {
+		return false
+	}
+	if w.cancel != nil {
+		w.cancel()
+	}
+	w.reader, w.ended = nil, true
+	return true
 }
 
 // all returns the kinds that were asked for. The lock of one may be held for as long as it takes to
@@ -185,23 +225,37 @@ func (k *Kinds) Start(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
-			k.Retry(ctx)
+		case now := <-ticker.C:
+			k.retry(ctx, func(w *watch) bool { return w.isDue(now) })
 		}
 	}
 }
 
 // Retry tries once to watch what could not be watched.
 func (k *Kinds) Retry(ctx context.Context) {
+	k.retry(ctx, func(*watch) bool { return true })
+}
+
+func (k *Kinds) retry(ctx context.Context, due func(*watch) bool) {
 	for _, w := range k.all() {
 		w.mu.Lock()
-		opened := w.reader == nil && k.open(ctx, w)
+		opened := w.reader == nil && !w.ended && due(w) && k.open(ctx, w)
 		askers := w.names()
 		w.mu.Unlock()
 		if opened {
 			k.Enqueue(ctx, askers...)
 		}
 	}
+}
+
+// isDue reports whether it is time to try again, and sets the next time for when that fails.
+func (w *watch) isDue(now time.Time) bool {
+	if now.Before(w.due) {
+		return false
+	}
+	w.delay = min(max(2*w.delay, retryInterval), maxRetryInterval)
+	w.due = now.Add(w.delay)
+	return true
 }
 
 // names must be called with the lock held.
@@ -226,6 +280,7 @@ func (k *Kinds) open(ctx context.Context, w *watch) bool {
 		return false
 	}
 	w.reader, w.cancel = opened, cancel
+	w.delay, w.due = 0, time.Time{}
 	return true
 }
 

@@ -12,11 +12,21 @@ import (
 // and its path in the tree.
 type collector struct {
 	limits  Limits
+	skip    Skip
 	tree    *tree.Tree
 	entries int
+	paths   int64 // bytes
 	// dirs has the directories that have entries of their own, and those above
 	// them: the tree knows only those of files.
 	dirs map[string]struct{}
+}
+
+// Skip reports whether nobody needs the content of the file with this path and size. Nil skips
+// nothing.
+type Skip func(path string, size int64) bool
+
+func (c *collector) skips(path string, size int64) bool {
+	return c.skip != nil && c.skip(path, size)
 }
 
 func (c *collector) count(name string) error {
@@ -36,6 +46,9 @@ func (c *collector) checkPath(name, path string) error {
 	}
 	if strings.Count(path, "/") >= c.limits.Depth {
 		return exceed(name, "elements of the path", int64(c.limits.Depth))
+	}
+	if c.paths += int64(len(path)); c.paths > c.limits.Paths {
+		return exceed("", "bytes of all paths", c.limits.Paths)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ const (
 	DefaultFile       = 8 << 20
 	DefaultFiles      = 100_000
 	DefaultPathLength = 1024
+	DefaultPaths      = 16 << 20
 	DefaultDepth      = 16
 )
 
@@ -27,6 +28,8 @@ type Limits struct {
 	// PathLength is the bytes of a path; more than tree.MaxPathLength is
 	// refused in any case.
 	PathLength int
+	// Paths is the bytes of all paths together.
+	Paths int64
 	// Depth is the number of elements of a path: "a/b" has two.
 	Depth int
 }
@@ -43,6 +46,7 @@ func (l Limits) withDefaults() Limits {
 		File:       positive(l.File, DefaultFile),
 		Files:      positive(l.Files, DefaultFiles),
 		PathLength: positive(l.PathLength, DefaultPathLength),
+		Paths:      positive(l.Paths, DefaultPaths),
 		Depth:      positive(l.Depth, DefaultDepth),
 	}
 }

@@ -88,6 +88,16 @@ func TestLimits(t *testing.T) {
 			deepest, "bytes of the path over the limit of",
 		},
 		{
+			"bytes of all paths in an archive", readArchive,
+			func(less int) Limits { return Limits{Paths: int64(len("a"+"a/b"+"a/b/c"+deepest+"small") - less)} },
+			"", "bytes of all paths over the limit of",
+		},
+		{
+			"bytes of all paths in a directory", readDir,
+			func(less int) Limits { return Limits{Paths: int64(len("a"+"a/b"+"a/b/c"+deepest+"small") - less)} },
+			"", "bytes of all paths over the limit of",
+		},
+		{
 			"depth of an archive", readArchive,
 			func(less int) Limits { return Limits{Depth: 4 - less} },
 			deepest, "elements of the path over the limit of",
@@ -115,8 +125,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestZeroAndNegativeLimitsMeanTheDefaults(t *testing.T) {
-	want := Limits{Compressed: 64 << 20, Total: 256 << 20, File: 8 << 20, Files: 100_000, PathLength: 1024, Depth: 16}
-	for _, given := range []Limits{{}, {Compressed: -1, Total: -1, File: -1, Files: -1, PathLength: -1, Depth: -1}} {
+	want := Limits{Compressed: 64 << 20, Total: 256 << 20, File: 8 << 20, Files: 100_000, PathLength: 1024, Paths: 16 << 20, Depth: 16}
+	for _, given := range []Limits{{}, {Compressed: -1, Total: -1, File: -1, Files: -1, PathLength: -1, Paths: -1, Depth: -1}} {
 		if got := given.withDefaults(); got != want {
 			t.Errorf("%+v means %+v", given, got)
 		}
@@ -124,11 +134,11 @@ func TestZeroAndNegativeLimitsMeanTheDefaults(t *testing.T) {
 	if got := DefaultLimits(); got != want {
 		t.Errorf("defaults are %+v", got)
 	}
-	most := Limits{Compressed: math.MaxInt64, Total: math.MaxInt64, File: math.MaxInt64, Files: math.MaxInt, PathLength: math.MaxInt, Depth: math.MaxInt}
+	most := Limits{Compressed: math.MaxInt64, Total: math.MaxInt64, File: math.MaxInt64, Files: math.MaxInt, PathLength: math.MaxInt, Paths: math.MaxInt64, Depth: math.MaxInt}
 	if _, err := Read(context.Background(), bytes.NewReader(write(t, newTree(t, sample()...))), most); err != nil {
 		t.Errorf("without limits: %v", err)
 	}
-	one := Limits{Compressed: 1, Total: 1, File: 1, Files: 1, PathLength: 1, Depth: 1}
+	one := Limits{Compressed: 1, Total: 1, File: 1, Files: 1, PathLength: 1, Paths: 1, Depth: 1}
 	if got := one.withDefaults(); got != one {
 		t.Errorf("%+v has become %+v", one, got)
 	}

@@ -35,11 +35,17 @@ const (
 // checked between reads. Memory is bounded by limits.Total for the contents and
 // by limits.Files for the rest, whatever the headers claim.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*tree.Tree, error) {
+	return ReadSome(ctx, r, limits, nil)
+}
+
+// ReadSome is Read without the contents that are skipped: such a file is in the tree, but empty. It
+// is checked all the same, and counts for all limits.
+func ReadSome(ctx context.Context, r io.Reader, limits Limits, skip Skip) (*tree.Tree, error) {
 	limits = limits.withDefaults()
 	in := &source{ctx: ctx, r: r, left: limits.Compressed, max: limits.Compressed}
 	plain := bufio.NewReaderSize(&members{r: bufio.NewReaderSize(in, sourceBuffer)}, streamBuffer)
 	a := &reader{
-		collector: collector{limits: limits, tree: tree.New(), dirs: map[string]struct{}{}},
+		collector: collector{limits: limits, skip: skip, tree: tree.New(), dirs: map[string]struct{}{}},
 		stream:    &stream{ctx: ctx, r: plain, max: limits.Total},
 	}
 	if err := a.readAll(); err != nil {
@@ -102,11 +108,20 @@ func (a *reader) entry(header *tar.Header) error {
 	if header.Size > a.limits.File {
 		return exceed(header.Name, "bytes of the file", a.limits.File)
 	}
-	content, err := readContent(a.tar, header.Size)
+	content, err := a.content(path, header.Size)
 	if err != nil {
 		return err
 	}
 	return a.addFile(header.Name, path, content)
+}
+
+// content reads the current file to its end, and returns nil for what is skipped.
+func (a *reader) content(path string, size int64) ([]byte, error) {
+	if !a.skips(path, size) {
+		return readContent(a.tar, size)
+	}
+	_, err := io.Copy(io.Discard, a.tar)
+	return nil, err
 }
 
 // refusedType returns why an entry is neither a file nor a directory, or "".

@@ -18,8 +18,13 @@ import (
 // so that nothing swapped in meanwhile leads outside. The error is an *Error
 // when the content is at fault, and otherwise wraps that of fsys or ctx.
 func ReadFS(ctx context.Context, fsys fs.FS, limits Limits) (*tree.Tree, error) {
+	return ReadSomeFS(ctx, fsys, limits, nil)
+}
+
+// ReadSomeFS is ReadSome for a directory: what is skipped is not opened.
+func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip) (*tree.Tree, error) {
 	w := &walker{
-		collector: collector{limits: limits.withDefaults(), tree: tree.New(), dirs: map[string]struct{}{}},
+		collector: collector{limits: limits.withDefaults(), skip: skip, tree: tree.New(), dirs: map[string]struct{}{}},
 		ctx:       ctx,
 		fsys:      fsys,
 		total:     endSize,
@@ -61,7 +66,7 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 	if entry.IsDir() {
 		return w.addDir(path, path)
 	}
-	return w.addRegular(path, entry.Type())
+	return w.addRegular(path, entry)
 }
 
 func skip(entry fs.DirEntry) error {
@@ -71,18 +76,29 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-func (w *walker) addRegular(path string, mode fs.FileMode) error {
-	if !mode.IsRegular() {
+func (w *walker) addRegular(path string, entry fs.DirEntry) error {
+	if mode := entry.Type(); !mode.IsRegular() {
 		return refuse(path, refusedMode(mode))
 	}
 	if err := w.checkPath(path, path); err != nil {
 		return err
 	}
-	content, err := w.readFile(path)
+	info, err := entry.Info()
 	if err != nil {
 		return err
 	}
-	w.total += blockSize + padded(int64(len(content)))
+	size := info.Size()
+	if size > w.limits.File {
+		return exceed(path, "bytes of the file", w.limits.File)
+	}
+	var content []byte
+	if !w.skips(path, size) {
+		if content, err = w.readFile(path); err != nil {
+			return err
+		}
+		size = int64(len(content))
+	}
+	w.total += blockSize + padded(size)
 	if w.total > w.limits.Total {
 		return exceed("", "uncompressed bytes", w.limits.Total)
 	}

@@ -32,6 +32,9 @@ const (
 // and files beside the directories are ignored.
 type applications struct {
 	fsys   fs.FS
+	ledger ledger
+
+	mu     sync.Mutex
 	report report
 }
 
@@ -53,10 +56,13 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	a.distinctKinds(candidates)
+	a.fewKinds(candidates)
 	loaded := &Catalog{Applications: a.unique(candidates)}
 	if hasDirectory(root, listsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))
 	}
+	a.ledger.check(&a.report)
+	loaded.kept = a.ledger.kept.Load()
 	return loaded, err
 }
 
@@ -127,7 +133,6 @@ func (a *applications) exists(name string) (bool, error) {
 type candidate struct {
 	application *Application
 	nameLine    int
-	found       []findings
 	err         error
 }
 
@@ -145,9 +150,6 @@ func (a *applications) candidates(ctx context.Context, directories []string) ([]
 		if one.err != nil {
 			return nil, one.err
 		}
-		for _, found := range one.found {
-			a.report.merge(found)
-		}
 	}
 	return all, nil
 }
@@ -160,12 +162,16 @@ func (a *applications) candidate(directory string) candidate {
 	if err == nil {
 		application.Metadata, err = a.metadata(&metadata)
 	}
-	return candidate{application: application, nameLine: nameLine, found: []findings{definition, metadata}, err: err}
+	a.mu.Lock() // at once: what all files break together would be much to keep
+	defer a.mu.Unlock()
+	a.report.merge(definition)
+	a.report.merge(metadata)
+	return candidate{application: application, nameLine: nameLine, err: err}
 }
 
 // required opens a file that must exist; it reports that there is none, and returns nil.
-func (a *applications) required(limit int, found *findings) (*file, error) {
-	opened, err := open(a.fsys, limit, found)
+func (a *applications) required(bounds bounds, found *findings) (*file, error) {
+	opened, err := a.open(bounds, found)
 	if opened != nil || err != nil {
 		return opened, err
 	}

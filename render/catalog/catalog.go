@@ -17,6 +17,8 @@ type Catalog struct {
 	Lists map[string][]string
 	// Digest of all files that were loaded, <algorithm>:<hex>; empty where the loader does not say.
 	Digest string
+
+	kept int64 // bytes of memory besides the documents
 }
 
 // Application is a definition of the catalog and what its metadata.yaml says about it.

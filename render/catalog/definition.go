@@ -7,12 +7,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-const definitionKind = "ApplicationDefinition"
+const (
+	definitionKind = "ApplicationDefinition"
+	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
+	maxName = 255 - len(".yaml")
+	// maxVersions of an application: everything that looks at versions looks at all of them.
+	maxVersions = 1000
+	// maxVersion and maxTier bound what conditions and the API repeat.
+	maxVersion = 253
+	maxTier    = 63
+)
 
 // definition reads an application.yaml into application. The name stays empty when it is not
 // known; otherwise its line is returned.
 func (a *applications) definition(application *Application, found *findings) (nameLine int, err error) {
-	opened, err := a.required(maxDocument, found)
+	opened, err := a.required(documentBounds(), found)
 	if err != nil || opened == nil || opened.root == nil {
 		return 0, err
 	}
@@ -30,6 +39,7 @@ func (a *applications) definition(application *Application, found *findings) (na
 	nameLine = checkName(opened.root, application, found)
 	checkSpec(opened.root, application, found)
 	facts(opened.root, application)
+	a.ledger.keepFacts(application)
 	return nameLine, nil
 }
 
@@ -78,6 +88,11 @@ func checkName(root *yaml.Node, application *Application, found *findings) (line
 		found.add(node.Line, "metadata.name %s is not valid: %s", quote(name), problems[0])
 		return 0
 	}
+	if len(name) > maxName {
+		found.add(node.Line, "metadata.name %s has %d bytes, which no file of the artifact can have with .yaml behind it: shorten it to %d",
+			quote(name), len(name), maxName)
+		return 0
+	}
 	application.Name = name
 	return node.Line
 }
@@ -93,6 +108,11 @@ func checkSpec(root *yaml.Node, application *Application, found *findings) {
 	}
 	if versions.Kind != yaml.SequenceNode {
 		found.add(versions.Line, "spec.versions must be a list, not %s", describe(versions))
+		return
+	}
+	if n := len(versions.Content); n > maxVersions {
+		found.add(versions.Content[maxVersions].Line, "spec.versions has %d entries, more than %d: split the application, or drop old versions",
+			n, maxVersions)
 		return
 	}
 	lines := make(map[string]int, len(versions.Content))
@@ -127,6 +147,10 @@ func checkVersion(element *yaml.Node, index int, found *findings) (version strin
 	version, ok = text(node)
 	if !ok || version == "" {
 		found.add(node.Line, "spec.versions[%d].version must be a string that is not empty", index)
+		return "", 0, false
+	}
+	if len(version) > maxVersion {
+		found.add(node.Line, "spec.versions[%d].version %s has %d bytes, more than %d", index, quote(version), len(version), maxVersion)
 		return "", 0, false
 	}
 	return version, node.Line, true

@@ -1,9 +1,18 @@
 package catalog_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
+
+func numbers(n int) []string {
+	versions := make([]string, n)
+	for i := range versions {
+		versions[i] = fmt.Sprintf("%d.0.0", i)
+	}
+	return versions
+}
 
 func TestLoadChecksDefinitions(t *testing.T) {
 	const path = "applications/x/application.yaml"
@@ -48,6 +57,20 @@ func TestLoadChecksDefinitions(t *testing.T) {
 		{"a climbing name is refused", replaced("name: x", "name: ../x"), []string{path + `:4: metadata.name "../x" is not valid: ` + subdomain}},
 		{"an upper case name is refused", replaced("name: x", "name: X"), []string{path + `:4: metadata.name "X" is not valid: ` + subdomain}},
 		{"a long name is refused and cut", replaced("name: x", "name: "+strings.Repeat("x", 300)), []string{path + `:4: metadata.name "` + strings.Repeat("x", 80) + `..." is not valid: must be no more than 253 characters`}},
+		{"a name of 250 bytes is a file name with .yaml", replaced("name: x", "name: "+strings.Repeat("x", 250)), nil},
+		{
+			"a name that no file can have is refused", replaced("name: x", "name: "+strings.Repeat("x", 251)),
+			[]string{path + `:4: metadata.name "` + strings.Repeat("x", 80) + `..." has 251 bytes, which no file of the artifact can have with .yaml behind it: shorten it to 250`},
+		},
+		{"an application has 1,000 versions", definition("x", numbers(1000)...), nil},
+		{
+			"an application has no more", definition("x") + "  versions:\n" + strings.Repeat("    - version: a\n", 40_000),
+			[]string{path + ":1008: spec.versions has 40000 entries, more than 1000: split the application, or drop old versions"},
+		},
+		{
+			"a version has at most 253 bytes", definition("x", strings.Repeat("1", 253)+"a", strings.Repeat("2", 252)+"a"),
+			[]string{path + `:8: spec.versions[0].version "` + strings.Repeat("1", 80) + `..." has 254 bytes, more than 253`},
+		},
 		{"spec is required", replaced("spec:\n  method: helm\n  versions:\n    - version: 1.0.0\n", ""), []string{path + ":1: spec is missing"}},
 		{"an empty spec is none", replaced("spec:\n  method: helm\n  versions:\n    - version: 1.0.0\n", "spec:\n"), []string{path + ":5: spec must be a mapping, not null"}},
 		{"versions must be a list", definition("x") + "  versions: {a: 1}\n", []string{path + ":7: spec.versions must be a list, not a mapping"}},

@@ -13,14 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const (
-	// maxDocument bounds an application.yaml in bytes. What the API server stores has to fit into
-	// an etcd request, which is limited to about 1.5 MiB, with the managed fields beside it.
-	maxDocument = 1 << 20
-	// maxMetadata bounds a metadata.yaml of an application in bytes.
-	maxMetadata = 64 << 10
-)
-
 // errPanic is a panic of the YAML parser.
 var errPanic = errors.New("parser gave up")
 
@@ -30,19 +22,23 @@ type file struct {
 	// root is the document's content without aliases at the top; nil when the file breaks a
 	// rule that makes looking further pointless.
 	root *yaml.Node
+	// size of the content when its aliases are expanded.
+	size extent
 }
 
 // open reads and parses the file of found.path. It returns nil when there is none. What is wrong
 // with the content goes to found; the error is the file system's.
-func open(fsys fs.FS, limit int, found *findings) (*file, error) {
-	data, err := read(fsys, limit, found)
+func (a *applications) open(bounds bounds, found *findings) (*file, error) {
+	data, err := read(a.fsys, bounds.size, found)
 	if data == nil || err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		return &file{}, err
 	}
-	return &file{data: data, root: parse(data, found)}, nil
+	root, size := parse(data, bounds, found)
+	a.ledger.aliased.Add(int64(size.aliased))
+	return &file{data: data, root: root, size: size}, nil
 }
 
 // read returns the bytes of a regular file, nil when found says why there are none.
@@ -61,20 +57,47 @@ func read(fsys fs.FS, limit int, found *findings) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	size := min(max(info.Size(), 0), int64(limit))
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1)); err != nil {
+	data, err := content(opened, min(max(info.Size(), 0), int64(limit)), limit)
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", found.path, err)
 	}
-	if buffer.Len() > limit {
+	if len(data) > limit {
 		found.add(0, "is larger than %d bytes", limit)
 		return nil, nil
 	}
-	return buffer.Bytes(), nil
+	return data, nil
 }
 
-// parse returns the content of the only document in data, nil when found says why there is none.
-func parse(data []byte, found *findings) *yaml.Node {
+// content returns what an open file has, and no more than a byte over the limit of what has to be
+// read. It is never nil. What a file in memory has is not copied.
+func content(opened fs.File, size int64, limit int) ([]byte, error) {
+	if held, ok := opened.(interface{ Content() []byte }); ok {
+		if data := held.Content(); len(data) > 0 {
+			return data, nil
+		}
+		return []byte{}, nil
+	}
+	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	_, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1))
+	return buffer.Bytes(), err
+}
+
+// parse returns the content of the only document in data and its extent, nil when found says why
+// there is none.
+func parse(data []byte, bounds bounds, found *findings) (*yaml.Node, extent) {
+	document := single(data, found)
+	if document == nil {
+		return nil, extent{}
+	}
+	size, ok := sound(document, bounds, found)
+	if !ok {
+		return nil, size
+	}
+	return resolve(document), size
+}
+
+// single returns the only document in data, which may have any extent.
+func single(data []byte, found *findings) *yaml.Node {
 	if !utf8.Valid(data) {
 		found.add(invalidLine(data), "must be UTF-8")
 		return nil
@@ -92,10 +115,7 @@ func parse(data []byte, found *findings) *yaml.Node {
 		found.add(second.Line, "must hold exactly one YAML document, but a second one starts here")
 		return nil
 	}
-	if !sound(document, found) {
-		return nil
-	}
-	return resolve(document)
+	return document
 }
 
 // decode returns the first two documents that are not empty. Anything may follow the second.

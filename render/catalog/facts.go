@@ -68,12 +68,31 @@ func (a *applications) distinctKinds(candidates []candidate) {
 	}
 }
 
+// maxKinds bounds the kinds of a catalog: the definitions of each are watched.
+const maxKinds = 16
+
+// fewKinds reports the first application of each kind that is too many.
+func (a *applications) fewKinds(candidates []candidate) {
+	seen := map[string]bool{}
+	for _, one := range candidates {
+		group := one.application.Group // the kind is the same of all
+		if group == "" || seen[group] {
+			continue
+		}
+		seen[group] = true
+		if len(seen) > maxKinds {
+			a.report.add(one.application.Path, 0, "has the API group %s, and with it the %d. kind of definitions: a catalog has at most %d",
+				quote(group), len(seen), maxKinds)
+		}
+	}
+}
+
 // Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
 // them. It is for those who need all of it; the fields of Application cost nothing. The result is
 // the caller's own.
 func (a *Application) Spec() (map[string]any, error) {
 	found := findings{path: a.Path}
-	root := parse(a.Document, &found)
+	root, _ := parse(a.Document, documentBounds(), &found)
 	if root == nil {
 		return nil, fmt.Errorf("reading spec: %w", &InvalidError{Violations: found.kept, Omitted: found.omitted})
 	}

@@ -9,20 +9,21 @@ import (
 
 // names are those that a list may hold.
 type names struct {
-	known map[string]bool
+	// known has every name as the application has it, so that the lists share its memory.
+	known map[string]string
 	// complete is false when the name of an application could not be read. A list that holds
 	// an unknown name may mean that one: complaining about it would only hide the cause.
 	complete bool
 }
 
 func newNames(candidates []candidate) names {
-	n := names{known: make(map[string]bool, len(candidates)), complete: true}
+	n := names{known: make(map[string]string, len(candidates)), complete: true}
 	for _, one := range candidates {
 		if one.application.Name == "" {
 			n.complete = false
 			continue
 		}
-		n.known[one.application.Name] = true
+		n.known[one.application.Name] = one.application.Name
 	}
 	return n
 }
@@ -39,12 +40,15 @@ func (a *applications) lists(ctx context.Context, known names) (map[string][]str
 			return nil, err
 		}
 		found := findings{path: path.Join(directory, metadataFile)}
-		opened, err := a.required(maxDocument, &found)
+		opened, err := a.required(listBounds(), &found)
 		if err != nil {
 			return nil, err
 		}
 		if opened != nil && opened.root != nil {
-			all[path.Base(directory)] = parseList(opened.root, known, &found)
+			list := parseList(opened.root, known, &found)
+			if a.ledger.keep(len(list)*textBytes + nodeBytes) {
+				all[path.Base(directory)] = list
+			}
 		}
 		a.report.merge(found)
 	}
@@ -69,17 +73,18 @@ func parseList(root *yaml.Node, known names, found *findings) []string {
 	list := make([]string, 0, len(listed.Content))
 	for i, element := range listed.Content {
 		name, ok := text(resolve(element))
+		shared, isKnown := known.known[name]
 		first, twice := lines[name]
 		switch {
 		case !ok:
 			found.add(element.Line, "applications[%d] must be a string, not %s", i, describe(resolve(element)))
 		case twice:
 			found.add(element.Line, "applications has %s twice, first in line %d", quote(name), first)
-		case known.complete && !known.known[name]:
+		case known.complete && !isKnown:
 			found.add(element.Line, "applications has %s, which no application.yaml defines", quote(name))
 		default:
 			lines[name] = element.Line
-			list = append(list, name)
+			list = append(list, shared)
 		}
 	}
 	return list

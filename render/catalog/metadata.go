@@ -3,6 +3,7 @@ package catalog
 import (
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -11,7 +12,7 @@ import (
 // metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
 // is reported: without its tier the application would silently leave selections.
 func (a *applications) metadata(found *findings) (Metadata, error) {
-	opened, err := open(a.fsys, maxMetadata, found)
+	opened, err := a.open(metadataBounds(), found)
 	if err != nil {
 		return Metadata{}, err
 	}
@@ -26,7 +27,11 @@ func (a *applications) metadata(found *findings) (Metadata, error) {
 	if opened.root == nil {
 		return Metadata{}, nil
 	}
-	return parseMetadata(opened.root, found), nil
+	metadata := parseMetadata(opened.root, found)
+	if !a.ledger.keep(opened.size.nodes*nodeBytes + opened.size.bytes) {
+		return Metadata{}, nil
+	}
+	return metadata, nil
 }
 
 func parseMetadata(root *yaml.Node, found *findings) Metadata {
@@ -38,7 +43,7 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 	for _, member := range entries(root) {
 		switch member.name {
 		case "tier":
-			metadata.Tier = parseText(member, found)
+			metadata.Tier = parseTier(member, found)
 		case "deprecated":
 			metadata.Deprecated = parseDeprecated(member, found)
 		case "labels":
@@ -58,6 +63,15 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 		}
 	}
 	return metadata
+}
+
+// parseTier refuses a tier that no selection can name.
+func parseTier(member entry, found *findings) string {
+	tier := parseText(member, found)
+	if utf8.RuneCountInString(tier) > maxTier {
+		found.add(member.value.Line, "tier %s is longer than %d characters, which no tierRefs can name", quote(tier), maxTier)
+	}
+	return tier
 }
 
 func parseText(member entry, found *findings) string {

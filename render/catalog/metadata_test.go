@@ -69,6 +69,11 @@ func TestLoadChecksMetadata(t *testing.T) {
 				path + `:4: "f": "x" is not a number`,
 			},
 		},
+		{"a tier of 63 characters can be selected", "tier: " + strings.Repeat("ä", 63), nil},
+		{
+			"a tier that no tierRefs can name is refused", "tier: " + strings.Repeat("x", 64),
+			[]string{path + `:1: tier "` + strings.Repeat("x", 64) + `" is longer than 63 characters, which no tierRefs can name`},
+		},
 		{"64 KiB are read", "a: " + strings.Repeat("x", 64<<10-3), nil},
 		{"more than 64 KiB are not", "a: " + strings.Repeat("x", 64<<10-2), []string{path + ": is larger than 65536 bytes"}},
 	} {

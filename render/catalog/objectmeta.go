@@ -5,6 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // checkObjectMeta checks the fields of an object's metadata but its name. What server-side apply
@@ -41,9 +43,7 @@ func checkMetaField(field entry, found *findings) {
 			found.add(field.line, "metadata.ownerReferences is not allowed: the object would go with owners that no catalog can know")
 		}
 	case "namespace":
-		if _, ok := text(field.value); !ok && !isNull(field.value) {
-			found.add(field.line, "metadata.namespace must be a string, not %s", describe(field.value))
-		}
+		checkNamespace(field, found)
 	case "finalizers":
 		checkFinalizers(field.value, found)
 	case "labels":
@@ -52,6 +52,20 @@ func checkMetaField(field entry, found *findings) {
 		checkPairs(field, checkObjectAnnotation, found)
 	default:
 		found.add(field.line, "metadata has the field %s, which Kubernetes does not know", quote(field.name))
+	}
+}
+
+func checkNamespace(field entry, found *findings) {
+	if isNull(field.value) {
+		return
+	}
+	namespace, ok := text(field.value)
+	if !ok {
+		found.add(field.line, "metadata.namespace must be a string, not %s", describe(field.value))
+		return
+	}
+	if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
+		found.add(field.line, "metadata.namespace %s is not valid: %s", quote(namespace), problems[0])
 	}
 }
 
@@ -107,15 +121,21 @@ func checkObjectAnnotation(key, value string) []string {
 }
 
 // reserved says why a label or annotation is not for the catalog to set: with force, for one, it
-// could have Flux delete and create an object of the cluster again.
+// could have Flux delete and create an object of the cluster again, and with the bypass the catalog
+// could take a definition away from updates. Those who act on them may ignore the case.
 func reserved(key string) []string {
-	switch domainOf(key) {
-	case "kustomize.toolkit.fluxcd.io":
-		return []string{"the key " + quote(key) + " is not allowed: how Flux applies and deletes an object is not the catalog's to say"}
-	case "catalog.winnow.dev":
-		return []string{"the key " + quote(key) + " is not allowed: only Winnow sets it"}
+	domain, problem := strings.ToLower(domainOf(key)), ""
+	switch {
+	case domain == "fluxcd.io" || strings.HasSuffix(domain, ".fluxcd.io"):
+		problem = "how Flux treats an object is not the catalog's to say"
+	case domain == v1alpha1.GroupVersion.Group:
+		problem = "only Winnow sets it"
+	case strings.EqualFold(key, v1alpha1.BypassLabel):
+		problem = "only a cluster's admins take a definition out of updates"
+	default:
+		return nil
 	}
-	return nil
+	return []string{"the key " + quote(key) + " is not allowed: " + problem}
 }
 
 // domainOf returns what stands before the slash of a key, empty without one.

@@ -12,8 +12,9 @@ func TestLoadChecksTheMetadataOfObjects(t *testing.T) {
 	}
 	const (
 		kustomize = "kustomize acts on it, and may drop or rename the object"
-		flux      = "how Flux applies and deletes an object is not the catalog's to say"
+		flux      = "how Flux treats an object is not the catalog's to say"
 		winnow    = "only Winnow sets it"
+		admins    = "only a cluster's admins take a definition out of updates"
 	)
 	for _, test := range []struct {
 		name, metadata string // begins in line 5
@@ -92,10 +93,24 @@ func TestLoadChecksTheMetadataOfObjects(t *testing.T) {
 			},
 		},
 		{
+			"a catalog sets neither the bypass nor anything of any domain of Flux",
+			"labels:\n  apps.k8c.io/application-bypass: ''\n  toolkit.fluxcd.io/tenant: a\n  fluxcd.io/sync: a\n" +
+				"annotations:\n  Apps.k8c.io/Application-Bypass: ''\n  reconcile.fluxcd.io/requestedAt: a\n  Kustomize.Toolkit.Fluxcd.IO/Force: enabled\n",
+			[]string{
+				reserved("6", "labels", "apps.k8c.io/application-bypass", admins),
+				reserved("7", "labels", "toolkit.fluxcd.io/tenant", flux),
+				reserved("8", "labels", "fluxcd.io/sync", flux),
+				reserved("10", "annotations", "Apps.k8c.io/Application-Bypass", admins),
+				reserved("11", "annotations", "reconcile.fluxcd.io/requestedAt", flux),
+				reserved("12", "annotations", "Kustomize.Toolkit.Fluxcd.IO/Force", flux),
+			},
+		},
+		{
 			"keys that only look reserved are fine",
-			"annotations: {config.kubernetes.io: a, b.catalog.winnow.dev/c: d, reconcile.fluxcd.io/e: f}\nlabels: {config.kubernetes.io/g: h}\n",
+			"annotations: {config.kubernetes.io: a, b.catalog.winnow.dev/c: d, notfluxcd.io/e: f}\nlabels: {config.kubernetes.io/g: h, apps.k8c.io/other: i}\n",
 			nil,
 		},
+		{"a namespace is a name", "namespace: a.b\n", []string{path + `:5: metadata.namespace "a.b" is not valid: must not contain dots`}},
 		{
 			"an annotation that kustomize cannot write is refused, because it leaves its style",
 			`annotations: {a: "\tb\nc", d: "\te"}` + "\n",

@@ -4,15 +4,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const (
-	// maxDepth of nested nodes, aliases followed.
-	maxDepth = 100
-	// maxAliased nodes may be added by expanding aliases: far more than people write, far less
-	// than a "billion laughs" needs.
-	maxAliased = 100_000
-	// maxExpanded bytes of scalars after expanding aliases; what is larger fits no API server.
-	maxExpanded = maxDocument
-)
+// maxDepth of nested nodes, aliases followed.
+const maxDepth = 100
 
 // extent is the size of a node when all aliases below it are expanded.
 type extent struct {
@@ -33,7 +26,8 @@ func (e extent) plus(child extent) extent {
 
 // structure checks what must hold before a document can be looked at without bounds.
 type structure struct {
-	found *findings
+	found  *findings
+	bounds bounds
 	// anchored has the extents of the anchored nodes that are complete. An alias to another
 	// node is inside of what it refers to. Nothing is ever expanded, and no node visited twice.
 	anchored map[*yaml.Node]extent
@@ -41,12 +35,13 @@ type structure struct {
 }
 
 // sound reports whether the document is bounded, so that it may be looked at: not too deep,
-// aliases neither cyclic nor exploding. On the way it finds duplicate keys, keys that are no
+// aliases neither cyclic nor exploding. It returns the extent of the document, which is that of a
+// part of it when it is not bounded. On the way it finds duplicate keys, keys that are no
 // strings and impossible merges; those do no harm to whoever looks further.
-func sound(document *yaml.Node, found *findings) bool {
-	s := structure{found: found, anchored: map[*yaml.Node]extent{}}
-	s.visit(document, 1)
-	return !s.broken
+func sound(document *yaml.Node, bounds bounds, found *findings) (extent, bool) {
+	s := structure{found: found, bounds: bounds, anchored: map[*yaml.Node]extent{}}
+	size := s.visit(document, 1)
+	return size, !s.broken
 }
 
 // visit returns the extent of a node; once broken, callers unwind without reporting more.
@@ -74,11 +69,11 @@ func (s *structure) children(node *yaml.Node, size extent, depth int) extent {
 		switch {
 		case s.broken:
 			return size
-		case size.aliased > maxAliased:
-			s.refuse(child, "has aliases that expand to more than %d nodes", maxAliased)
+		case size.aliased > s.bounds.aliased:
+			s.refuse(child, "has aliases that expand to more than %d nodes", s.bounds.aliased)
 			return size
-		case size.bytes > maxExpanded:
-			s.refuse(child, "has aliases that expand to more than %d bytes", maxExpanded)
+		case size.bytes > s.bounds.expanded:
+			s.refuse(child, "has aliases that expand to more than %d bytes", s.bounds.expanded)
 			return size
 		}
 	}

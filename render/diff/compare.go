@@ -91,7 +91,7 @@ func (s *Side) statuses() []v1alpha1.SourceStatus {
 func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	return &Selection{
 		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
-		Applications: []Application{}, Bypassed: []string{}, Notes: []string{}, Unknown: []string{},
+		Applications: []Application{}, Bypassed: []string{}, Replaced: []Settings{}, Notes: []string{}, Unknown: []string{},
 	}
 }
 

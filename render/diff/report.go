@@ -74,6 +74,12 @@ type Selection struct {
 	Live bool `json:"live"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
 	Bypassed []string `json:"bypassed"`
+	// Replaced is what people set in live definitions and the publication replaces, by name; only with
+	// Live.
+	Replaced []Settings `json:"replaced"`
+	// Keep are members of the spec, as YAML, that keep what is replaced; empty for nothing. It has live
+	// values, which may be secret.
+	Keep string `json:"keep,omitempty"`
 	// Notes are for those who read the rest, in sentences.
 	Notes []string `json:"notes"`
 	// Unknown is what could not be compared, in sentences. Nothing else is compared then.

@@ -16,8 +16,8 @@ const maxVersions = 20
 // MostSerious returns the one reason that stands for several changes.
 func MostSerious(changes []safeguard.Change) string {
 	for _, reason := range []string{
-		v1alpha1.RemovalReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason,
-		v1alpha1.SourceChangeReason,
+		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason,
+		v1alpha1.AdoptionReason, v1alpha1.SourceChangeReason,
 	} {
 		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
 			return reason
@@ -49,7 +49,9 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if len(c.Versions) == 0 {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
-		return "lives in the cluster with versions that would be removed: " + versions
+		return "lives in the cluster with versions that would be removed: " + versions + c.Detail
+	case v1alpha1.UnknownNameReason:
+		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications would be removed%s", c.Field, shorten(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
 		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
 	case v1alpha1.SourceChangeReason:
@@ -72,6 +74,15 @@ func WhyGone(key safeguard.Key, decided selection.Result) string {
 		}
 	}
 	return "no source has it"
+}
+
+// shorten cuts a text that is repeated in a message.
+func shorten(text string) string {
+	const most = 80
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // some lists the first strings, and how many more there are.

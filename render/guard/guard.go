@@ -56,12 +56,13 @@ type Verdict struct {
 // that is what the review of the edit saw.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
-	v := Verdict{Changes: slices.Concat(changes, next.Adopted, next.Pruned)}
+	others := slices.Concat(next.Adopted, next.Pruned, unknownNames(last, next, changes))
+	v := Verdict{Changes: slices.Concat(changes, others)}
 	if len(changes) > 0 && edited(last, next) {
 		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)
 		changes = safeguard.Unexcused(changes, byEdit(ctx, last, next, changes))
 	}
-	v.ByCatalog = slices.Concat(changes, next.Adopted, next.Pruned)
+	v.ByCatalog = slices.Concat(changes, others)
 	for _, change := range v.ByCatalog {
 		if Holds(next.Selection.Spec.Safeguards, change.Reason) {
 			v.Held = append(v.Held, change)

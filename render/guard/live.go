@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Live is the metadata of a definition that lives in a cluster.
@@ -24,7 +25,7 @@ const (
 	PruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 	Disabled        = "disabled"
 	// PlatformLabel marks definitions that KKP's own operator reconciles.
-	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
+	PlatformLabel = selection.PlatformLabel
 	// MarksOwner is the field manager of Winnow's marks, and of nothing else.
 	MarksOwner = "winnow-marks"
 )
@@ -40,9 +41,6 @@ func AppliedBy(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	labels := object.GetLabels()
 	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
 }
-
-// PlatformOwned reports whether a controller of the platform reconciles a live definition.
-func PlatformOwned(object metav1.Object) bool { return object.GetLabels()[PlatformLabel] != "" }
 
 // Bypassed says whether an admin has bypassed a live definition.
 func Bypassed(object metav1.Object) bool {
@@ -67,6 +65,13 @@ func Owns(object metav1.Object, key string) bool {
 	})
 }
 
+// OfPlatform says whether KKP's own operator reconciles an object, or its application-catalog-manager,
+// which writes its versions back.
+func OfPlatform(object metav1.Object) bool {
+	labels := object.GetLabels()
+	return labels[selection.PlatformLabel] != "" || labels[selection.ManagerLabel] != ""
+}
+
 // staysUntouched says whether Flux leaves the object alone, and goes on to do so. Our mark on what is
 // bypassed no more has just been removed, even though a cache may still show it.
 func staysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
@@ -86,7 +91,7 @@ type Adoption struct {
 
 // Adopt sorts the live definitions of the kinds that are published, or about to be. Those that Flux
 // leaves alone lose nothing; nor do those for which marked is true, which are about to be left
-// alone. Those that KKP's own operator reconciles would be fought over, whatever their versions.
+// alone. Those of the platform would be fought over, whatever their versions.
 //
 // At the first publication, a definition that carries the labels of the selection, and that
 // Flux may delete, counts as published: the selection was created anew, and a Kustomization may
@@ -99,7 +104,7 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 		key := LiveKey(object)
 		switch {
 		case known[key] || marked(object) || staysUntouched(cs, object):
-		case enters[key] && object.Labels[PlatformLabel] != "":
+		case enters[key] && OfPlatform(object):
 			a.platform = append(a.platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:
 			a.Entering = append(a.Entering, object)
@@ -110,9 +115,16 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 	return a
 }
 
-// Changes returns what is lost. found are the definitions of Entering with their versions.
-func (a Adoption) Changes(found []safeguard.Definition) []safeguard.Change {
-	return slices.Concat(a.platform, safeguard.Compare(a.orphans, a.next), safeguard.Adopt(found, a.next))
+// Changes returns what is lost. found are the definitions of Entering with their versions, and
+// replaced says what else of them is replaced, of those with a change.
+func (a Adoption) Changes(found []safeguard.Definition, replaced map[safeguard.Key]Replaced) []safeguard.Change {
+	lost := safeguard.Adopt(found, a.next)
+	for i, change := range lost {
+		if r := replaced[change.Key]; !r.Nothing() {
+			lost[i].Detail = "; " + r.String()
+		}
+	}
+	return slices.Concat(a.platform, safeguard.Compare(a.orphans, a.next), lost)
 }
 
 func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {

@@ -4,8 +4,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // RecordedSource is what selection reads of the published applications in a source, so that an edit
@@ -19,6 +21,10 @@ type RecordedSource struct {
 	Digest string `json:"digest,omitempty"`
 	// Applications that were published, whichever source they were taken from, by name.
 	Applications []RecordedApplication `json:"apps,omitempty"`
+	// Tiers and Labels (<key>=<value>) of all applications, bounded: an edit that selects by one of them
+	// is no typo.
+	Tiers  []string `json:"tiers,omitempty"`
+	Labels []string `json:"labels,omitempty"`
 	// Lists of the catalog with those of their members that were published.
 	Lists map[string][]string `json:"lists,omitempty"`
 }
@@ -57,6 +63,8 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		return r
 	}
 	r.Digest = s.Catalog.Digest
+	known := render.KnownOf([]selection.Source{s.Selection()})
+	r.Tiers, r.Labels = first(known.Tiers), first(known.Labels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {
 			r.Applications = append(r.Applications, RecordedApplication{
@@ -73,6 +81,14 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		r.Lists[list] = slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !names[name] })
 	}
 	return r
+}
+
+// maxKnown bounds the tiers, and the labels, of a source that are recorded.
+const maxKnown = 200
+
+func first(set map[string]bool) []string {
+	all := slices.Sorted(maps.Keys(set))
+	return all[:min(len(all), maxKnown)]
 }
 
 // is reports whether a source is the recorded one: the same object and path.

@@ -109,9 +109,9 @@ func (a Approval) Missing(entries []string) []string {
 }
 
 // Lines returns the entries that give the approval, with a note where the plain checksum is used up.
-func (a Approval) Lines(entries, used []string) []string {
-	lines := a.Missing(Unused(entries, used))
-	for i, sum := range lines {
+func (a Approval) Lines(used []string) []string {
+	lines := slices.Clone(a.Needed)
+	for i, sum := range a.Needed {
 		for n := 2; slices.Contains(used, lines[i]); n++ {
 			lines[i] = fmt.Sprintf("%s#%d", sum, n)
 		}

@@ -91,24 +91,24 @@ func TestAVersionFromElsewhereIsNamed(t *testing.T) {
 func TestASourceIsExcusedOnlyByTheSameSource(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// as in TestApartExcusesWhatTheReviewSaw
-		published, both, catalog, spec string
-		want                           []string
+		// what is published, what the edit and the catalog make of it, and what the edit alone makes of it
+		published, both, edit string
+		want                  []string
 	}{
-		{"the spec mirrors it", "1@a", "1@b", "1@a", "1@b", nil},
-		{"the catalog replaces it", "1@a", "1@b", "1@b", "1@a", []string{"SourceChange a 1"}},
-		{"the spec mirrors what the catalog replaces", "1@a", "1@d", "1@c", "1@b", []string{"SourceChange a 1"}},
-		{"each another version", "1@a 2@a", "1@b 2@c", "1@b 2@a", "1@a 2@c", []string{"SourceChange a 1"}},
-		{"one replaced, one removed by the spec", "1@a 2@a", "1@b", "1@b 2@a", "1@a", []string{"SourceChange a 1"}},
-		{"a definition without versions, by the spec", "@a", "@b", "@a", "@b", nil},
-		{"a definition without versions, by the catalog", "@a", "@b", "@b", "@a", []string{"SourceChange a"}},
-		{"a definition without versions, by both", "@a", "@d", "@c", "@b", []string{"SourceChange a"}},
+		{"the spec mirrors it", "1@a", "1@b", "1@b", nil},
+		{"the catalog replaces it", "1@a", "1@b", "1@a", []string{"SourceChange a 1"}},
+		{"the spec mirrors what the catalog replaces", "1@a", "1@d", "1@b", []string{"SourceChange a 1"}},
+		{"each another version", "1@a 2@a", "1@b 2@c", "1@a 2@c", []string{"SourceChange a 1"}},
+		{"one replaced, one removed by the spec", "1@a 2@a", "1@b", "1@a", []string{"SourceChange a 1"}},
+		{"a definition without versions, by the spec", "@a", "@b", "@b", nil},
+		{"a definition without versions, by the catalog", "@a", "@b", "@a", []string{"SourceChange a"}},
+		{"a definition without versions, by both", "@a", "@d", "@b", []string{"SourceChange a"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			compare := func(words string) []safeguard.Change {
 				return safeguard.Compare(sourced(test.published), sourced(words))
 			}
-			equal(t, lines(safeguard.Apart(compare(test.both), compare(test.catalog), compare(test.spec))), test.want)
+			equal(t, lines(safeguard.Unexcused(compare(test.both), compare(test.edit))), test.want)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func Versions(definition map[string]any) []string {
 // Change is what one definition loses, or how it jumps.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
-	// Adoption, SourceChange or MajorUpgrade.
+	// Adoption, SourceChange or MajorUpgrade; or UnknownName, which has no Key.
 	Reason string
 	// Key of the definition.
 	Key Key
@@ -75,8 +75,11 @@ type Change struct {
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the object that a
 	// Removal is about; empty for one that was published.
 	Consumer string
-	// Field is the path of the field that changes, of an IdentityChange.
+	// Field is the path of the field that changes, of an IdentityChange; that of the selection whose
+	// value is To, of an UnknownName.
 	Field string
+	// Detail for people, beyond what the other fields say.
+	Detail string
 	// origins has where the versions come from afterwards, of a SourceChange; of a definition
 	// without versions for the empty one.
 	origins map[string]string

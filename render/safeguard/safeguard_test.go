@@ -189,69 +189,36 @@ func TestAdoptNamesWhatLiveDefinitionsLose(t *testing.T) {
 	}
 }
 
-func TestByCatalogKeepsWhatTheCatalogTakesAway(t *testing.T) {
+func TestWhatTheEditAloneMakesIsExcused(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// published, what the new spec makes of the new catalog, and the old spec of it.
-		published, both, alone string
-		want                   []string
+		// what is published, what the new spec makes of the new catalog, and of the old one
+		published, both, edit string
+		want                  []string
 	}{
-		{"the spec drops an application", "a:1.0.0 b:1.0.0", "a:1.0.0", "a:1.0.0 b:1.0.0", nil},
-		{"the catalog drops one", "a:1.0.0 b:1.0.0", "a:1.0.0", "a:1.0.0", []string{"Removal b 1.0.0"}},
-		{"each drops one", "a:1.0.0 b:1.0.0", "", "a:1.0.0", []string{"Removal b 1.0.0"}},
-		{"the spec brings back what the catalog drops", "a:1.0.0", "a:1.0.0", "", nil},
-		{"each drops a version", "a:1.0.0,2.0.0,3.0.0", "a:3.0.0", "a:2.0.0,3.0.0", []string{"VersionRemoval a 1.0.0"}},
-		{"the spec drops another version of the same application", "a:1.0.0,2.0.0", "a:2.0.0", "a:1.0.0,2.0.0", nil},
-		{"the major rises by the catalog", "a:1.0.0", "a:1.0.0,2.0.0", "a:1.0.0,2.0.0", []string{"MajorUpgrade a 1.0.0>2.0.0"}},
-		{"the major rises by the spec", "a:1.0.0", "a:1.0.0,2.0.0", "a:1.0.0", nil},
-		{"an application leaves by the spec, which loses versions by the catalog", "a:1.0.0,2.0.0", "", "a:1.0.0", nil},
-		{"the spec keeps a part of what the catalog drops", "a:1.0.0,2.0.0", "a:2.0.0", "", []string{"VersionRemoval a 1.0.0"}},
-		{"an application without versions leaves by the spec", "a", "", "a", nil},
-		{"an application without versions leaves by the catalog", "a", "", "", []string{"Removal a"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			published := definitions(test.published)
-			both := safeguard.Compare(published, definitions(test.both))
-			alone := safeguard.Compare(published, definitions(test.alone))
-			equal(t, lines(safeguard.ByCatalog(both, alone)), test.want)
-		})
-	}
-}
-
-func TestApartExcusesWhatTheReviewSaw(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		// published, what the new spec makes of the new catalog, the old spec of it, and the new
-		// spec of the old catalog.
-		published, both, catalog, spec string
-		want                           []string
-	}{
-		{"the spec drops an application", "a:1 b:1", "a:1", "a:1 b:1", "a:1", nil},
-		{"the catalog drops one", "a:1 b:1", "a:1", "a:1", "a:1 b:1", []string{"Removal b 1"}},
-		{"both drop the same", "a:1 b:1", "a:1", "a:1", "a:1", []string{"Removal b 1"}},
-		{"only both together drop it", "a:1 b:1", "a:1", "a:1 b:1", "a:1 b:1", []string{"Removal b 1"}},
-		{"each drops a version of what then has none", "a:1,2", "", "a:1", "a:2", []string{"Removal a 2"}},
-		{"each drops a version", "a:1,2,3", "a:3", "a:2,3", "a:1,3", []string{"VersionRemoval a 1"}},
-		{"only both together drop a version", "a:1,2", "a:2", "a:1,2", "a:1,2", []string{"VersionRemoval a 1"}},
-		{"the spec drops what loses a version by the catalog", "a:1,2", "", "a:1", "", nil},
-		{"the spec lets a major in that the catalog had", "a:1.0.0", "a:2.0.0,1.0.0", "a:1.0.0", "a:2.0.0,1.0.0", nil},
-		{"the spec lets a major in that the catalog brings", "a:1.0.0", "a:2.0.0,1.0.0", "a:1.0.0", "a:1.0.0", []string{"MajorUpgrade a 1.0.0>2.0.0"}},
+		{"the spec drops an application", "a:1 b:1", "a:1", "a:1", nil},
+		{"the catalog drops one", "a:1 b:1", "a:1", "a:1 b:1", []string{"Removal b 1"}},
+		{"each drops one", "a:1 b:1", "", "b:1", []string{"Removal b 1"}},
+		{"both drop the same", "a:1 b:1", "a:1", "a:1", nil},
+		{"only both together drop it", "a:1 b:1", "a:1", "a:1 b:1", []string{"Removal b 1"}},
+		{"each drops a version of what then has none", "a:1,2", "", "a:2", []string{"Removal a 1,2"}},
+		{"each drops a version", "a:1,2,3", "a:3", "a:1,3", []string{"VersionRemoval a 1"}},
+		{"only both together drop a version", "a:1,2", "a:2", "a:1,2", []string{"VersionRemoval a 1"}},
+		{"the spec drops what loses a version by the catalog", "a:1,2", "", "", nil},
+		{"an application without versions leaves by the spec", "a", "", "", nil},
+		{"an application without versions leaves by the catalog", "a", "", "a", []string{"Removal a"}},
+		{"the spec lets a major in that the catalog had", "a:1.0.0", "a:2.0.0,1.0.0", "a:2.0.0,1.0.0", nil},
+		{"the spec lets a major in that the catalog brings", "a:1.0.0", "a:2.0.0,1.0.0", "a:1.0.0", []string{"MajorUpgrade a 1.0.0>2.0.0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			published := definitions(test.published)
 			compare := func(words string) []safeguard.Change { return safeguard.Compare(published, definitions(words)) }
-			equal(t, lines(safeguard.Apart(compare(test.both), compare(test.catalog), compare(test.spec))), test.want)
+			both, edit := compare(test.both), compare(test.edit)
+			before := lines(both)
+			equal(t, lines(safeguard.Unexcused(both, edit)), test.want)
+			equal(t, lines(both), before)
 		})
 	}
-}
-
-func TestByCatalogLeavesItsArgumentsAlone(t *testing.T) {
-	published := definitions("a:1.0.0,2.0.0,3.0.0 b:1.0.0")
-	both := safeguard.Compare(published, definitions("a:3.0.0"))
-	alone := safeguard.Compare(published, definitions("a:2.0.0,3.0.0 b:1.0.0"))
-	safeguard.ByCatalog(both, alone)
-	equal(t, lines(both), []string{"VersionRemoval a 1.0.0,2.0.0", "Removal b 1.0.0"})
-	equal(t, lines(alone), []string{"VersionRemoval a 1.0.0"})
 }
 
 func TestVersionsReadsWhatIsShapedLikeADefinition(t *testing.T) {

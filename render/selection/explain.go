@@ -124,8 +124,8 @@ func passed(id string, decision Decision) string {
 	case RuleExclude:
 		return "exclude does not name it"
 	case RuleSystem:
-		if application.Labels[systemLabel] == systemValue {
-			return "KKP's operator reconciles it, but limit.nameSelector names it"
+		if who, _ := ofSystem(application.Labels); who != "" {
+			return who + " reconciles it, but limit.nameSelector names it"
 		}
 		return "it is not one that KKP's operator reconciles"
 	case RuleNames:

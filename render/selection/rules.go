@@ -26,11 +26,24 @@ const (
 	RuleVersions         = "versions"
 )
 
-// The label by which KKP marks the applications that its own operator reconciles.
+// The labels by which KKP marks the applications that its own operator reconciles, and its
+// application-catalog-manager those that it writes versions to.
 const (
-	systemLabel = "apps.kubermatic.k8c.io/managed-by"
-	systemValue = "kkp"
+	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
+	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"
+	systemValue   = "kkp"
 )
+
+// ofSystem returns who reconciles a definition and the label that says so, empty for nobody.
+func ofSystem(labels map[string]string) (who, label string) {
+	switch {
+	case strings.EqualFold(labels[PlatformLabel], systemValue):
+		return "KKP's operator", PlatformLabel + ": " + labels[PlatformLabel]
+	case labels[ManagerLabel] != "":
+		return "KKP's application-catalog-manager", ManagerLabel + ": " + labels[ManagerLabel]
+	}
+	return "", ""
+}
 
 // rule refuses applications.
 type rule struct {
@@ -78,16 +91,16 @@ func excluded(names []string) rule {
 	})}
 }
 
-// system refuses what KKP's operator would fight over, unless somebody asks for it by name.
+// system refuses what KKP itself would fight over, unless somebody asks for it by name.
 func system(names []string) rule {
 	listed := set(names)
 	return rule{id: RuleSystem, refuse: sure(func(decision *Decision) string {
 		application := decision.Application
-		if application.Labels[systemLabel] != systemValue || listed[application.Name] {
+		who, label := ofSystem(application.Labels)
+		if who == "" || listed[application.Name] {
 			return ""
 		}
-		return fmt.Sprintf("KKP's operator reconciles it (label %s: %s); to include it on purpose, name it in limit.nameSelector",
-			systemLabel, systemValue)
+		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", who, shorten(label))
 	})}
 }
 

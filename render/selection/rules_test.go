@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -161,6 +162,32 @@ func TestSystemApplicationsAreInOnlyWhenNamed(t *testing.T) {
 		if got := result.Decisions[index].Rule; got != test.want {
 			t.Errorf("%s: decided by %s, want %s", test.name, got, test.want)
 		}
+	}
+}
+
+func TestWhoseAnApplicationIs(t *testing.T) {
+	for _, test := range []struct{ name, label, want string }{
+		{"KKP's operator's", "apps.kubermatic.k8c.io/managed-by: kkp",
+			"system: KKP's operator reconciles it (label apps.kubermatic.k8c.io/managed-by: kkp); to include it on purpose, name it in limit.nameSelector"},
+		{"KKP's operator's, in capitals", "apps.kubermatic.k8c.io/managed-by: KKP",
+			"system: KKP's operator reconciles it (label apps.kubermatic.k8c.io/managed-by: KKP); to include it on purpose, name it in limit.nameSelector"},
+		{"somebody else's", "apps.kubermatic.k8c.io/managed-by: me", "selected: nothing limits the selection"},
+		{"the catalog manager's", "applicationcatalog.k8c.io/managed-by: application-catalog-manager",
+			"system: KKP's application-catalog-manager reconciles it (label applicationcatalog.k8c.io/managed-by: application-catalog-manager); " +
+				"to include it on purpose, name it in limit.nameSelector"},
+		{"nobody's", "applicationcatalog.k8c.io/managed-by: ''", "selected: nothing limits the selection"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			loaded, err := catalog.Load(t.Context(), fstest.MapFS{"applications/a/application.yaml": {Data: []byte(
+				"apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: a, labels: {" + test.label + "}}\nspec: {}\n")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result := choose(t, []selection.Source{{Name: "catalog", Catalog: loaded}}, selection.Criteria{})
+			if got := decided(t, result, "a"); got != test.want {
+				t.Errorf("%s, want %s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -111,7 +111,7 @@ func applyTo(t testing.TB, s settings, application *catalog.Application) transfo
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := pipeline.Apply(s.input(application))
+	out, err := pipeline.Apply(context.Background(), s.input(application))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package transform_test
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"testing"
@@ -139,7 +140,7 @@ func TestHostsSayWhereTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	application := load(t, []byte(document))
-	out, err := pipeline.Apply(transform.Input{Application: application, Versions: application.Versions})
+	out, err := pipeline.Apply(context.Background(), transform.Input{Application: application, Versions: application.Versions})
 	if err != nil || !isSame(out.Document, application.Document) {
 		t.Fatalf("changed: %v", err)
 	}

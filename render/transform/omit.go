@@ -64,7 +64,12 @@ func mayHave(application *catalog.Application, name string) bool {
 	return application.SpecFields == nil || slices.Contains(application.SpecFields, name)
 }
 
-func (o omitFields) apply(in Input, doc *document, _ *Output) *Error {
+func (o omitFields) apply(in Input, doc *document, out *Output) *Error {
+	for i, path := range o.paths {
+		if spec := lookup(doc.content(), "spec"); spec != nil && has(spec, path) {
+			out.Omitted = append(out.Omitted, i)
+		}
+	}
 	for _, path := range o.of(in.Application) {
 		spec := lookup(doc.content(), "spec")
 		if spec == nil || !has(spec, path) {

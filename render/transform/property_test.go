@@ -1,6 +1,7 @@
 package transform_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,7 +130,7 @@ func TestMergingIsWhatItMeans(t *testing.T) {
 		}
 		application := load(t, []byte(document))
 		in := transform.Input{Application: application, Versions: application.Versions}
-		out, err := pipeline.Apply(in)
+		out, err := pipeline.Apply(context.Background(), in)
 		if errors.Is(err, transform.ErrTemplates) && strings.Contains(document, `{"`) && strings.Contains(document, "{{") {
 			continue
 		}
@@ -146,7 +147,7 @@ func TestMergingIsWhatItMeans(t *testing.T) {
 			continue
 		}
 		in.Application = transformed(t, application, out.Document)
-		again, err := pipeline.Apply(in)
+		again, err := pipeline.Apply(context.Background(), in)
 		if err != nil || !isSame(again.Document, out.Document) {
 			t.Fatalf("seed %d: applied again: %v\n%s\nbefore:\n%s", seed, err, again.Document, out.Document)
 		}
@@ -165,7 +166,7 @@ func TestWhatConcernsOthersChangesNothing(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		application := load(t, []byte(randomDocument(t, r, mapping(r))))
-		out, err := pipeline.Apply(transform.Input{Application: application, Versions: application.Versions})
+		out, err := pipeline.Apply(context.Background(), transform.Input{Application: application, Versions: application.Versions})
 		if err != nil || !isSame(out.Document, application.Document) {
 			t.Fatalf("seed %d: %v: changed to:\n%s", seed, err, out.Document)
 		}
@@ -228,7 +229,7 @@ func FuzzApply(f *testing.F) {
 			t.Fatal(err)
 		}
 		in := transform.Input{Application: application, Versions: application.Versions, SourceDigest: "sha256:01"}
-		if out, err := zero.Apply(in); err != nil || !isSame(out.Document, application.Document) {
+		if out, err := zero.Apply(context.Background(), in); err != nil || !isSame(out.Document, application.Document) {
 			t.Fatalf("changed by nothing: %v\n%s", err, out.Document)
 		}
 		pipeline, err := transform.New(transform.Config{
@@ -248,7 +249,7 @@ func FuzzApply(f *testing.F) {
 
 func fuzzed(t *testing.T, pipeline *transform.Pipeline, in transform.Input) {
 	t.Helper()
-	out, err := pipeline.Apply(in)
+	out, err := pipeline.Apply(context.Background(), in)
 	if err != nil {
 		var refused *transform.Error
 		if !errors.As(err, &refused) || errors.Is(err, transform.ErrMismatch) {
@@ -286,7 +287,7 @@ func BenchmarkApply(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := pipeline.Apply(s.input(application)); err != nil {
+				if _, err := pipeline.Apply(context.Background(), s.input(application)); err != nil {
 					b.Fatal(err)
 				}
 			}

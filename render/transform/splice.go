@@ -36,17 +36,42 @@ func isDash(content []byte) bool {
 	return len(content) > 0 && content[0] == '-' && (len(content) == 1 || content[1] == ' ')
 }
 
-// offset returns where a node starts; the parser counts columns in characters.
+// stride is the number of characters between the marks of a line.
+const stride = 256
+
+// offset returns where a node starts; the parser counts columns in characters. A line may be the
+// whole document, and have all of its nodes, so that it is gone through once.
 func (d *document) offset(node *yaml.Node) (int, bool) {
-	if node.Line < 1 || node.Line > len(d.lines) {
+	if node.Line < 1 || node.Line > len(d.lines) || node.Column < 1 {
 		return 0, false
 	}
-	at := d.lines[node.Line-1]
-	for range node.Column - 1 {
+	line, column := node.Line-1, node.Column-1
+	if column < stride {
+		at := d.skip(d.lines[line], column)
+		return at, at <= len(d.data)
+	}
+	marks := d.marks[line]
+	if marks == nil {
+		marks = []int{d.lines[line]}
+	}
+	for len(marks) <= column/stride {
+		marks = append(marks, d.skip(marks[len(marks)-1], stride))
+	}
+	if d.marks == nil {
+		d.marks = map[int][]int{}
+	}
+	d.marks[line] = marks
+	at := d.skip(marks[column/stride], column%stride)
+	return at, at <= len(d.data)
+}
+
+// skip returns the offset that many characters behind at.
+func (d *document) skip(at, characters int) int {
+	for range characters {
 		_, size := utf8.DecodeRune(d.data[at:])
 		at += size
 	}
-	return at, at <= len(d.data)
+	return at
 }
 
 func isBlock(node *yaml.Node) bool {

@@ -3,6 +3,7 @@ package transform
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,6 +62,8 @@ type Output struct {
 	Document []byte
 	// Identity is what the document says about live releases and the origins of versions.
 	Identity identity.Facts
+	// Omitted are the indexes in Config.OmitFields of those that the document had.
+	Omitted []int
 	// Hosts that the document refers to, sorted and each once per path; empty without
 	// mirrors and CollectHosts.
 	Hosts []Host
@@ -160,13 +163,16 @@ func (p *Pipeline) Referring() *Pipeline {
 }
 
 // Apply transforms one application. A document in which nothing changes is returned as the
-// same slice. The error is an *Error.
-func (p *Pipeline) Apply(in Input) (Output, error) {
+// same slice. The error is an *Error, or the context's, which is checked before each step.
+func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 	out := Output{Document: in.Application.Document, Identity: in.Application.Identity}
 	var doc *document
 	for _, s := range p.steps {
 		if !s.wants(in) {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return Output{}, fmt.Errorf("transforming application %s: %w", in.Application.Name, err)
 		}
 		if doc == nil {
 			parsed, err := parse(in.Application.Document)

@@ -1,6 +1,7 @@
 package transform_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -203,7 +204,7 @@ func TestApplyRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := pipeline.Apply(s.input(load(t, []byte(test.document))))
+			out, err := pipeline.Apply(context.Background(), s.input(load(t, []byte(test.document))))
 			var refused *transform.Error
 			if !errors.As(err, &refused) || errors.Is(err, transform.ErrMismatch) {
 				t.Fatalf("error = %v, want an *Error; got:\n%s", err, out.Document)
@@ -238,7 +239,7 @@ func TestPipelinesAreSafeForConcurrentUse(t *testing.T) {
 	var workers sync.WaitGroup
 	for range 8 {
 		workers.Go(func() {
-			if out, err := pipeline.Apply(s.input(application)); err != nil || string(out.Document) != string(want) {
+			if out, err := pipeline.Apply(context.Background(), s.input(application)); err != nil || string(out.Document) != string(want) {
 				t.Errorf("%v: got:\n%s", err, out.Document)
 			}
 		})

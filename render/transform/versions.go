@@ -22,8 +22,9 @@ func (versions) apply(in Input, doc *document, _ *Output) *Error {
 	if len(in.Versions) == 0 {
 		return &Error{Field: field, Err: errors.New("no version would stay")}
 	}
+	had, stays := set(in.Application.Versions), set(in.Versions)
 	for _, version := range in.Versions {
-		if !slices.Contains(in.Application.Versions, version) {
+		if !had[version] {
 			return &Error{Field: field, Err: fmt.Errorf("there is no version %.80q that could stay", version)}
 		}
 	}
@@ -37,13 +38,20 @@ func (versions) apply(in Input, doc *document, _ *Output) *Error {
 	}
 	for i := len(list.Content) - 1; i >= 0; i-- {
 		version, _ := text(lookup(list.Content[i], "version"))
-		if !slices.Contains(in.Versions, version) {
+		if !stays[version] {
 			doc.removeItem(list, i)
 		}
 	}
-	if version, ok := text(lookup(spec, "defaultVersion")); ok && !slices.Contains(in.Versions, version) &&
-		slices.Contains(in.Application.Versions, version) {
+	if version, ok := text(lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
 		doc.remove(spec, "defaultVersion")
 	}
 	return failed(field, doc.flush())
+}
+
+func set(list []string) map[string]bool {
+	all := make(map[string]bool, len(list))
+	for _, element := range list {
+		all[element] = true
+	}
+	return all
 }

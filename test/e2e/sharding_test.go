@@ -58,11 +58,13 @@ func TestShardsHandleTheirSelectionsAlone(t *testing.T) {
 	}
 
 	// What moves is served by the other shard, and the one that had it leaves it alone: it has
-	// handled what came after.
+	// handled what came after. Its archives go.
 	s.move("first", "shard2")
 	if now := s.awaitServed("first", "shard2", 2); now != uid {
 		t.Errorf("the ExternalArtifact %s became %s", uid, now)
 	}
+	s.awaitStored("shard1")
+	s.assertStored("shard2", "first", "second")
 	s.move("third", "shard1")
 	s.awaitServed("third", "shard1", 1)
 	s.awaitServed("first", "shard2", 2)
@@ -174,11 +176,27 @@ func (s *shards) awaitServed(name, shard string, published int) types.UID {
 // assertStored checks whose archives a shard has.
 func (s *shards) assertStored(shard string, want ...string) {
 	s.t.Helper()
+	if got := s.stored(shard); !slices.Equal(got, want) {
+		s.t.Errorf("%s has stored %v, want %v", shard, got, want)
+	}
+}
+
+// awaitStored waits until a shard has the archives of these selections alone.
+func (s *shards) awaitStored(shard string, want ...string) {
+	s.t.Helper()
+	s.await("the archives of "+shard, func(context.Context) error {
+		if got := s.stored(shard); !slices.Equal(got, want) {
+			return fmt.Errorf("has %v, want %v", got, want)
+		}
+		return nil
+	})
+}
+
+func (s *shards) stored(shard string) []string {
+	s.t.Helper()
 	stored := map[string]bool{}
 	for _, path := range filesIn(s.t, os.DirFS(s.controllers[shard].DataDir)) {
 		stored[filepath.Base(filepath.Dir(path))] = true
 	}
-	if got := slices.Sorted(maps.Keys(stored)); !slices.Equal(got, want) {
-		s.t.Errorf("%s has stored %v, want %v", shard, got, want)
-	}
+	return slices.Sorted(maps.Keys(stored))
 }

@@ -1,4 +1,4 @@
-package main
+package spelling
 
 import (
 	"slices"
@@ -20,13 +20,13 @@ func TestNearest(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := nearest(test.wanted, known); !slices.Equal(got, test.want) {
-				t.Errorf("nearest(%q) = %v, want %v", test.wanted, got, test.want)
+			if got := Nearest(test.wanted, known); !slices.Equal(got, test.want) {
+				t.Errorf("Nearest(%q) = %v, want %v", test.wanted, got, test.want)
 			}
 		})
 	}
-	if got := nearest("app", []string{"app1", "app2", "app3", "app4"}); !slices.Equal(got, []string{"app1", "app2", "app3"}) {
-		t.Errorf("nearest() = %v, want the first three", got)
+	if got := Nearest("app", []string{"app1", "app2", "app3", "app4"}); !slices.Equal(got, []string{"app1", "app2", "app3"}) {
+		t.Errorf("Nearest() = %v, want the first three", got)
 	}
 }
 

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// settingsLine says what is replaced in a live definition, by paths and without values.
+func settingsLine(s diff.Settings) string {
+	var parts []string
+	if f := s.DefaultVersion; f != nil {
+		parts = append(parts, "defaultVersion "+fromTo(*f))
+	}
+	switch paths := s.ValuesPaths[:min(len(s.ValuesPaths), maxNames)]; {
+	case !s.DefaultValues:
+	case len(paths) == 0:
+		parts = append(parts, "default values differ, where cannot be told")
+	default:
+		text := "default values differ in " + strings.Join(paths, ", ")
+		if more := len(s.ValuesPaths) - len(paths); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text)
+	}
+	return s.Application + ": " + strings.Join(parts, "; ")
+}
+
+// settingsAdvice says what keeps what nothing else does, empty for nothing.
+func settingsAdvice(s diff.Settings) string {
+	if len(s.OmitFields) == 0 {
+		return ""
+	}
+	return s.Application + ": only spec.omitFields with " + strings.Join(s.OmitFields, " and ") + " keeps the rest, and leaves it to the cluster of all applications"
+}
+
+const keepHeadline = "To keep these, add to spec of the CatalogSelection (live values, which may be secret):"
+
+// settings prints what the publication replaces in live definitions, and what keeps it.
+func (w selectionText) settings(all []diff.Settings, keep string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nreplaced in live definitions:")
+	for _, s := range all {
+		fmt.Fprintln(w, wrap(settingsLine(s), "  "))
+	}
+	if keep != "" {
+		fmt.Fprintln(w, keepHeadline)
+	}
+	for line := range strings.Lines(keep) {
+		fmt.Fprintln(w, "  "+printable(line))
+	}
+	for _, s := range all {
+		if advice := settingsAdvice(s); advice != "" {
+			fmt.Fprintln(w, wrap(advice, ""))
+		}
+	}
+}
+
+// settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.
+func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nReplaced in live definitions:\n\n")
+	for _, s := range all[:min(len(all), maxReasons)] {
+		fmt.Fprintf(w, "- %s\n", code(settingsLine(s)))
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more\n", more)
+	}
+	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
+}

@@ -1,0 +1,81 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// managed packs a catalog with one definition that sets what admins may have set.
+func managed(t *testing.T, name string) []byte {
+	t.Helper()
+	return catalogArchive(t, "applications/a/application.yaml", definition(name, "2.0.0,3.0.0")+
+		"  defaultVersion: 3.0.0\n  defaultValuesBlock: |\n    replicas: 2\n    auth:\n      password: theirs\n")
+}
+
+func TestAnAdoptionNamesWhatElseIsReplaced(t *testing.T) {
+	const lives = "lives in the cluster with versions that would be removed: 1.0.0"
+	set := func(values string) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) {
+			_ = unstructured.SetNestedField(u.Object, "2.0.0", "spec", "defaultVersion")
+			_ = unstructured.SetNestedField(u.Object, values, "spec", "defaultValuesBlock")
+		}
+	}
+	for _, test := range []struct {
+		name, values string
+		edit         specEdit
+		want         string
+	}{
+		{"default version and values", "replicas: 2\nauth: {password: hunter2}\n", guarded,
+			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ in auth.password"},
+		{"values that cannot be read", "{{ if .Cluster }}", guarded,
+			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ, where cannot be told"},
+		{"the same values", "auth: {password: theirs}\nreplicas: 2\n", guarded, "; its defaultVersion 2.0.0 would become 3.0.0"},
+		{"what is left to the cluster", "replicas: 3\n", func(cs *v1alpha1.CatalogSelection) {
+			guarded(cs)
+			cs.Spec.OmitFields = []string{"defaultVersion", "defaultValuesBlock"}
+		}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.live("argocd:1.0.0,2.0.0", set(test.values))
+			e.source(managed(t, e.own("argocd")))
+			e.selection("kkp", test.edit)
+			cs := e.nothingYet("Adoption")
+			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
+				Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0"}, Message: lives + test.want,
+			}})
+			// The client logs what it reads, at a verbosity that nobody has.
+			told := strings.Join(slices.Concat(e.events.said, e.traffic.bodies), "\n") + toYAML(t, cs)
+			if strings.Contains(told, "hunter2") {
+				t.Error("a live value was told")
+			}
+			e.editLive("argocd", func(u *unstructured.Unstructured) { setVersions(u, "2.0.0") })
+			e.good() // other settings are no reason to hold
+		})
+	}
+}
+
+// The application-catalog-manager would write its versions back.
+func TestADefinitionOfTheCatalogManagerIsHeld(t *testing.T) {
+	for _, value := range []string{"application-catalog-manager", "KKP"} {
+		t.Run(value, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) {
+				u.SetLabels(map[string]string{"applicationcatalog.k8c.io/managed-by": value})
+			})
+			source := e.source(applications(t, e.own("argocd nginx")))
+			e.selection("kkp", guarded)
+			cs := e.nothingYet("Adoption")
+			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
+				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
+			}})
+			e.approve(source.Digest)
+			e.good()
+		})
+	}
+}

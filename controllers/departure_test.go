@@ -1,0 +1,90 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// reading is the API server, except that reading what is like object fails.
+func reading(like client.Object, failure error) client.WithWatch {
+	return interceptor.NewClient(apiServer, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			switch object.(type) {
+			case *v1alpha1.CatalogSelection:
+				if _, ok := like.(*v1alpha1.CatalogSelection); ok {
+					return failure
+				}
+			case *sourcev1.ExternalArtifact:
+				if _, ok := like.(*sourcev1.ExternalArtifact); ok {
+					return failure
+				}
+			}
+			return c.Get(ctx, key, object, options...)
+		},
+	})
+}
+
+func TestASelectionThatMovesToAnotherShardTakesItsArchivesAlong(t *testing.T) {
+	stays := ctrl.Result{RequeueAfter: departureDelay}
+	for _, test := range []struct {
+		name   string
+		before func(e *environment)
+		want   ctrl.Result
+		err    error
+		left   bool
+	}{
+		{"while this controller serves it, they stay", func(*environment) {}, stays, nil, true},
+		{"while nobody can tell, they stay", func(e *environment) {
+			e.reconciler.APIReader = reading(&sourcev1.ExternalArtifact{}, errUnavailable)
+		}, ctrl.Result{}, errUnavailable, true},
+		{"once another one serves it, they go", func(e *environment) {
+			announced := e.announced("kkp")
+			announced.Status.Artifact.URL = strings.Replace(announced.Status.Artifact.URL, e.storage.Hostname, "winnow-controller-shard1.example", 1)
+			if err := apiServer.Status().Update(e.Context(), announced); err != nil {
+				e.Fatal(err)
+			}
+		}, ctrl.Result{}, nil, false},
+		{"without an artifact, they go", func(e *environment) {
+			announced := e.announced("kkp")
+			announced.Status.Artifact = nil
+			if err := apiServer.Status().Update(e.Context(), announced); err != nil {
+				e.Fatal(err)
+			}
+		}, ctrl.Result{}, nil, false},
+		{"without an ExternalArtifact, they go", func(e *environment) { e.remove(e.announced("kkp")) }, ctrl.Result{}, nil, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.source(applications(t, "argocd"))
+			e.selection("kkp")
+			e.publish("kkp")
+			e.selection("other")
+			e.publish("other")
+			test.before(e)
+			absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, "kkp")
+			e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent) // what the cache of a shard says
+			result, err := e.tryReconcile("kkp")
+			if result != test.want || !errors.Is(err, test.err) {
+				t.Errorf("Reconcile() = %+v, %v, want %+v, %v", result, err, test.want, test.err)
+			}
+			if left := len(e.archiveFiles()) > 0; left != test.left {
+				t.Errorf("archives are left: %t, want %t", left, test.left)
+			}
+			if _, err := os.Stat(e.archiveDir("other")); err != nil {
+				t.Errorf("the archives of the other selection are gone: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// unmatched returns the condition Unmatched as "<reason>: <message>", empty without.
+func unmatched(cs *v1alpha1.CatalogSelection) string {
+	c := conditions.Get(cs, v1alpha1.UnmatchedCondition)
+	if c == nil {
+		return ""
+	}
+	return string(c.Status) + " " + c.Reason + ": " + c.Message
+}
+
+func tierRefs(tiers ...string) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: tiers}}
+	}
+}
+
+func TestATypoInAnEditThatRemovesIsHeld(t *testing.T) {
+	const words = "argocd:gold nginx:silver falco:bronze"
+	const held = `spec.limit.metadataSelector.tierRefs[1]: the edit adds "sliver", which matches nothing, while applications would be removed: ` +
+		`did you mean "silver"? the catalogs have "bronze", "gold", "silver"`
+	e, good := publishGuarded(t, words)
+	e.edit(tierRefs("gold", "sliver"))
+	cs := e.hold(good, "UnknownName")
+	e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{Reason: "UnknownName", Message: held}})
+	e.equal("events", e.events.take(), warned("UnknownName"))
+	e.restart()
+	e.equal("reasons after a restart", e.hold(good, "UnknownName").Status.Held.Reasons, cs.Status.Held.Reasons)
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish })
+	e.hold(good, "UnknownName")
+	e.edit(tierRefs("gold", "silver"))
+	e.equal("the corrected selection", lost(e.good().cs), []string(nil))
+}
+
+func TestATypoThatIsApprovedIsPublishedOnce(t *testing.T) {
+	e, good := publishGuarded(t, "argocd:gold nginx:silver")
+	e.edit(tierRefs("gold", "platinum"))
+	e.approve(e.hold(good, "UnknownName").Status.Held.Approve...)
+	good = e.good()
+	e.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.Approve = nil
+		cs.Spec.Exclude = []string{"velero"}
+	})
+	e.equal("unmatched", unmatched(e.good().cs),
+		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[1] "platinum", spec.exclude[0] "velero"`)
+}
+
+func TestUnmatchedTellsWhatMatchesNothing(t *testing.T) {
+	const message = `True NoMatch: nothing in the catalogs matches spec.exclude[0] "ngnix" (did you mean "nginx"?)`
+	e, _ := publishGuarded(t, "argocd nginx", exclude("ngnix"))
+	e.equal("unmatched", unmatched(e.get("kkp")), message)
+	first := conditions.Get(e.get("kkp"), v1alpha1.UnmatchedCondition)
+	e.equal("where nothing is rendered anew", conditions.Get(e.reconcile("kkp"), v1alpha1.UnmatchedCondition), first)
+	e.restart()
+	e.equal("after a restart", conditions.Get(e.reconcile("kkp"), v1alpha1.UnmatchedCondition), first)
+	e.source([]byte("this is no catalog"))
+	e.equal("while the catalog is invalid", unmatched(e.reconcile("kkp")), message)
+	e.source(applications(t, "argocd ngnix"))
+	e.equal("of a render that is held", unmatched(e.reconcile("kkp")), "")
+	e.source(applications(t, "argocd nginx"))
+	e.equal("with the catalog of before", unmatched(e.reconcile("kkp")), message)
+	e.edit(exclude("nginx"))
+	e.equal("once it is corrected", unmatched(e.good().cs), "")
+}
+
+func TestUnmatchedExplainsAnEmptySelection(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, "argocd:gold nginx:silver"))
+	e.selection("kkp", guarded, tierRefs("glod"))
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), stalledHold("EmptyResult"))
+	e.equal("unmatched", unmatched(cs),
+		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[0] "glod" (did you mean "gold"?)`)
+}
+
+func TestTheMessageOfUnmatchedIsBounded(t *testing.T) {
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("%s%d", strings.Repeat("x", 200), i))
+	}
+	_, good := publishGuarded(t, "argocd", exclude(names...))
+	message := conditions.GetMessage(good.cs, v1alpha1.UnmatchedCondition)
+	if len(message) > maxConditionMessage || !strings.HasSuffix(message, " and 980 more") {
+		t.Errorf("the message has %d bytes: %s", len(message), message)
+	}
+}

@@ -1,0 +1,76 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Settings are what people set in a live definition, beside its versions, that the publication
+// replaces.
+type Settings struct {
+	// Application is the metadata.name.
+	Application string `json:"application"`
+	// DefaultVersion is the change of spec.defaultVersion; nil when it stays.
+	DefaultVersion *Field `json:"defaultVersion,omitempty"`
+	// DefaultValues says that the default values differ, and ValuesPaths where; empty where that
+	// cannot be told.
+	DefaultValues bool     `json:"defaultValues"`
+	ValuesPaths   []string `json:"valuesPaths"`
+	// OmitFields are fields that nothing but spec.omitFields keeps.
+	OmitFields []string `json:"omitFields,omitempty"`
+}
+
+// kept are members of a spec that keep what lives.
+type kept struct {
+	Values  []map[string]any `json:"values,omitempty"`
+	Patches []map[string]any `json:"patches,omitempty"`
+}
+
+// Take fills in what the publication of the definitions replaces.
+func (s *Selection) Take(next []safeguard.Definition, replaced map[safeguard.Key]guard.Replaced) error {
+	var keep kept
+	for _, d := range next {
+		if r := replaced[d.Key()]; !r.Nothing() {
+			s.Replaced = append(s.Replaced, keep.settings(d, r))
+		}
+	}
+	if len(keep.Values)+len(keep.Patches) == 0 {
+		return nil
+	}
+	text, err := yaml.Marshal(keep)
+	if err != nil {
+		return fmt.Errorf("writing what keeps the live settings: %w", err)
+	}
+	s.Keep = string(text)
+	return nil
+}
+
+// settings returns what is replaced of one definition, and adds what keeps it.
+func (k *kept) settings(d safeguard.Definition, r guard.Replaced) Settings {
+	s := Settings{Application: d.Name, DefaultValues: r.Values, ValuesPaths: append([]string{}, r.Paths...)}
+	switch {
+	case len(r.Keep) > 0:
+		k.Values = append(k.Values, map[string]any{"names": []string{d.Name}, "overrides": r.Keep})
+	case r.Values && len(r.Paths) == 0:
+		s.OmitFields = append(s.OmitFields, "defaultValuesBlock")
+	}
+	if r.DefaultVersion == "" {
+		return s
+	}
+	s.DefaultVersion = &Field{Path: "spec.defaultVersion", From: asJSON(r.DefaultVersion), To: asJSON(r.NewDefaultVersion)}
+	// KKP refuses a default that is not among the versions.
+	if slices.Contains(d.Versions, r.DefaultVersion) {
+		k.Patches = append(k.Patches, map[string]any{
+			"target": map[string]any{"kind": d.Kind, "name": d.Name},
+			"patch":  fmt.Sprintf("- {op: replace, path: /spec/defaultVersion, value: %q}\n", r.DefaultVersion),
+		})
+	} else {
+		s.OmitFields = append(s.OmitFields, "defaultVersion")
+	}
+	return s
+}

@@ -1,0 +1,145 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Settings are what people set in a definition beside its versions, and what a publication replaces.
+type Settings struct {
+	// DefaultVersion is spec.defaultVersion, or empty.
+	DefaultVersion string
+	// field of the spec that has the default values, or empty; whole is its text.
+	field, whole string
+	// values are nil where there are none, or where they cannot be read: because of Go templates,
+	// for example.
+	values map[string]any
+}
+
+// SettingsOf reads an object in the types that JSON and kustomize have.
+func SettingsOf(object map[string]any) Settings {
+	spec, _ := object["spec"].(map[string]any)
+	var s Settings
+	s.DefaultVersion, _ = spec["defaultVersion"].(string)
+	if block, ok := spec["defaultValuesBlock"].(string); ok && block != "" {
+		s.field, s.whole = "defaultValuesBlock", block
+	} else if mapping, ok := spec["defaultValues"].(map[string]any); ok && len(mapping) > 0 {
+		// As text, so that numbers have the same types as those of a block.
+		text, err := json.Marshal(mapping)
+		if err != nil {
+			return s
+		}
+		s.field, s.whole = "defaultValues", string(text)
+	}
+	if s.field != "" {
+		// What cannot be read has none.
+		s.values, _ = parseValues(s.whole)
+	}
+	return s
+}
+
+// Replaced is what a publication replaces in a live definition beside its versions. Fields that the
+// artifact does not set stay as they are, and are none.
+type Replaced struct {
+	// DefaultVersion and NewDefaultVersion differ, or are both empty.
+	DefaultVersion, NewDefaultVersion string
+	// Values says that the default values differ, and Paths where; none where that cannot be told.
+	Values bool
+	Paths  []string
+	// Keep are the live values at these paths, which as overrides keep them: they may be secret. What
+	// only the artifact sets cannot be taken back.
+	Keep map[string]any
+}
+
+// Replaces returns what the settings of the artifact replace.
+func (s Settings) Replaces(live Settings) Replaced {
+	var r Replaced
+	if live.DefaultVersion != "" && s.DefaultVersion != "" && live.DefaultVersion != s.DefaultVersion {
+		r.DefaultVersion, r.NewDefaultVersion = live.DefaultVersion, s.DefaultVersion
+	}
+	switch {
+	case live.field == "" || s.field == "" || live.whole == s.whole:
+	case live.values == nil || s.values == nil:
+		r.Values = true
+	default:
+		r.Paths, r.Keep = differing(nil, live.values, s.values)
+		r.Values = len(r.Paths) > 0
+	}
+	return r
+}
+
+// Nothing says whether nothing is replaced.
+func (r Replaced) Nothing() bool { return r.DefaultVersion == "" && !r.Values }
+
+// Bounds of a message: paths that are listed, and bytes of each.
+const (
+	maxPaths = 10
+	maxPath  = 80
+)
+
+// String says it for people, without any value but versions; empty for nothing.
+func (r Replaced) String() string {
+	var parts []string
+	if r.DefaultVersion != "" {
+		parts = append(parts, fmt.Sprintf("its defaultVersion %s would become %s", shorten(r.DefaultVersion), shorten(r.NewDefaultVersion)))
+	}
+	if !r.Values {
+		return strings.Join(parts, "; ")
+	}
+	if len(r.Paths) == 0 {
+		return strings.Join(append(parts, "its default values differ, where cannot be told"), "; ")
+	}
+	var listed []string
+	for _, path := range r.Paths[:min(len(r.Paths), maxPaths)] {
+		if len(path) > maxPath {
+			path = strings.ToValidUTF8(path[:maxPath], "") + "..."
+		}
+		listed = append(listed, path)
+	}
+	text := "its default values differ in " + strings.Join(listed, ", ")
+	if more := len(r.Paths) - maxPaths; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(append(parts, text), "; ")
+}
+
+// plainKey needs no quotes in a path.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// differing returns the paths at which two mappings differ, sorted, and what is kept of the older at
+// them. Lists are compared as a whole.
+func differing(above []string, older, newer map[string]any) (paths []string, keep map[string]any) {
+	both := maps.Clone(older)
+	maps.Copy(both, newer)
+	keep = map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(both)) {
+		was, had := older[key]
+		is, has := newer[key]
+		name := key
+		if !plainKey.MatchString(key) {
+			name = fmt.Sprintf("[%q]", key)
+		}
+		path := append(slices.Clone(above), name)
+		from, isMapping := was.(map[string]any)
+		to, staysMapping := is.(map[string]any)
+		switch {
+		case isMapping && staysMapping:
+			below, kept := differing(path, from, to)
+			paths = append(paths, below...)
+			if len(kept) > 0 {
+				keep[key] = kept
+			}
+		case had != has || !reflect.DeepEqual(was, is):
+			paths = append(paths, strings.Join(path, "."))
+			if had {
+				keep[key] = was
+			}
+		}
+	}
+	return paths, keep
+}

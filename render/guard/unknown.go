@@ -1,0 +1,60 @@
+package guard
+
+import (
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// maxAdvice bounds the names that advice is looked for: there may be thousands.
+const maxAdvice = 20
+
+// unknownNames returns the names that an edit of spec.limit added and that match nothing, neither now
+// nor before, if published applications are removed at the same time: a typo there takes away what
+// the name was meant to keep. Whoever else may be the cause of these removals does not matter, nor
+// whether they are excused.
+func unknownNames(last Published, next Next, changes []safeguard.Change) []safeguard.Change {
+	removes := slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == v1alpha1.RemovalReason })
+	if !removes || last.Spec == nil {
+		return nil
+	}
+	before := render.LimitMentions(*last.Spec)
+	added := slices.DeleteFunc(render.LimitMentions(next.Selection.Spec), func(m render.Mention) bool {
+		return slices.ContainsFunc(before, m.SameAs)
+	})
+	known := render.KnownOf(Selections(next.Sources))
+	if added = slices.DeleteFunc(added, known.Matches); len(added) == 0 {
+		return nil
+	}
+	known = known.And(knownBefore(last))
+	added = slices.DeleteFunc(added, known.Matches)
+	var unknown []safeguard.Change
+	for i, m := range added {
+		change := safeguard.Change{Reason: v1alpha1.UnknownNameReason, Field: m.Field, To: m.Value}
+		if i < maxAdvice {
+			change.Detail = ": " + known.Advice(m)
+		}
+		unknown = append(unknown, change)
+	}
+	return unknown
+}
+
+// knownBefore returns what is known of the catalogs of the last publication.
+func knownBefore(last Published) render.Known {
+	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(last.Sources...)}})
+	for _, d := range last.Definitions {
+		known.Names[d.Name] = true
+	}
+	for _, s := range last.Sources {
+		for _, tier := range s.Tiers {
+			known.Tiers[tier] = true
+		}
+		for _, label := range s.Labels {
+			known.Labels[label] = true
+		}
+	}
+	return known
+}

@@ -1,0 +1,72 @@
+// Package spelling finds, of names that are known, those that somebody may have meant who wrote
+// another one. It is pure, and must not know what is named.
+package spelling
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxSuggestions of names are offered.
+	maxSuggestions = 3
+	// maxName bounds, in bytes, the names for which another is looked for: names may be anybody's,
+	// and the time grows with the square of their length.
+	maxName = 128
+)
+
+// Nearest returns the names that somebody may have meant, the likeliest first.
+func Nearest(name string, known []string) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	if len(name) > maxName {
+		return nil
+	}
+	limit := min(max(2, len(name)/3), len(name)-1)
+	var near []candidate
+	for _, one := range slices.Compact(slices.Sorted(slices.Values(known))) {
+		if len(one) > maxName {
+			continue
+		}
+		longer, d := max(len(one), len(name))-min(len(one), len(name)), limit+1
+		switch {
+		case min(len(one), len(name)) > limit && (strings.Contains(one, name) || strings.Contains(name, one)):
+			d = min(longer, limit) // a part, however much there is beside it
+		case longer <= limit:
+			d = distance(name, one)
+		}
+		if d <= limit {
+			near = append(near, candidate{one, d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var names []string
+	for _, one := range near[:min(len(near), maxSuggestions)] {
+		names = append(names, one.name)
+	}
+	return names
+}
+
+// distance is the number of letters to insert, delete or replace.
+func distance(a, b string) int {
+	previous := make([]int, len(b)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	for i := range len(a) {
+		current := make([]int, len(b)+1)
+		current[0] = i + 1
+		for j := range len(b) {
+			replaced := previous[j]
+			if a[i] != b[j] {
+				replaced++
+			}
+			current[j+1] = min(replaced, previous[j+1]+1, current[j]+1)
+		}
+		previous = current
+	}
+	return previous[len(b)]
+}
