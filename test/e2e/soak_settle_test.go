@@ -27,7 +27,7 @@ const day = 24 * time.Hour
 // poll looks more often than await of a scenario does: most steps take less than its pulse.
 func (k *soak) poll(did string, check func(context.Context) error) {
 	k.t.Helper()
-	const pulse = 20 * time.Millisecond
+	const pulse, patience = 20 * time.Millisecond, 40 * time.Second
 	var last error
 	err := wait.PollUntilContextTimeout(k.t.Context(), pulse, patience, true, func(ctx context.Context) (bool, error) {
 		if err := check(ctx); ctx.Err() == nil {

@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -72,5 +74,61 @@ func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 		}
 		return nil
 	})
+	e.assertSameObjects(before, e.uids())
+}
+
+// What its holder gives up goes to one of those that wait for it, and the other ones stay as they are.
+func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
+	e := newEstate(t, "heirs", catalogOf("heirs"))
+	a, b, c := "heirs-a", "heirs-b", "heirs-c"
+	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
+	holder := []part{{"holder", "holder", []string{a}}}
+	e.commit(e.manifests(holder))
+	e.awaitParts(holder...)
+	heirs := []part{{"left", "left", []string{b}}, {"right", "right", []string{c}}}
+	e.commit(e.manifests(heirs))
+	before := e.awaitParts(slices.Concat(holder, heirs)...)
+	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.of("left").awaitStalled(v1alpha1.ConflictReason)
+	e.of("right").awaitStalled(v1alpha1.ConflictReason)
+
+	e.commit(nil, e.selectionOf("holder"), e.kustomizationOf("holder"))
+	e.awaitGone(t.Context(), e.kustomizationOf("holder"))
+	winner, loser := e.awaitWinner("left", "right")
+	for i := range someIntervals {
+		e.of(winner).nudge(fmt.Sprint(i))
+		e.of(loser).nudge(fmt.Sprint(i))
+		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
+			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
+		}
+	}
+	after := e.uids()
+	delete(before, a) // its Kustomization was deleted, and so was this
+	e.assertSameObjects(before, after)
+}
+
+// The same while the holder stays: it excludes what both others want.
+func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
+	e := newEstate(t, "legacy", catalogOf("legacy"))
+	a, b, c := "legacy-a", "legacy-b", "legacy-c"
+	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
+	apps := append(catalogOf("legacy"), app{name: "legacy-d", tier: "gold", versions: []string{"1.0.0"}})
+	e.release("v2", apps)
+	parts := []part{{"holder", "holder", []string{a, "legacy-d"}}, {"left", "left", []string{b}}, {"right", "right", []string{c}}}
+	e.commit(e.manifests(parts))
+	before := e.awaitParts(parts...)
+	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.of("left").awaitStalled(v1alpha1.ConflictReason)
+	e.of("right").awaitStalled(v1alpha1.ConflictReason)
+
+	e.commit([]string{e.selecting("holder", names("legacy-d"))})
+	winner, loser := e.awaitWinner("left", "right")
+	for i := range someIntervals {
+		e.of(winner).nudge(fmt.Sprint(i))
+		e.of(loser).nudge(fmt.Sprint(i))
+		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
+			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
+		}
+	}
 	e.assertSameObjects(before, e.uids())
 }
