@@ -98,7 +98,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	served := cs.Status.Artifact != nil && (err == nil || r.intact(cs))
+	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
 	o.names = this.names
 	o.soon(again)

@@ -59,6 +59,14 @@ func (c *liveCluster) apply(selection string, names ...string) {
 	}
 }
 
+// own gives definitions the owner labels of a Kustomization.
+func (c *liveCluster) own(kustomization string, names ...string) {
+	c.Helper()
+	for _, name := range names {
+		c.patch(name, fmt.Sprintf(`"labels": {"kustomize.toolkit.fluxcd.io/name": %q, "kustomize.toolkit.fluxcd.io/namespace": %q}`, kustomization, c.namespace))
+	}
+}
+
 // create writes definitions that are nobody's.
 func (c *liveCluster) create(names ...string) {
 	c.Helper()

@@ -131,7 +131,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	var held *holdError
 	if errors.As(err, &held) {
 		o.held, o.ready, o.stalled, o.retry = &held.status, served, !served, atInterval
-		if !served && cs.Status.Artifact != nil {
+		if !served && cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 			o.message += "; the archive that was published last is lost, and cannot be rendered again"
 		}
 	}
@@ -143,7 +143,11 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	if s == nil || a == nil {
 		return ""
 	}
-	return fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, shortRevision(a.Revision))
+	message := fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, shortRevision(a.Revision))
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		message += "; the ExternalArtifact names no artifact until a Kustomization uses it"
+	}
+	return message
 }
 
 // shortRevision cuts the checksum of a revision to twelve digits, as far as people need it.

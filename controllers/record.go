@@ -123,7 +123,7 @@ func (r publishedRecord) pack() ([]byte, error) {
 		return r.pack()
 	}
 	if packed.Len() > maxRecord {
-		if lean, less := r.withoutOrigins(); less {
+		if lean, ok := r.lean(); ok {
 			return lean.pack()
 		}
 		return nil, nil

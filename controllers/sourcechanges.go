@@ -50,14 +50,20 @@ func (r *CatalogSelectionReconciler) tellSourceChanges(before, after *v1alpha1.C
 	r.sendEvent(after, corev1.EventTypeNormal, outcome{reason: v1alpha1.SourceChangeReason, message: "published: " + strings.Join(parts, "; ")})
 }
 
-// withoutOrigins returns the record with less in it: without origins, a change of sources is not seen,
-// but without any record every change is held.
-func (r publishedRecord) withoutOrigins() (lean publishedRecord, less bool) {
-	lean = r
-	lean.Definitions = slices.Clone(r.Definitions)
-	for i := range lean.Definitions {
-		less = less || lean.Definitions[i].Origins != nil
-		lean.Definitions[i].Origins = nil
+// lean returns the record with less in it, not ok when nothing may go: digests of origins get shorter,
+// then go. Without them a change of sources is not seen, but without any record every change is held.
+func (r publishedRecord) lean() (publishedRecord, bool) {
+	var shorter, without bool
+	short, bare := slices.Clone(r.Definitions), slices.Clone(r.Definitions)
+	for i, d := range r.Definitions {
+		short[i].Origins, bare[i].Origins = d.Origins.Short(), nil
+		shorter = shorter || !slices.Equal(short[i].Origins, d.Origins)
+		without = without || d.Origins != nil
 	}
-	return lean, less
+	if shorter {
+		r.Definitions = short
+		return r, true
+	}
+	r.Definitions = bare
+	return r, without
 }

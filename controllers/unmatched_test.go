@@ -46,7 +46,7 @@ func TestATypoThatIsApprovedIsPublishedOnce(t *testing.T) {
 	e, good := publishGuarded(t, "argocd:gold nginx:silver")
 	e.edit(tierRefs("gold", "platinum"))
 	e.approve(e.hold(good, "UnknownName").Status.Held.Approve...)
-	good = e.good()
+	e.good()
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Safeguards.Approve = nil
 		cs.Spec.Exclude = []string{"velero"}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -32,7 +36,10 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	}
 	var errs []error
 	for _, object := range live {
-		holds := c.holds(cs, object, consumed)
+		holds, err := c.holds(ctx, cs, object, consumed)
+		if err != nil {
+			return nil, err
+		}
 		switch {
 		case !bypassed(object):
 			errs = append(errs, c.endBypass(ctx, cs, object))
@@ -70,14 +77,32 @@ func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelect
 
 // holds reports whether a selection holds a live definition: its Kustomization has applied it last,
 // or no Kustomization has, and the selection has reserved it.
-func (c *Cluster) holds(cs *v1alpha1.CatalogSelection, object *liveMeta, consumed Consumers) bool {
-	if owner := ownerOf(object); owner.Name != "" && consumed.Known {
-		return consumed.include(owner)
+func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, consumed Consumers) (bool, error) {
+	key, owner := keyOf(object), ownerOf(object)
+	switch {
+	case !consumed.Known:
+		return c.served(cs)[key] || appliedBy(cs, object), nil
+	case consumed.include(owner):
+		return true, nil
+	case !c.served(cs)[key] || !c.claims.holds(cs.UID, key):
+		return false, nil
 	}
-	if !consumed.Known {
-		return c.served(cs)[keyOf(object)] || appliedBy(cs, object)
+	acts, err := c.actsHere(ctx, cs, owner)
+	return !acts, err
+}
+
+// actsHere reports whether there is a Kustomization of that name, and it applies to this cluster.
+func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
+	if name.Name == "" {
+		return false, nil
 	}
-	return c.claims.holds(cs.UID, keyOf(object)) && c.served(cs)[keyOf(object)]
+	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
+	if err != nil {
+		return false, err
+	}
+	ks := &kustomizev1.Kustomization{}
+	err = reader.Get(ctx, name, ks)
+	return err == nil && ks.Spec.KubeConfig == nil, client.IgnoreNotFound(err)
 }
 
 // alwaysServed reports whether the artifact of a selection is served although nobody is known to use

@@ -115,6 +115,16 @@ func (c Consumers) liveDefinitions(definitions []safeguard.Definition) []safegua
 	return live
 }
 
+// rendered returns the key that a live object has in the artifact.
+func (c consumer) rendered(key safeguard.Key) safeguard.Key {
+	if name, ok := strings.CutPrefix(key.Name, c.prefix); ok {
+		if name, ok = strings.CutSuffix(name, c.suffix); ok {
+			key.Name = name
+		}
+	}
+	return key
+}
+
 // kustomizations is how Kustomizations are watched.
 func (c *Cluster) kustomizations() kinds.Kind {
 	return kinds.Kind{

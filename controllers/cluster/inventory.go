@@ -130,7 +130,7 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safegua
 		}
 		for key := range inventoryOf(ks) {
 			if !applied[key] {
-				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: key, Consumer: item.key().String()})
+				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})
 			}
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -28,8 +28,8 @@ type marks struct {
 	unmanaged bool
 }
 
-// markings are the marks that were set a moment ago, by UID, which a cache may not have yet: every
-// apply sets all marks of a definition, and must not take back one that it does not see.
+// markings are the marks that were set, by UID, until the cache has them: every apply sets all marks of
+// a definition, and must not take back one that it does not see yet.
 type markings struct {
 	mu     sync.Mutex
 	recent map[types.UID]marking
@@ -37,23 +37,22 @@ type markings struct {
 
 type marking struct {
 	marks
-	at time.Time
+	resourceVersion string
 }
 
-// cacheDelay is how long a cache may need to show what was written.
-const cacheDelay = 30 * time.Second
-
 // marksOf returns the marks that the field manager has set. The lock is held.
-func (m *markings) marksOf(object *liveMeta, now time.Time) marks {
-	cached := marks{
+func (m *markings) marksOf(object *liveMeta) marks {
+	last, ok := m.recent[object.UID]
+	if ok {
+		order, err := resourceversion.CompareResourceVersion(object.ResourceVersion, last.resourceVersion)
+		if err == nil && order < 0 {
+			return last.marks
+		}
+		delete(m.recent, object.UID)
+	}
+	return marks{
 		bypass: owns(object, reconcileAnnotation), kept: owns(object, pruneAnnotation), unmanaged: owns(object, v1alpha1.UnmanagedLabel),
 	}
-	last, ok := m.recent[object.UID]
-	if !ok || last.marks == cached || now.Sub(last.at) > cacheDelay {
-		delete(m.recent, object.UID)
-		return cached
-	}
-	return last.marks
 }
 
 func ownsAnyMark(object client.Object) bool {
@@ -65,23 +64,23 @@ func ownsAnyMark(object client.Object) bool {
 func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, change func(*marks)) (bool, error) {
 	c.marked.mu.Lock()
 	defer c.marked.mu.Unlock()
-	before := c.marked.marksOf(object, c.Now())
+	before := c.marked.marksOf(object)
 	now := before
 	change(&now)
 	if now == before {
 		return true, nil
 	}
-	done, err := c.apply(ctx, cs, object, now)
+	version, done, err := c.apply(ctx, cs, object, now)
 	if done {
-		put(&c.marked.recent, object.UID, marking{now, c.Now()})
+		put(&c.marked.recent, object.UID, marking{now, version})
 	}
 	return done, err
 }
 
 // apply sets exactly these marks, and so removes the other ones of ours. The UID keeps it from
 // creating a definition that was deleted meanwhile. It takes no field from another manager, and
-// reports whether the marks are set.
-func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, m marks) (bool, error) {
+// returns the version that it wrote and whether the marks are set.
+func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, m marks) (version string, done bool, err error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(object.GroupVersionKind())
 	u.SetName(object.Name)
@@ -102,10 +101,11 @@ func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	}
 	account, err := c.accountOf(cs)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(marksOwner))
-	return c.written(ctx, cs, object, err)
+	done, err = c.written(ctx, cs, object, err)
+	return u.GetResourceVersion(), done, err
 }
 
 func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) error {

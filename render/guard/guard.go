@@ -56,7 +56,10 @@ type Verdict struct {
 // that is what the review of the edit saw.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
-	others := slices.Concat(next.Adopted, next.Pruned, unknownNames(last, next, changes))
+	pruned := slices.DeleteFunc(slices.Clone(next.Pruned), func(p safeguard.Change) bool {
+		return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == p.Key && c.Reason == p.Reason })
+	})
+	others := slices.Concat(next.Adopted, pruned, unknownNames(last, next, changes))
 	v := Verdict{Changes: slices.Concat(changes, others)}
 	if len(changes) > 0 && edited(last, next) {
 		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)

@@ -53,7 +53,7 @@ func identityChanges(before, now Definition) []Change {
 func sourceChange(before, now Definition) (Change, bool) {
 	change := Change{Reason: v1alpha1.SourceChangeReason, Key: before.Key(), Source: before.Source, origins: map[string]string{}}
 	differ := func(version string, from, to string) {
-		if from != "" && to != "" && from != to {
+		if known(from) && known(to) && !sameOrigin(from, to) {
 			change.origins[version] = to
 		}
 	}

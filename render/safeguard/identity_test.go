@@ -1,6 +1,8 @@
 package safeguard_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +50,7 @@ func sourced(words string) []safeguard.Definition {
 		if version != "" {
 			d.Versions = append(d.Versions, version)
 		}
-		d.Origins = append(d.Origins, origin)
+		d.Origins = append(d.Origins, strings.Repeat(origin, 8))
 	}
 	if strings.Join(d.Origins, "") == "" {
 		d.Origins = nil
@@ -59,7 +61,7 @@ func sourced(words string) []safeguard.Definition {
 func TestAVersionFromElsewhereIsNamed(t *testing.T) {
 	const change = "SourceChange a"
 	one := sourced("1.0.0@x 2.0.0@x")
-	one[0].Origins = []string{"x"}
+	one[0].Origins = []string{"xxxxxxxx"}
 	for _, test := range []struct {
 		name         string
 		older, newer []safeguard.Definition
@@ -76,9 +78,19 @@ func TestAVersionFromElsewhereIsNamed(t *testing.T) {
 		{"what is known of one version only", sourced("1.0.0@x 2.0.0"), sourced("1.0.0@z 2.0.0@z"), []string{change + " 1.0.0"}},
 		{"a version that is there twice counts once", sourced("1.0.0@x 1.0.0@y"), sourced("1.0.0@z 1.0.0@y"), []string{change + " 1.0.0"}},
 		{"a definition without versions", sourced("@x"), sourced("@y"), []string{change}},
+		{"a record with short digests, of the same sources", func() []safeguard.Definition {
+			short := sourced("1.0.0@x 2.0.0@y")
+			short[0].Origins = short[0].Origins.Short()
+			return short
+		}(), sourced("1.0.0@x 2.0.0@z"), []string{change + " 2.0.0"}},
+		{"digests that are too short say nothing", func() []safeguard.Definition {
+			forged := sourced("1.0.0@x 2.0.0@x")
+			forged[0].Origins = []string{"q", "qqq"}
+			return forged
+		}(), sourced("1.0.0@x 2.0.0@x"), nil},
 		{"origins that do not fit the versions say nothing", func() []safeguard.Definition {
 			forged := sourced("1.0.0@x 2.0.0@x 3.0.0@x")
-			forged[0].Origins = []string{"q", "r"}
+			forged[0].Origins = []string{"qqqqqqqq", "rrrrrrrr"}
 			return forged
 		}(), sourced("1.0.0@x 2.0.0@x 3.0.0@x"), nil},
 	} {
@@ -110,5 +122,28 @@ func TestASourceIsExcusedOnlyByTheSameSource(t *testing.T) {
 			}
 			equal(t, lines(safeguard.Unexcused(compare(test.both), compare(test.edit))), test.want)
 		})
+	}
+}
+
+func TestOriginsAsText(t *testing.T) {
+	for text, want := range map[string]safeguard.Origins{
+		`"8abcdefgh"`: {"abcdefgh"}, `"4abcdefgh"`: {"abcd", "efgh"}, `"4....abcd"`: {"", "abcd"}, `"8"`: nil,
+	} {
+		var read safeguard.Origins
+		if err := json.Unmarshal([]byte(text), &read); err != nil || !slices.Equal(read, want) {
+			t.Errorf("%s is read as %q, %v", text, read, err)
+		}
+		if written, err := json.Marshal(read); want != nil && (err != nil || string(written) != text) {
+			t.Errorf("%q is written as %s, %v", read, written, err)
+		}
+	}
+	for _, text := range []string{`""`, `"0"`, `"3abc"`, `"4abc"`, `"xabcd"`, `"84"`, `["abcd"]`, `7`} {
+		var read safeguard.Origins
+		if err := json.Unmarshal([]byte(text), &read); err == nil {
+			t.Errorf("%s is read as %q", text, read)
+		}
+	}
+	if _, err := json.Marshal(safeguard.Origins{"0123456789"}); err == nil {
+		t.Error("a digest without a length of one digit was written")
 	}
 }

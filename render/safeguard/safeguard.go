@@ -22,7 +22,7 @@ type Definition struct {
 	Versions []string `json:"versions,omitempty"`
 	// Origins say where these come from, and Identity which live releases are meant, both as
 	// identity.Facts has them. Records of older releases lack them.
-	Origins  []string          `json:"origins,omitempty"`
+	Origins  Origins           `json:"origins,omitempty"`
 	Identity map[string]string `json:"identity,omitempty"`
 }
 
