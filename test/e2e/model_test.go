@@ -192,9 +192,14 @@ func (m *model) orphans() (names []string) {
 // bypassedOf returns the names of the bypassed definitions that a part holds, sorted.
 func (m *model) bypassedOf(p *modelPart) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
-		if l := m.live[name]; l.bypassed && l.owner == p.applier {
+		if l := m.live[name]; l.bypassed && l.owner == p.applier && p.inventory[name] {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// inInventory reports whether Flux looks after a definition: only then does a bypass need the mark.
+func (m *model) inInventory(name string) bool {
+	return slices.ContainsFunc(m.parts, func(p *modelPart) bool { return p.inventory[name] })
 }
