@@ -104,6 +104,20 @@ func (k *soak) contend() string {
 	return fmt.Sprintf("%s wants %s of %s", to.name, name, from.name)
 }
 
+// grow has a part select what no part names any more.
+func (k *soak) grow() string {
+	p := k.drawPart()
+	for _, letter := range strings.Split("abcdefgh", "") {
+		named := func(p *modelPart) bool { return slices.Contains(p.spec.names, letter) }
+		if !slices.ContainsFunc(k.model.parts, named) {
+			p.spec.names = with(p.spec.names, letter)
+		}
+	}
+	p.spec.excluded = nil
+	k.write(p)
+	return fmt.Sprintf("%s grows to %v", p.name, p.spec.names)
+}
+
 // approveHeld adds the lines that the status of a held selection says.
 func (k *soak) approveHeld(p *modelPart) string {
 	lines := k.heldLines(p)
