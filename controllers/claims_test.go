@@ -295,6 +295,24 @@ func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 	c.equal("the artifact once it is let go", c.announced("alpha").Status.Artifact != nil, true)
 }
 
+// TestWhoHasPublishedNothingGivesNothingUp: its Kustomization has what was published under another name.
+func TestWhoHasPublishedNothingGivesNothingUp(t *testing.T) {
+	c := moving(t)
+	c.selection("new", compared, guarded, without("nginx", "argocd"))
+	ks := c.kustomization("alpha")
+	ks.Spec.SourceRef.Name = "new"
+	if err := apiServer.Update(c.Context(), ks); err != nil {
+		t.Fatal(err)
+	}
+	c.remove(c.get("alpha"))
+	c.reconciled("alpha")
+	c.rounds("new")
+	c.equal("conditions of the new one", conditionsOf(c.get("new")), stalledHold("Removal"))
+	c.change("beta", without("falco"))
+	c.rounds("beta", "new", "beta")
+	c.equal("conditions of the other one", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
 func TestASuspendedSelectionKeepsWhatItHolds(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })

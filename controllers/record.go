@@ -158,7 +158,7 @@ func recordOf(cs *v1alpha1.CatalogSelection) *publishedRecord {
 	return record
 }
 
-// PublishedDefinitions returns what the artifact of the selection holds; nothing before the first one.
+// PublishedDefinitions returns what the artifact of the selection holds; nil where that is not known.
 func PublishedDefinitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	if cs.Status.Artifact == nil {
 		return nil, nil

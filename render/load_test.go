@@ -80,7 +80,6 @@ func TestLoadingTakesNoMoreMemoryThanMeasured(t *testing.T) {
 				}
 			}
 			packed := pack(t, files)
-			files = nil
 			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), "")
 			if err != nil {
 				t.Fatal(err)

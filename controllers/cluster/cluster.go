@@ -33,7 +33,7 @@ type Cluster struct {
 	Kinds *kinds.Kinds
 	// Accounts mark definitions.
 	Accounts *Accounts
-	// Published returns the definitions in the artifact of a selection; none before the first.
+	// Published returns the definitions in the artifact of a selection; nil where that is not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 	// Enqueue puts selections into the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)

@@ -85,12 +85,16 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 	return e
 }
 
-// served returns the live keys of a selection's artifact; none where that is not known.
+// served returns the live keys of a selection's artifact; none where that is not known. A selection
+// without a record gives up nothing: its Kustomization may have what another one of its name published.
 func (c *Cluster) served(cs *v1alpha1.CatalogSelection) Keys {
 	if keys, known := c.claims.servedBy(cs.UID); known {
 		return keys
 	}
 	definitions, _ := c.Published(cs)
+	if definitions == nil {
+		return nil
+	}
 	consumed, err := c.ConsumersOf(context.Background(), cs)
 	if err != nil {
 		consumed = Consumers{}

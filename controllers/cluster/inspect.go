@@ -52,7 +52,9 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
-	c.claims.serve(cs.UID, consumed.liveKeys(published))
+	if published != nil {
+		c.claims.serve(cs.UID, consumed.liveKeys(published))
+	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
 		c.enqueueOthers(ctx, cs, c.served(cs))
 	} else if known && len(before.without(c.served(cs))) > 0 {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -56,13 +55,8 @@ var (
 	ErrForbidden = errors.New("reading the kind is forbidden")
 )
 
-// A kind that cannot be watched is tried again after retryInterval, then after twice as long, up to
-// maxRetryInterval.
-const (
-	retryInterval    = 15 * time.Second
-	maxRetryInterval = 10 * time.Minute
-	syncTimeout      = 30 * time.Second
-)
+// syncTimeout bounds the wait for a cache that starts.
+const syncTimeout = 30 * time.Second
 
 // Kind says how a kind is watched.
 type Kind struct {
@@ -154,47 +148,6 @@ func Settled(err error) bool {
 	return errors.Is(err, ErrAbsent) || errors.Is(err, ErrForbidden)
 }
 
-// Asked returns the kinds that an asker has looked at, sorted.
-func (k *Kinds) Asked(asker types.NamespacedName) []schema.GroupVersionKind {
-	var kinds []schema.GroupVersionKind
-	for _, w := range k.all() {
-		w.mu.Lock()
-		if _, ok := w.askers[asker]; ok {
-			kinds = append(kinds, w.GVK)
-		}
-		w.mu.Unlock()
-	}
-	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
-	return kinds
-}
-
-// Forget drops an asker.
-func (k *Kinds) Forget(asker types.NamespacedName) { k.Keep(asker) }
-
-// Keep drops an asker of all other kinds. The watch of a kind ends with its last asker.
-func (k *Kinds) Keep(asker types.NamespacedName, kept ...schema.GroupVersionKind) {
-	for _, w := range k.all() {
-		if !slices.Contains(kept, w.GVK) && w.drop(asker) {
-			k.remove(w)
-		}
-	}
-}
-
-// drop removes an asker, and reports whether the watch ends with it.
-func (w *watch) drop(asker types.NamespacedName) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.askers, asker)
-	if len(w.askers) > 0 {
-		return false
-	}
-	if w.cancel != nil {
-		w.cancel()
-	}
-	w.reader, w.ended = nil, true
-	return true
-}
-
 // all returns the kinds that were asked for. The lock of one may be held for as long as it takes to
 // open it.
 func (k *Kinds) all() []*watch {
@@ -214,48 +167,6 @@ func (k *Kinds) Readers() map[schema.GroupVersionKind]client.Reader {
 		w.mu.Unlock()
 	}
 	return readers
-}
-
-// Start tries again what could not be watched, until the context ends. It implements
-// manager.Runnable.
-func (k *Kinds) Start(ctx context.Context) error {
-	ticker := time.NewTicker(retryInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case now := <-ticker.C:
-			k.retry(ctx, func(w *watch) bool { return w.isDue(now) })
-		}
-	}
-}
-
-// Retry tries once to watch what could not be watched.
-func (k *Kinds) Retry(ctx context.Context) {
-	k.retry(ctx, func(*watch) bool { return true })
-}
-
-func (k *Kinds) retry(ctx context.Context, due func(*watch) bool) {
-	for _, w := range k.all() {
-		w.mu.Lock()
-		opened := w.reader == nil && !w.ended && due(w) && k.open(ctx, w)
-		askers := w.names()
-		w.mu.Unlock()
-		if opened {
-			k.Enqueue(ctx, askers...)
-		}
-	}
-}
-
-// isDue reports whether it is time to try again, and sets the next time for when that fails.
-func (w *watch) isDue(now time.Time) bool {
-	if now.Before(w.due) {
-		return false
-	}
-	w.delay = min(max(2*w.delay, retryInterval), maxRetryInterval)
-	w.due = now.Add(w.delay)
-	return true
 }
 
 // names must be called with the lock held.

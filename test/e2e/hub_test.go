@@ -174,13 +174,14 @@ func (f *fleet) awaitSource(name, origin string) *v1alpha1.CatalogSelection {
 	})
 }
 
-// awaitPushed waits until what a selection has rendered of a revision is in the registry.
+// awaitPushed waits until what a selection has rendered of a revision is in the registry, and no edit
+// waits to be published.
 func (f *fleet) awaitPushed(name, origin string) *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	of := &scenario{t: f.t, selection: f.named(name)}
 	return of.awaitSelection(name+" pushed from "+origin, func(cs *v1alpha1.CatalogSelection) error {
 		push := cs.Status.Push
-		if push == nil || push.Sources != origin || push.Revision != cs.Status.Artifact.Revision ||
+		if !conditions.IsReady(cs) || push == nil || push.Sources != origin || push.Revision != cs.Status.Artifact.Revision ||
 			!conditions.IsTrue(cs, v1alpha1.PushedCondition) {
 			return fmt.Errorf("pushed %+v", push)
 		}

@@ -89,6 +89,10 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	return e, e.restart(ctx, stack.ControllerOptions{})
 }
 
+// settleDelay is how old an edit that takes something away has to be in these tests: as short as
+// source-controller needs to look at what was applied with it.
+const settleDelay = "--settle-delay=2s"
+
 // restart stops the controller and starts it again, with an empty data directory unless the
 // options name one.
 func (e *environment) restart(ctx context.Context, options stack.ControllerOptions) error {
@@ -98,6 +102,7 @@ func (e *environment) restart(ctx context.Context, options stack.ControllerOptio
 		}
 	}
 	options.BuildFlags = []string{"-race"}
+	options.Args = append([]string{settleDelay}, options.Args...)
 	var err error
 	e.controller, err = e.StartController(ctx, options)
 	return err

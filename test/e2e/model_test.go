@@ -11,35 +11,73 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// model says what the documents promise of one CatalogSelection with prune and the default
-// safeguards, of its Kustomization, which prunes too, and of the definitions in the cluster. It is
+// model says what the documents promise of several CatalogSelections with prune and the default
+// safeguards, of their Kustomizations, which prune too, and of the definitions in the cluster. It is
 // written down without a look at the code that has to keep these promises.
+//
+// It knows applications by letters: the definition of a is soak-a, whatever a catalog calls it.
 type model struct {
-	spec      modelSpec
-	source    catalogRevision
-	published map[string]app // in the artifact, by name
-	reviewed  modelSpec      // the spec of what is published
-	catalog   []app          // the catalog of what is published
-	held      []string       // why the source's revision is not published
-	live      map[string]*liveApp
-	tally     map[string]int // of what happened, so that a run shows what it has met
+	catalogs map[string]catalogRevision // by OCIRepository
+	parts    []*modelPart
+	live     map[string]*liveApp
+	renders  map[string]string // maps the checksum of a render to what it is of
+	tally    map[string]int    // of what happened, so that a run shows what it has met
 }
+
+// modelPart is a selection with its Kustomization.
+type modelPart struct {
+	name, catalog string
+	spec          modelSpec
+	suspended     bool
+	held          []string        // why the source's revision is not published
+	conflict      bool            // others hold what it renders
+	wants         map[string]bool // what it renders, whatever speaks against it
+
+	baseline  baseline
+	published map[string]app  // in the artifact
+	reviewed  modelSpec       // the spec of what is published
+	seen      map[string]app  // the catalog of what is published, as far as it is published
+	revision  string          // the catalog's digest of what is published; empty when not known
+	revisions map[string]bool // all that were published
+	compared  string          // what the Kustomization had applied when it was compared
+	used      []string        // approvals that are used up
+
+	applier   string // name of the Kustomization
+	paused    bool   // the Kustomization is suspended
+	applied   string
+	inventory map[string]bool
+}
+
+// baseline is what a new render is compared with.
+type baseline int
+
+const (
+	baselineNone    baseline = iota // never published
+	baselineRecord                  // all is known of the last publication
+	baselineContent                 // only what is published is known: the status was lost
+	baselineLost                    // there was one
+)
 
 // modelSpec are the members of the spec that the soak test edits.
 type modelSpec struct {
-	tiers, excluded, approved []string
+	tiers, names, excluded, approved []string
 }
 
 func (s modelSpec) clone() modelSpec {
-	return modelSpec{slices.Clone(s.tiers), slices.Clone(s.excluded), slices.Clone(s.approved)}
+	return modelSpec{slices.Clone(s.tiers), slices.Clone(s.names), slices.Clone(s.excluded), slices.Clone(s.approved)}
+}
+
+// rendersAs reports whether both specs select in the same way.
+func (s modelSpec) rendersAs(o modelSpec) bool {
+	return slices.Equal(s.tiers, o.tiers) && slices.Equal(s.names, o.names) && slices.Equal(s.excluded, o.excluded)
 }
 
 // selects returns the applications that the spec selects, by name.
-func (s modelSpec) selects(apps []app) map[string]app {
+func (s modelSpec) selects(apps map[string]app) map[string]app {
 	selected := map[string]app{}
-	for _, a := range apps {
-		if slices.Contains(s.tiers, a.tier) && !slices.Contains(s.excluded, a.name) {
-			selected[a.name] = a
+	for name, a := range apps {
+		if slices.Contains(s.tiers, a.tier) && slices.Contains(s.names, name) && !slices.Contains(s.excluded, name) {
+			selected[name] = a
 		}
 	}
 	return selected
@@ -48,7 +86,7 @@ func (s modelSpec) selects(apps []app) map[string]app {
 // catalogRevision is a catalog as it was pushed. Its name is <tag>@<digest>, as Flux spells it.
 type catalogRevision struct {
 	tag, digest string
-	apps        []app
+	apps        map[string]app
 }
 
 func (r catalogRevision) String() string { return r.tag + "@" + r.digest }
@@ -56,147 +94,104 @@ func (r catalogRevision) String() string { return r.tag + "@" + r.digest }
 // liveApp is a definition in the cluster.
 type liveApp struct {
 	app
+	owner    string // the Kustomization that has applied it last
 	bypassed bool
+	kept     bool      // marked, so that Flux does not delete it
 	uid      types.UID // empty until it was seen
 }
 
 // String shows what has to be in the cluster.
 func (l liveApp) String() string {
-	text := fmt.Sprintf("%s %v %s", l.name, l.versions, l.values)
+	text := fmt.Sprintf("%s %v %s by %s", l.name, l.versions, l.values, l.owner)
 	if l.bypassed {
 		text += " bypassed and marked"
 	}
+	if l.kept {
+		text += " kept"
+	}
 	return text
-}
-
-// reconsider publishes and applies what the source has, unless a safeguard speaks against it.
-func (m *model) reconsider() {
-	next := m.spec.selects(m.source.apps)
-	m.held = m.objections(next)
-	if len(m.held) > 0 {
-		return
-	}
-	before := m.published
-	m.published, m.reviewed, m.catalog = next, m.spec.clone(), m.source.apps
-	if !maps.EqualFunc(before, next, sameContent) {
-		m.prune(before)
-		m.apply()
-	}
 }
 
 func sameContent(a, b app) bool {
 	return slices.Equal(a.versions, b.versions) && a.values == b.values
 }
 
-// objections returns why the next applications are held, sorted.
-func (m *model) objections(next map[string]app) []string {
-	switch {
-	case len(next) == 0:
-		return []string{"EmptyResult"}
-	case maps.EqualFunc(m.published, next, sameContent), slices.Contains(m.spec.approved, m.source.digest):
-		return nil
+// render spells what a part publishes: the same text, the same artifact.
+func (p *modelPart) render(apps map[string]app) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s of %s:", p.name, p.catalog)
+	for _, name := range slices.Sorted(maps.Keys(apps)) {
+		fmt.Fprintf(&text, " %s %v %s", name, apps[name].versions, apps[name].values)
 	}
-	reasons := append(m.takenByCatalog(next), m.takenFromLive(next)...)
-	slices.Sort(reasons)
-	return reasons
+	return text.String()
 }
 
-// takenByCatalog returns what the catalog takes away from what is published: what would also be
-// gone if nobody had edited the spec since, and what would not be gone by the edit alone.
-func (m *model) takenByCatalog(next map[string]app) (reasons []string) {
-	unedited, alone := m.reviewed.selects(m.source.apps), m.spec.selects(m.catalog)
-	for name, a := range m.published {
-		now, stays := next[name]
-		_, stayed := unedited[name]
-		_, reviewed := alone[name]
-		if !stays {
-			if !stayed || reviewed {
-				reasons = append(reasons, "Removal "+name)
-			}
-			continue
-		}
-		for _, v := range a.versions {
-			gone := !slices.Contains(unedited[name].versions, v) || slices.Contains(alone[name].versions, v)
-			if !slices.Contains(now.versions, v) && gone {
-				reasons = append(reasons, "VersionRemoval "+name+" "+v)
-			}
-		}
-	}
-	return reasons
+// served reports whether the Kustomization finds an artifact.
+func (p *modelPart) served() bool { return p.baseline != baselineNone }
+
+func (p *modelPart) clone() *modelPart {
+	c := *p
+	c.spec, c.reviewed = p.spec.clone(), p.reviewed.clone()
+	c.held, c.used = slices.Clone(p.held), slices.Clone(p.used)
+	c.wants, c.inventory, c.revisions = maps.Clone(p.wants), maps.Clone(p.inventory), maps.Clone(p.revisions)
+	c.published, c.seen = maps.Clone(p.published), maps.Clone(p.seen)
+	return &c
 }
 
-// takenFromLive returns what would be taken away from definitions that live without being
-// published. Flux does not touch those that are bypassed.
-func (m *model) takenFromLive(next map[string]app) (reasons []string) {
-	for name, a := range next {
-		l, lives := m.live[name]
-		if _, known := m.published[name]; known || !lives || l.bypassed {
-			continue
-		}
-		for _, v := range l.versions {
-			if !slices.Contains(a.versions, v) {
-				reasons = append(reasons, "Adoption "+name+" "+v)
-			}
-		}
+func (m *model) clone() *model {
+	c := &model{
+		catalogs: maps.Clone(m.catalogs), live: map[string]*liveApp{}, renders: maps.Clone(m.renders), tally: maps.Clone(m.tally),
 	}
-	return reasons
+	for _, p := range m.parts {
+		c.parts = append(c.parts, p.clone())
+	}
+	for name, l := range m.live {
+		copied := *l
+		c.live[name] = &copied
+	}
+	return c
 }
 
-// prune deletes what left the artifact; what is bypassed stays, and is nobody's from then on.
-func (m *model) prune(before map[string]app) {
-	for name := range before {
-		if _, stays := m.published[name]; stays {
-			continue
-		}
-		if m.live[name].bypassed {
-			m.tally["orphaned"]++
-			continue
-		}
-		m.tally["deleted"]++
-		delete(m.live, name)
+// String shows all that the rules decide.
+func (m *model) String() string {
+	var text strings.Builder
+	for _, p := range m.parts {
+		fmt.Fprintf(&text, "%s held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.held, p.conflict,
+			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.render(p.published))
 	}
-}
-
-// apply creates and updates what is in the artifact, except what is bypassed.
-func (m *model) apply() {
-	for name, a := range m.published {
-		l, lives := m.live[name]
-		switch {
-		case !lives:
-			m.tally["created"]++
-			m.live[name] = &liveApp{app: a}
-		case sameContent(l.app, a):
-		case l.bypassed:
-			m.tally["kept by bypass"]++
-		default:
-			m.tally["updated"]++
-			l.app = a
-		}
-	}
-}
-
-// count adds to the tally why the revision is held.
-func (m *model) count() {
-	for _, reason := range m.held {
-		kind, _, _ := strings.Cut(reason, " ")
-		m.tally["held by "+kind]++
-	}
-}
-
-// bypassed returns the names of the bypassed definitions, sorted.
-func (m *model) bypassed() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
-		if m.live[name].bypassed {
+		fmt.Fprintln(&text, m.live[name])
+	}
+	return text.String()
+}
+
+// count adds to the tally what a step has led to.
+func (m *model) count() {
+	for _, p := range m.parts {
+		for _, reason := range p.held {
+			kind, _, _ := strings.Cut(reason, " ")
+			m.tally["held by "+kind]++
+		}
+		if p.conflict {
+			m.tally["in conflict"]++
+		}
+	}
+}
+
+// orphans returns the names of what lives without being published, sorted.
+func (m *model) orphans() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(m.live)) {
+		if !slices.ContainsFunc(m.parts, func(p *modelPart) bool { return p.published[name].name != "" }) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// orphans returns the names of what lives without being published, sorted.
-func (m *model) orphans() (names []string) {
+// bypassedOf returns the names of the bypassed definitions that a part holds, sorted.
+func (m *model) bypassedOf(p *modelPart) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
-		if _, published := m.published[name]; !published {
+		if l := m.live[name]; l.bypassed && l.owner == p.applier {
 			names = append(names, name)
 		}
 	}

@@ -132,6 +132,7 @@ func (s *shards) add(name, shard string) {
 	cs := s.named(name)
 	cs.Spec.Interval = metav1.Duration{Duration: time.Hour}
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: s.name}}
+	cs.Spec.Cluster.Serve = v1alpha1.ServeAlways // nobody applies what the shards serve
 	if shard != "" {
 		cs.Labels = map[string]string{shardLabel: shard}
 	}

@@ -13,23 +13,45 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// drawRevision returns a revision that was pushed before, or pushes a new one.
-func (k *soak) drawRevision() (catalogRevision, string) {
+func pick[T any](k *soak, from []T) T { return from[k.rand.IntN(len(from))] }
+
+// without and with return a sorted copy.
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}
+
+func with(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(slices.Clone(names), name)
+}
+
+func (k *soak) drawPart() *modelPart { return pick(k, k.model.parts) }
+
+func (k *soak) drawTwo() (*modelPart, *modelPart) {
+	shuffled := slices.Clone(k.model.parts)
+	k.rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	return shuffled[0], shuffled[1]
+}
+
+// drawRevision returns a revision that was pushed before, or pushes a new one, and has the model know
+// that Flux is pointed there.
+func (k *soak) drawRevision(catalog string) (catalogRevision, string) {
 	if k.rand.IntN(4) == 0 {
-		revision := pick(k, k.revisions)
-		return revision, "release " + revision.tag + " again"
+		revision := pick(k, k.revisions[catalog])
+		k.model.catalogs[catalog] = revision
+		return revision, fmt.Sprintf("release %s %s again", catalog, revision.tag)
 	}
-	catalog := map[string]app{}
-	for _, a := range k.model.source.apps {
-		catalog[a.name] = a
-	}
+	apps := maps.Clone(k.model.catalogs[catalog].apps)
 	var did []string
 	for range 1 + k.rand.IntN(3) {
-		did = append(did, k.changeCatalog(catalog))
+		did = append(did, k.changeCatalog(apps))
 	}
-	apps := slices.SortedFunc(maps.Values(catalog), func(a, b app) int { return strings.Compare(a.name, b.name) })
-	tag := fmt.Sprintf("r%d", len(k.revisions))
-	return k.pushRevision(tag, apps), "release " + tag + " (" + strings.Join(did, ", ") + ")"
+	tag := fmt.Sprintf("r%d", len(k.revisions[catalog]))
+	revision := k.pushRevision(catalog, tag, apps)
+	k.model.catalogs[catalog] = revision
+	return revision, fmt.Sprintf("release %s %s (%s)", catalog, tag, strings.Join(did, ", "))
 }
 
 // changeCatalog changes one application of at most eight.
@@ -46,7 +68,7 @@ func (k *soak) changeCatalog(catalog map[string]app) string {
 		return "remove " + name
 	case draw < 4:
 		a.tier = k.drawTier()
-	case draw < 8:
+	case draw < 7:
 		a.versions = k.drawVersions(a.versions)
 	default:
 		a.values = k.drawValues()
@@ -60,7 +82,7 @@ func (k *soak) drawName() string {
 	if orphans := k.model.orphans(); len(orphans) > 0 && k.rand.IntN(3) == 0 {
 		return pick(k, orphans)
 	}
-	return "soak-" + string(rune('a'+k.rand.IntN(8)))
+	return string(rune('a' + k.rand.IntN(8)))
 }
 
 func (k *soak) drawTier() string {
@@ -93,44 +115,57 @@ func (k *soak) drawFlip() (name, did string) {
 	return l.name, "no longer bypass " + l.name
 }
 
-func (k *soak) drawEdit() (string, func(*modelSpec)) {
+// drawEdit returns an edit of what a part selects. It names only tiers that the catalog has.
+func (k *soak) drawEdit(p *modelPart) (string, func(*modelSpec)) {
 	if k.rand.IntN(2) == 0 {
 		tiers := pick(k, [][]string{{"gold", "silver"}, {"gold", "silver"}, {"gold"}, {"silver"}, {"gold", "silver", "bronze"}})
-		return fmt.Sprintf("tiers %v", tiers), func(s *modelSpec) { s.tiers = tiers }
+		tiers = slices.DeleteFunc(slices.Clone(tiers), func(tier string) bool {
+			for _, a := range k.model.catalogs[p.catalog].apps {
+				if a.tier == tier {
+					return false
+				}
+			}
+			return tier != "gold"
+		})
+		if len(tiers) == 0 {
+			tiers = []string{"gold"}
+		}
+		return fmt.Sprintf("%s has tiers %v", p.name, tiers), func(s *modelSpec) { s.tiers = tiers }
 	}
 	name := k.drawName()
-	if excluded := k.model.spec.excluded; len(excluded) > 1 {
-		name = pick(k, excluded)
+	if own := append(slices.Clone(p.spec.excluded), p.spec.names...); k.rand.IntN(4) > 0 {
+		name = pick(k, own)
 	}
-	return "exclude or not " + name, func(s *modelSpec) {
-		if i := slices.Index(s.excluded, name); i >= 0 {
-			s.excluded = slices.Delete(slices.Clone(s.excluded), i, i+1)
+	return p.name + " excludes or not " + name, func(s *modelSpec) {
+		if slices.Contains(s.excluded, name) {
+			s.excluded = without(s.excluded, name)
 		} else {
-			s.excluded = append(slices.Clone(s.excluded), name)
+			s.excluded = with(s.excluded, name)
 		}
 	}
 }
 
-// approve adds a checksum; the API takes 64.
-func approve(s *modelSpec, digest string) {
-	if !slices.Contains(s.approved, digest) {
-		s.approved = append(slices.Clone(s.approved[max(0, len(s.approved)-63):]), digest)
+// catalogName is the name of an application in a catalog. The Kustomization of the second one puts
+// the rest in front.
+func catalogName(catalog, name string) string {
+	if catalog == "second" {
+		return name
 	}
+	return soakName + "-" + name
 }
 
-func pick[T any](k *soak, from []T) T { return from[k.rand.IntN(len(from))] }
-
 // pushRevision pushes a catalog under a tag.
-func (k *soak) pushRevision(tag string, apps []app) catalogRevision {
+func (k *soak) pushRevision(catalog, tag string, apps map[string]app) catalogRevision {
 	dir := k.t.TempDir()
 	for _, a := range apps {
+		a.name = catalogName(catalog, a.name)
 		writeApp(k.t, filepath.Join(dir, "applications", a.name), a)
 	}
-	digest, err := system.PushCatalog(k.t.Context(), dir, k.name+":"+tag, stack.PushOptions{})
+	digest, err := system.PushCatalog(k.t.Context(), dir, soakName+"-"+catalog+":"+tag, stack.PushOptions{})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	revision := catalogRevision{tag, digest.String(), apps}
-	k.revisions = append(k.revisions, revision)
+	k.revisions[catalog] = append(k.revisions[catalog], revision)
 	return revision
 }

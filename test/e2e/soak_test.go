@@ -7,37 +7,41 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // soak draws steps from a seed, and tells them to the real system and to the model.
 type soak struct {
-	*scenario
+	*estate
 	seed      int64
 	rand      *rand.Rand
-	model     model
-	revisions []catalogRevision // all that were pushed
-	requests  int               // for the Kustomization to be reconciled
-	// lost says that the controller was restarted with an empty data directory while a revision was
-	// held: whether it can rebuild what is published depends on what Flux still has.
-	lost bool
+	model     *model
+	revisions map[string][]catalogRevision // all that were pushed, by OCIRepository
+	requests  int                          // for Kustomizations to be reconciled
+	dataDir   string                       // of the controller
 }
 
-// restartEvery is the number of steps after which the controller starts anew, which takes seconds.
-const restartEvery = 10
+const (
+	soakName = "soak"
+	// restartEvery is the number of steps after which the controller starts anew, which takes seconds.
+	restartEvery = 15
+)
 
-// TestSoak publishes revisions of a catalog in random order while people bypass definitions, edit
-// the spec and approve, and compares the cluster with a model after each step. It repeats the run
-// of WINNOW_SOAK_SEED, and makes WINNOW_SOAK_STEPS steps.
+// soakOptions start the controller so that an edit which takes something away waits only as long as
+// the two objects of a commit need to be applied.
+func soakOptions(dataDir string) stack.ControllerOptions {
+	return stack.ControllerOptions{Args: []string{"--settle-delay=500ms"}, DataDir: dataDir}
+}
+
+// TestSoak has three selections over two catalogs share definitions while catalogs are released,
+// people edit, move, swap, rename, bypass, suspend and approve, and the controller restarts. It
+// compares the cluster with a model after each step. It repeats the run of WINNOW_SOAK_SEED, and makes
+// WINNOW_SOAK_STEPS steps.
 func TestSoak(t *testing.T) {
 	seed := fromEnvironment(t, "WINNOW_SOAK_SEED", time.Now().UnixNano()%1e9)
 	steps := fromEnvironment(t, "WINNOW_SOAK_STEPS", 30)
@@ -65,23 +69,33 @@ func fromEnvironment(t *testing.T, name string, fallback int64) int64 {
 
 func newSoak(t *testing.T, seed int64) *soak {
 	t.Helper()
-	k := &soak{seed: seed, rand: rand.New(rand.NewPCG(uint64(seed), 0))}
-	k.model = model{
-		spec: modelSpec{tiers: []string{"gold", "silver"}}, live: map[string]*liveApp{}, tally: map[string]int{},
+	restartWith(t, soakOptions(""))
+	k := &soak{
+		seed: seed, rand: rand.New(rand.NewPCG(uint64(seed), 0)), revisions: map[string][]catalogRevision{},
+		dataDir: system.controller.DataDir,
+		model: &model{
+			catalogs: map[string]catalogRevision{}, live: map[string]*liveApp{}, tally: map[string]int{}, renders: map[string]string{},
+		},
 	}
-	k.model.reviewed, k.model.catalog = k.model.spec.clone(), k.model.source.apps
-	// Runs last: what was bypassed outlives the Kustomization.
-	t.Cleanup(func() { k.deleteDefinitions() })
-	var apps []app
-	for _, letter := range "abcdef" {
-		apps = append(apps, app{name: "soak-" + string(letter), tier: "gold", versions: []string{"1.0.0", "1.1.0"}, values: "0"})
+	k.estate = &estate{&scenario{t: t, name: soakName}}
+	k.create(namespace(soakName))
+	t.Cleanup(k.clear)
+	for _, catalog := range []string{"first", "second"} {
+		apps := map[string]app{}
+		for _, letter := range strings.Split("abcdefgh", "") {
+			apps[letter] = app{name: letter, tier: "gold", versions: []string{"1.0.0", "1.1.0"}, values: "0"}
+		}
+		k.model.catalogs[catalog] = k.pushRevision(catalog, "v1", apps)
+		k.create(k.repositoryOf(catalog))
 	}
-	k.scenario = newScenario(t, "soak", apps, func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
-		cs.Spec.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: k.model.spec.tiers}}
-	})
-	k.model.source = k.pushRevision("v1", apps)
-	k.model.reconsider()
-	k.settle("the first publication")
+	for _, p := range []struct{ name, catalog, names string }{{"one", "first", "abc"}, {"two", "first", "def"}, {"three", "second", "gh"}} {
+		k.model.parts = append(k.model.parts, &modelPart{
+			name: p.name, applier: p.name, catalog: p.catalog,
+			spec: modelSpec{tiers: []string{"gold", "silver"}, names: strings.Split(p.names, "")},
+		})
+	}
+	k.write(k.model.parts...)
+	k.reconsider("the first publication")
 	return k
 }
 
@@ -90,119 +104,52 @@ func (k *soak) step(n int) string {
 	if n%restartEvery == 0 {
 		return k.whileDown()
 	}
-	draw := k.rand.IntN(100)
-	switch {
-	case slices.Equal(k.model.held, []string{"EmptyResult"}) && draw < 50:
-		return k.edit("tiers as at first", func(s *modelSpec) { s.tiers = []string{"gold", "silver"} })
-	case len(k.model.held) > 0 && draw < 30:
-		return k.edit("approve", func(s *modelSpec) { approve(s, k.model.source.digest) })
-	case draw < 55:
-		return k.release()
-	case draw < 70:
-		return k.flip()
-	case draw < 80:
-		return k.edit(k.drawEdit())
-	case draw < 85:
-		return k.edit("approve another", func(s *modelSpec) { approve(s, pick(k, k.revisions).digest) })
-	case draw < 90 && !k.lost:
-		return k.reapply()
+	did := k.recover()
+	if did != "" {
+		return k.reconsider(did)
 	}
-	return k.atOnce()
-}
-
-// release points Flux to another revision.
-func (k *soak) release() string {
-	revision, did := k.drawRevision()
-	k.point(revision.tag)
-	k.model.source = revision
-	return k.reconsider(did)
-}
-
-// flip labels a live definition as bypassed, or takes the label away.
-func (k *soak) flip() string {
-	name, did := k.drawFlip()
-	k.setBypass(name)
-	return k.reconsider(did)
-}
-
-// edit changes the spec as Git would.
-func (k *soak) edit(did string, mutate func(*modelSpec)) string {
-	mutate(&k.model.spec)
-	k.writeSpec(false)
-	return k.reconsider(did)
-}
-
-// reapply has Flux apply once more what it has applied.
-func (k *soak) reapply() string {
-	k.requests++
-	k.requestReconcile(strconv.Itoa(k.requests))
-	k.model.apply()
-	k.settle("reapply")
-	return "reapply"
-}
-
-// atOnce shows the controller a new spec together with another revision.
-func (k *soak) atOnce() string {
-	revision, released := k.drawRevision()
-	edited, mutate := k.drawEdit()
-	k.writeSpec(true)
-	k.awaitSuspended()
-	k.point(revision.tag)
-	k.awaitPulled(revision)
-	k.model.source = revision
-	mutate(&k.model.spec)
-	k.writeSpec(false)
-	return k.reconsider("at once: " + released + ", " + edited)
-}
-
-// whileDown stops the controller, lets things happen, and starts it with an empty data directory.
-func (k *soak) whileDown() string {
-	if err := system.controller.Stop(); err != nil {
-		k.t.Fatal(err)
+	steps := []struct {
+		weight int
+		do     func() string
+	}{
+		{20, k.release}, {10, k.flip}, {12, k.edit}, {14, k.moveOne}, {8, k.swap}, {8, k.contend}, {6, k.approveAny},
+		{8, k.pullRequest}, {6, k.atOnce}, {4, k.reapplyOne}, {6, k.rename}, {4, k.recreate}, {6, k.wipe},
+		{4, k.suspend}, {4, k.pause},
 	}
-	k.lost = len(k.model.held) > 0 || k.lost
-	did := []string{"while down"}
-	if k.rand.IntN(3) > 0 {
-		name, flipped := k.drawFlip()
-		k.setBypass(name)
-		did = append(did, flipped)
+	total := 0
+	for _, s := range steps {
+		total += s.weight
 	}
-	revision, released := k.drawRevision()
-	if orphans := k.model.orphans(); len(orphans) > 0 && len(k.model.held) == 0 {
-		revision, released = k.bringBack(pick(k, orphans))
-	} else if k.rand.IntN(3) == 0 {
-		edited, mutate := k.drawEdit()
-		mutate(&k.model.spec)
-		did = append(did, edited)
+	draw := k.rand.IntN(total)
+	for _, s := range steps {
+		if draw -= s.weight; draw < 0 {
+			return k.reconsider(s.do())
+		}
 	}
-	k.point(revision.tag)
-	k.awaitPulled(revision)
-	k.model.source = revision
-	k.writeSpec(false)
-	did = append(did, released)
-	if err := system.restart(k.t.Context(), stack.ControllerOptions{}); err != nil {
-		k.t.Fatal(err)
-	}
-	return k.reconsider(strings.Join(did, ", "))
-}
-
-// bringBack ends the bypass of an orphan and selects it again, often with other versions.
-func (k *soak) bringBack(name string) (catalogRevision, string) {
-	k.model.live[name].bypassed = false
-	k.setBypass(name)
-	isIt := func(other string) bool { return other == name }
-	k.model.spec.excluded = slices.DeleteFunc(slices.Clone(k.model.spec.excluded), isIt)
-	apps := slices.DeleteFunc(slices.Clone(k.model.source.apps), func(a app) bool { return isIt(a.name) })
-	versions := k.drawVersions([]string{"1.0.0", "1.1.0", "2.0.0"})
-	apps = append(apps, app{name: name, tier: k.model.spec.tiers[0], versions: versions, values: k.drawValues()})
-	tag := fmt.Sprintf("r%d", len(k.revisions))
-	return k.pushRevision(tag, apps), fmt.Sprintf("bring %s back by %s with %v", name, tag, versions)
+	return ""
 }
 
 // reconsider has the model decide, and waits until the system agrees.
 func (k *soak) reconsider(did string) string {
-	k.model.reconsider()
-	k.lost = k.lost && len(k.model.held) > 0
+	k.t.Helper()
 	k.settle(did)
 	return did
+}
+
+// verdict tells what the model says.
+func (k *soak) verdict() string {
+	var parts []string
+	for _, p := range k.model.parts {
+		switch {
+		case p.suspended:
+			parts = append(parts, p.name+" suspended")
+		case len(p.held) > 0:
+			parts = append(parts, p.name+" held by "+strings.Join(p.held, ", "))
+		case p.conflict:
+			parts = append(parts, p.name+" in conflict")
+		default:
+			parts = append(parts, fmt.Sprintf("%s %d", p.name, len(p.published)))
+		}
+	}
+	return strings.Join(parts, "; ") + fmt.Sprintf("; %d live", len(k.model.live))
 }

@@ -1,0 +1,44 @@
+package controllers
+
+import (
+	"strings"
+	"testing"
+)
+
+// A catalog that has another kind with each revision leaves no watch behind, but that of what is live.
+func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
+	c := newCluster(t)
+	asked := func() []string {
+		var own []string
+		for _, gvk := range c.reconciler.Cluster.Kinds.Asked(c.key("kkp")) {
+			if gvk.Kind == "ApplicationDefinition" {
+				own = append(own, gvk.Group)
+			}
+		}
+		return own
+	}
+	revision := func(group string) {
+		c.source(catalogArchive(t, "applications/argocd/application.yaml", strings.Replace(definition("argocd", ""), "apps.kubermatic.k8c.io", group, 1)))
+	}
+	revision("first." + c.namespace + ".example")
+	c.selection("kkp")
+	c.publish("kkp")
+	c.equal("kinds of the first revision", asked(), []string{"first." + c.namespace + ".example"})
+	revision("second." + c.namespace + ".example")
+	c.publish("kkp")
+	c.equal("kinds of the second", asked(), []string{"second." + c.namespace + ".example"})
+
+	c.install(c.group)
+	revision(c.group)
+	c.publish("kkp")
+	c.apply("kkp", "argocd")
+	revision("third." + c.namespace + ".example")
+	c.publish("kkp")
+	c.equal("kinds while something of one lives", asked(), []string{c.group, "third." + c.namespace + ".example"})
+	if err := apiServer.Delete(t.Context(), c.live("argocd")); err != nil {
+		t.Fatal(err)
+	}
+	c.awaitCaches()
+	c.publish("kkp")
+	c.equal("kinds once it is gone", asked(), []string{"third." + c.namespace + ".example"})
+}

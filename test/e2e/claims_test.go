@@ -1,0 +1,134 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// What a selection has applied stays its own while its status is lost and a change is held: another
+// one that wants the same waits.
+func TestAWipedStatusGivesNothingToAnotherSelection(t *testing.T) {
+	e := newEstate(t, "claimless", catalogOf("claimless"))
+	names := []string{"claimless-a", "claimless-b", "claimless-c"}
+	e.commit([]string{e.selecting("one"), e.applying("one", "one")})
+	before := e.awaitParts(part{"one", "one", names})
+	e.commit([]string{e.selecting("two", "limit: {nameSelector: [claimless-a]}"), e.applying("two", "two")})
+	e.of("two").awaitStalled(v1alpha1.ConflictReason)
+
+	e.of("one").release("v2", append(catalogOf("claimless")[:1], catalogOf("claimless")[2]))
+	e.awaitHeldFor("one", "claimless-b")
+	for i := range someIntervals {
+		e.of("one").wipeStatus()
+		e.of("one").nudge(fmt.Sprint(i))
+		e.of("two").nudge(fmt.Sprint(i))
+		e.awaitHeldFor("one", "claimless-b")
+		e.of("two").awaitStalled(v1alpha1.ConflictReason)
+	}
+	e.assertSameObjects(before, e.uids())
+}
+
+// The new name publishes nothing before its hold is released, and still owns what its Kustomization
+// has applied.
+func TestARenamedSelectionThatIsHeldGivesNothingToAnotherOne(t *testing.T) {
+	e := newEstate(t, "heldname", catalogOf("heldname"))
+	names := []string{"heldname-a", "heldname-b", "heldname-c"}
+	e.commit([]string{e.selecting("old"), e.applying("one", "old")})
+	before := e.awaitParts(part{"old", "one", names})
+	e.commit([]string{e.selecting("two", "limit: {nameSelector: [heldname-a]}"), e.applying("two", "two")})
+	e.of("two").awaitStalled(v1alpha1.ConflictReason)
+	e.of("old").release("v2", append(catalogOf("heldname")[:1], catalogOf("heldname")[2]))
+	e.awaitHeldFor("old", "heldname-b")
+
+	e.commit([]string{e.selecting("new"), e.applying("one", "new")}, e.selectionOf("old"))
+	e.awaitHeldFor("new", "heldname-b")
+	for i := range someIntervals {
+		e.of("two").nudge(fmt.Sprint(i))
+		e.of("new").nudge(fmt.Sprint(i))
+		e.of("two").awaitStalled(v1alpha1.ConflictReason)
+	}
+	e.assertSameObjects(before, e.uids())
+}
+
+// With the archive lost as well, nobody knows what was published: that is held, and says so.
+func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
+	e := newEstate(t, "baseless", catalogOf("baseless"))
+	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
+	before := e.awaitParts(part{"apps", "apps", []string{"baseless-a", "baseless-b", "baseless-c"}})
+	if err := system.controller.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	e.of("apps").wipeStatus()
+	restartWith(t, stack.ControllerOptions{}) // with an empty data directory
+	e.of("apps").awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
+		if conditions.GetReason(cs, v1alpha1.HeldCondition) != v1alpha1.BaselineLostReason {
+			return fmt.Errorf("held by %+v", cs.Status.Held)
+		}
+		return nil
+	})
+	e.assertSameObjects(before, e.uids())
+}
+
+// What its holder gives up goes to one of those that wait for it, and the other ones stay as they are.
+func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
+	e := newEstate(t, "heirs", catalogOf("heirs"))
+	a, b, c := "heirs-a", "heirs-b", "heirs-c"
+	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
+	holder := []part{{"holder", "holder", []string{a}}}
+	e.commit(e.manifests(holder))
+	e.awaitParts(holder...)
+	heirs := []part{{"left", "left", []string{b}}, {"right", "right", []string{c}}}
+	e.commit(e.manifests(heirs))
+	before := e.awaitParts(slices.Concat(holder, heirs)...)
+	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.of("left").awaitStalled(v1alpha1.ConflictReason)
+	e.of("right").awaitStalled(v1alpha1.ConflictReason)
+
+	e.commit(nil, e.selectionOf("holder"), e.kustomizationOf("holder"))
+	e.awaitGone(t.Context(), e.kustomizationOf("holder"))
+	winner, loser := e.awaitWinner("left", "right")
+	for i := range someIntervals {
+		e.of(winner).nudge(fmt.Sprint(i))
+		e.of(loser).nudge(fmt.Sprint(i))
+		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
+			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
+		}
+	}
+	after := e.uids()
+	delete(before, a) // its Kustomization was deleted, and so was this
+	e.assertSameObjects(before, after)
+}
+
+// The same while the holder stays: it excludes what both others want.
+func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
+	e := newEstate(t, "legacy", catalogOf("legacy"))
+	a, b, c := "legacy-a", "legacy-b", "legacy-c"
+	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
+	apps := append(catalogOf("legacy"), app{name: "legacy-d", tier: "gold", versions: []string{"1.0.0"}})
+	e.release("v2", apps)
+	parts := []part{{"holder", "holder", []string{a, "legacy-d"}}, {"left", "left", []string{b}}, {"right", "right", []string{c}}}
+	e.commit(e.manifests(parts))
+	before := e.awaitParts(parts...)
+	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.of("left").awaitStalled(v1alpha1.ConflictReason)
+	e.of("right").awaitStalled(v1alpha1.ConflictReason)
+
+	e.commit([]string{e.selecting("holder", names("legacy-d"))})
+	winner, loser := e.awaitWinner("left", "right")
+	for i := range someIntervals {
+		e.of(winner).nudge(fmt.Sprint(i))
+		e.of(loser).nudge(fmt.Sprint(i))
+		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
+			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
+		}
+	}
+	e.assertSameObjects(before, e.uids())
+}

@@ -1,0 +1,196 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// settle publishes and applies until nothing changes any more. order is that of the parts which ask
+// first for what nobody holds.
+func (m *model) settle(order []int) {
+	for before := ""; before != m.String(); {
+		before = m.String()
+		m.decide(order)
+		for _, p := range m.parts {
+			m.apply(p, false)
+		}
+		m.endMoves()
+	}
+}
+
+// decide publishes what no safeguard and nobody else's claim speaks against.
+func (m *model) decide(order []int) {
+	next := map[*modelPart]map[string]app{}
+	for _, i := range order {
+		p := m.parts[i]
+		if p.suspended {
+			continue
+		}
+		render := p.spec.selects(m.catalogs[p.catalog].apps)
+		p.held, p.conflict, p.wants = m.objections(p, render), false, keysOf(render)
+		if len(p.held) == 0 {
+			next[p] = render
+		}
+	}
+	admitted := m.admitted(order, next)
+	for _, i := range order {
+		p := m.parts[i]
+		if render, proposed := next[p]; proposed && !admitted[p] {
+			p.conflict = true
+		} else if proposed {
+			m.publish(p, render)
+		}
+	}
+}
+
+func keysOf(apps map[string]app) map[string]bool {
+	keys := map[string]bool{}
+	for name := range apps {
+		keys[name] = true
+	}
+	return keys
+}
+
+// admitted returns the parts that may publish: whatever others hold is given up in what these publish
+// at the same time, and of what nobody holds the first one has it.
+func (m *model) admitted(order []int, next map[*modelPart]map[string]app) map[*modelPart]bool {
+	admitted := map[*modelPart]bool{}
+	for p := range next {
+		admitted[p] = true
+	}
+	for changed := true; changed; {
+		changed = false
+		taken := map[string]*modelPart{}
+		for _, i := range order {
+			p := m.parts[i]
+			if admitted[p] && m.blocked(p, next, admitted, taken) {
+				delete(admitted, p)
+				changed = true
+				break
+			}
+		}
+	}
+	return admitted
+}
+
+// blocked reports whether a part wants what another one keeps, and notes what it takes.
+func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
+	for name := range next[p] {
+		h := m.holder(name)
+		if h != p && taken[name] != nil {
+			return true
+		}
+		if h != nil && h != p && !m.givesUp(h, name, next, admitted) {
+			return true
+		}
+	}
+	for name := range next[p] {
+		taken[name] = p
+	}
+	return false
+}
+
+// holder returns who holds a definition: whose Kustomization has applied it last and has it in its
+// inventory, or else who serves it.
+func (m *model) holder(name string) *modelPart {
+	for _, p := range m.parts {
+		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
+			return p
+		}
+	}
+	for _, p := range m.parts {
+		if _, serves := p.published[name]; serves {
+			return p
+		}
+	}
+	return nil
+}
+
+// givesUp reports whether the latest render of a holder that passed the guard lacks a definition.
+func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[string]app, admitted map[*modelPart]bool) bool {
+	render, proposed := next[h]
+	if proposed {
+		_, keeps := render[name]
+		return !keeps && admitted[h]
+	}
+	_, keeps := h.published[name]
+	return h.baseline != baselineNone && h.baseline != baselineLost && !keeps
+}
+
+// publish replaces the artifact of a part. What Flux would delete and another one renders is marked
+// before.
+func (m *model) publish(p *modelPart, next map[string]app) {
+	for name := range p.published {
+		l, lives := m.live[name]
+		if _, stays := next[name]; stays || !lives || l.owner != p.applier || l.bypassed {
+			continue
+		}
+		if slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.wants[name] }) {
+			l.kept = true
+			m.tally["moved"]++
+		}
+	}
+	catalog := m.catalogs[p.catalog]
+	if p.baseline != baselineRecord {
+		p.revisions = map[string]bool{}
+	}
+	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
+	p.seen = maps.Clone(next)
+	p.revisions[p.render(next)] = true
+	p.compared = p.applied
+	p.used = slices.DeleteFunc(slices.Clone(p.spec.approved), func(entry string) bool {
+		sum, _, _ := strings.Cut(entry, "#")
+		return !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next)
+	})
+}
+
+// apply has the Kustomization of a part apply what is served: it creates and updates, except what is
+// bypassed, and deletes what has left, where its own labels are on it and nothing protects it.
+func (m *model) apply(p *modelPart, again bool) {
+	if p.paused || !p.served() || p.applied == p.render(p.published) && !again {
+		return
+	}
+	before := p.inventory
+	p.inventory, p.applied = keysOf(p.published), p.render(p.published)
+	for name, a := range p.published {
+		l, lives := m.live[name]
+		switch {
+		case !lives:
+			m.tally["created"]++
+			m.live[name] = &liveApp{app: a, owner: p.applier}
+		case l.bypassed:
+			m.tally["kept by bypass"]++
+		default:
+			l.app, l.owner = a, p.applier
+		}
+	}
+	for name := range before {
+		l, lives := m.live[name]
+		if p.inventory[name] || !lives || l.owner != p.applier {
+			continue
+		}
+		if l.bypassed || l.kept {
+			m.tally["orphaned, or moving"]++
+			continue
+		}
+		m.tally["deleted"]++
+		delete(m.live, name)
+	}
+}
+
+// endMoves removes the marks of what the receiver has applied, once no other inventory has it.
+func (m *model) endMoves() {
+	for name, l := range m.live {
+		for _, p := range m.parts {
+			_, serves := p.published[name]
+			ended := l.owner == p.applier && serves && p.applied == p.render(p.published)
+			elsewhere := func(o *modelPart) bool { return o != p && o.inventory[name] }
+			if l.kept && ended && !slices.ContainsFunc(m.parts, elsewhere) {
+				l.kept = false
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// decided compares what a selection says with the model.
+func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
+	reason := conditions.GetReason(cs, meta.ReadyCondition)
+	if cs.Status.Withheld != "" {
+		return fmt.Errorf("withheld by %s", cs.Status.Withheld)
+	}
+	if got := heldReasons(cs.Status.Held); !slices.Equal(got, p.held) {
+		return fmt.Errorf("held by %q, want %q", got, p.held)
+	}
+	switch {
+	case len(p.held) > 0:
+		return o.decidedHeld(m, p, cs)
+	case p.conflict && reason == v1alpha1.ConflictReason && conditions.IsStalled(cs):
+		return nil
+	case p.conflict, !conditions.IsReady(cs):
+		return fmt.Errorf("Ready for %s, in conflict: %t", reason, p.conflict)
+	}
+	return o.decidedPublished(m, p, cs)
+}
+
+func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
+	if want := m.catalogs[p.catalog].String(); cs.Status.Held.Revision != want {
+		return fmt.Errorf("held is %s, want %s", cs.Status.Held.Revision, want)
+	}
+	if ready := conditions.IsReady(cs); ready != (p.baseline == baselineRecord) {
+		return fmt.Errorf("Ready is %t while held", ready)
+	}
+	line, known := m.lines(p)
+	if lines := cs.Status.Held.Approve; !slices.Contains(p.held, "EmptyResult") {
+		if len(lines) != 1 || known && lines[0] != line {
+			return fmt.Errorf("released by %q, want %q", lines, line)
+		}
+		if !known {
+			sum, _, _ := strings.Cut(lines[0], "#")
+			m.renders[sum] = p.render(p.spec.selects(m.catalogs[p.catalog].apps))
+		}
+	}
+	return nil
+}
+
+func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
+	if s := cs.Status.Sources; len(s) != 1 || s[0].Revision != m.catalogs[p.catalog].String() {
+		return fmt.Errorf("it is at %+v, want %s", s, m.catalogs[p.catalog])
+	}
+	var published, want []string
+	for _, a := range cs.Status.Applications {
+		published = append(published, fmt.Sprint(strings.TrimPrefix(a.Name, soakName+"-"), a.Versions))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.published)) {
+		want = append(want, fmt.Sprint(name, p.published[name].versions))
+	}
+	if !slices.Equal(published, want) {
+		return fmt.Errorf("published are %v, want %v", published, want)
+	}
+	if got, want := slices.Sorted(slices.Values(cs.Status.UsedApprovals)), slices.Sorted(slices.Values(p.used)); !slices.Equal(got, want) {
+		return fmt.Errorf("used up are %v, want %v", got, want)
+	}
+	var bypassed []string
+	for _, name := range cs.Status.Bypassed {
+		bypassed = append(bypassed, strings.TrimPrefix(name, soakName+"-"))
+	}
+	if slices.Sort(bypassed); !slices.Equal(bypassed, m.bypassedOf(p)) {
+		return fmt.Errorf("bypassed are %v, want %v", bypassed, m.bypassedOf(p))
+	}
+	if !p.paused && !conditions.IsTrue(cs, v1alpha1.AppliedCondition) {
+		return errors.New("not applied")
+	}
+	return nil
+}
+
+// heldReasons spells the reasons as the model does.
+func heldReasons(status *v1alpha1.HeldStatus) (reasons []string) {
+	if status == nil {
+		return nil
+	}
+	for _, r := range status.Reasons {
+		name := strings.TrimPrefix(r.Application, soakName+"-")
+		switch r.Reason {
+		case v1alpha1.EmptyResultReason, v1alpha1.BaselineLostReason:
+			reasons = append(reasons, r.Reason)
+		case v1alpha1.RemovalReason:
+			reasons = append(reasons, r.Reason+" "+name)
+		default:
+			for _, v := range r.Versions {
+				reasons = append(reasons, r.Reason+" "+name+" "+v)
+			}
+		}
+	}
+	slices.Sort(reasons)
+	return slices.Compact(reasons)
+}

@@ -1,0 +1,282 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// recover does, often, what people do about the state that the last step has led to; it returns
+// nothing when it did nothing.
+func (k *soak) recover() string {
+	for _, p := range k.model.parts {
+		switch {
+		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
+			p.suspended, p.paused = false, false
+			k.write(p)
+			return "resume " + p.name
+		case p.suspended:
+		case slices.Equal(p.held, []string{"EmptyResult"}) && k.rand.IntN(2) == 0:
+			p.spec.tiers, p.spec.excluded = []string{"gold", "silver"}, nil
+			k.write(p)
+			return "tiers of " + p.name + " as at first"
+		case len(p.held) > 0 && k.rand.IntN(4) == 0:
+			return k.approveHeld(p)
+		case p.conflict && k.rand.IntN(4) == 0:
+			return k.giveWay(p)
+		}
+	}
+	return ""
+}
+
+// giveWay takes out of the names of a part what others hold.
+func (k *soak) giveWay(p *modelPart) string {
+	own := slices.DeleteFunc(slices.Clone(p.spec.names), func(name string) bool {
+		h := k.model.holder(name)
+		return h != nil && h != p
+	})
+	if len(own) == 0 {
+		return ""
+	}
+	p.spec.names = own
+	k.write(p)
+	return fmt.Sprintf("%s gives way and has %v", p.name, own)
+}
+
+// release points Flux to another revision.
+func (k *soak) release() string {
+	catalog := pick(k, []string{"first", "first", "second"})
+	revision, did := k.drawRevision(catalog)
+	k.pointTo(catalog, revision)
+	k.awaitPulled(catalog)
+	return did
+}
+
+// flip labels a live definition as bypassed, or takes the label away.
+func (k *soak) flip() string {
+	name, did := k.drawFlip()
+	k.setBypass(name)
+	return did
+}
+
+// edit changes a spec as Git would.
+func (k *soak) edit() string {
+	p := k.drawPart()
+	did, mutate := k.drawEdit(p)
+	mutate(&p.spec)
+	k.write(p)
+	return did
+}
+
+// moveOne moves the name of an application from one part to another, by one commit.
+func (k *soak) moveOne() string {
+	from, to := k.drawTwo()
+	if len(from.spec.names) < 2 {
+		from, to = to, from
+	}
+	if len(from.spec.names) < 2 {
+		return k.release()
+	}
+	name := pick(k, from.spec.names)
+	from.spec.names, to.spec.names = without(from.spec.names, name), with(to.spec.names, name)
+	k.write(from, to)
+	return fmt.Sprintf("move %s from %s to %s", name, from.name, to.name)
+}
+
+// swap exchanges names between two parts.
+func (k *soak) swap() string {
+	a, b := k.drawTwo()
+	x, y := pick(k, a.spec.names), pick(k, b.spec.names)
+	a.spec.names = with(without(a.spec.names, x), y)
+	b.spec.names = with(without(b.spec.names, y), x)
+	k.write(a, b)
+	return fmt.Sprintf("swap %s of %s and %s of %s", x, a.name, y, b.name)
+}
+
+// contend has a part select what another one has.
+func (k *soak) contend() string {
+	from, to := k.drawTwo()
+	name := pick(k, from.spec.names)
+	to.spec.names = with(to.spec.names, name)
+	k.write(to)
+	return fmt.Sprintf("%s wants %s of %s", to.name, name, from.name)
+}
+
+// approveHeld adds the lines that the status of a held selection says.
+func (k *soak) approveHeld(p *modelPart) string {
+	lines := k.heldLines(p)
+	for _, line := range lines {
+		p.spec.approved = with(p.spec.approved, line)
+	}
+	k.write(p)
+	return fmt.Sprintf("approve %s in %s", strings.Join(lines, ", "), p.name)
+}
+
+// approveAny adds the checksum of a revision that may come, or was.
+func (k *soak) approveAny() string {
+	p := k.drawPart()
+	revision := pick(k, k.revisions[p.catalog])
+	p.spec.approved = with(p.spec.approved, revision.digest)
+	if len(p.spec.approved) > 60 {
+		p.spec.approved = nil
+	}
+	k.write(p)
+	return "approve " + revision.tag + " in " + p.name
+}
+
+// pullRequest changes the tag and a selection in one commit: the selection is applied first. Only
+// where the new spec adds nothing of the old catalog, which could be published in between.
+func (k *soak) pullRequest() string {
+	p := k.drawPart()
+	edited, mutate := k.drawEdit(p)
+	spec := p.spec.clone()
+	mutate(&spec)
+	for name := range spec.selects(k.model.catalogs[p.catalog].apps) {
+		if _, published := p.published[name]; !published {
+			return k.atOnce()
+		}
+	}
+	if len(p.held) > 0 || p.conflict || p.suspended {
+		return k.atOnce()
+	}
+	p.spec = spec
+	revision, released := k.drawRevision(p.catalog)
+	k.write(p)
+	k.pointTo(p.catalog, revision)
+	k.awaitPulled(p.catalog)
+	return "pull request: " + edited + ", " + released
+}
+
+// atOnce shows the controller a new spec together with another revision.
+func (k *soak) atOnce() string {
+	p := k.drawPart()
+	edited, mutate := k.drawEdit(p)
+	revision, released := k.drawRevision(p.catalog)
+	suspended := p.suspended
+	p.suspended = true
+	k.write(p)
+	k.awaitSuspended(p)
+	k.pointTo(p.catalog, revision)
+	k.awaitPulled(p.catalog)
+	mutate(&p.spec)
+	p.suspended = suspended
+	k.write(p)
+	return "at once: " + edited + ", " + released
+}
+
+// reapplyOne has Flux apply once more what it has applied.
+func (k *soak) reapplyOne() string {
+	p := k.drawPart()
+	if p.paused || !p.served() {
+		return k.release()
+	}
+	k.requests++
+	k.requestReconcile(p)
+	k.model.apply(p, true)
+	return "reapply " + p.applier
+}
+
+// rename creates the selection with another name, points its Kustomization there and deletes the old
+// one, by one commit.
+func (k *soak) rename() string {
+	p := k.drawPart()
+	old := p.name
+	k.requests++
+	p.name = fmt.Sprintf("%s-%d", p.applier, k.requests)
+	return fmt.Sprintf("rename %s to %s%s", old, p.name, k.anew(p, old))
+}
+
+// recreate deletes a selection and creates it again, while its Kustomization stays.
+func (k *soak) recreate() string {
+	p := k.drawPart()
+	k.remove(k.selectionOf(p.name))
+	return "create " + p.name + " again" + k.anew(p, "")
+}
+
+// anew creates the selection of a part, often with another spec, and forgets what the status knew.
+func (k *soak) anew(p *modelPart, gone string) (did string) {
+	p.spec.approved, p.suspended = nil, false
+	if k.rand.IntN(2) == 0 {
+		edited, mutate := k.drawEdit(p)
+		mutate(&p.spec)
+		did = ", " + edited
+	}
+	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
+	k.write(p)
+	if gone != "" {
+		k.delete(gone)
+	}
+	return did
+}
+
+// wipe takes the whole status of a selection away, and has it reconciled.
+func (k *soak) wipe() string {
+	p := k.drawPart()
+	if p.suspended || p.baseline == baselineLost {
+		return k.release()
+	}
+	k.of(p.name).wipeStatus()
+	k.requests++
+	k.of(p.name).nudge(fmt.Sprint("wiped ", k.requests))
+	k.model.wipe(p)
+	return "wipe the status of " + p.name
+}
+
+// suspend suspends a selection that nothing is wrong with.
+func (k *soak) suspend() string {
+	p := k.drawPart()
+	if p.conflict || len(p.held) > 0 || p.suspended {
+		return k.release()
+	}
+	p.suspended = true
+	k.write(p)
+	k.awaitSuspended(p)
+	return "suspend " + p.name
+}
+
+// pause suspends a Kustomization.
+func (k *soak) pause() string {
+	p := k.drawPart()
+	p.paused = true
+	k.write(p)
+	return "suspend the Kustomization " + p.applier
+}
+
+// whileDown stops the controller, lets things happen, and starts it, often with an empty data
+// directory.
+func (k *soak) whileDown() string {
+	did := []string{"while down"}
+	if err := system.controller.Stop(); err != nil {
+		k.t.Fatal(err)
+	}
+	if k.rand.IntN(3) > 0 {
+		name, flipped := k.drawFlip()
+		k.setBypass(name)
+		did = append(did, flipped)
+	}
+	catalog := pick(k, []string{"first", "second"})
+	revision, released := k.drawRevision(catalog)
+	k.pointTo(catalog, revision)
+	k.awaitPulled(catalog)
+	did = append(did, released)
+	if k.rand.IntN(2) == 0 {
+		p := k.drawPart()
+		edited, mutate := k.drawEdit(p)
+		mutate(&p.spec)
+		k.write(p)
+		did = append(did, edited)
+	}
+	suspended := slices.ContainsFunc(k.model.parts, func(p *modelPart) bool { return p.suspended })
+	if !suspended && k.rand.IntN(2) == 0 {
+		k.dataDir = ""
+		k.model.loseArchives()
+		did = append(did, "with an empty data directory")
+	}
+	if err := system.restart(k.t.Context(), soakOptions(k.dataDir)); err != nil {
+		k.t.Fatal(err)
+	}
+	k.dataDir = system.controller.DataDir
+	return k.reconsider(strings.Join(did, ", "))
+}
