@@ -143,12 +143,12 @@ e2e: ## Run the end-to-end tests on the local real system.
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
-SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),200)
+SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 
 .PHONY: soak
-soak: ## Compare 200 random catalog revisions, as applied, with a model.
+soak: ## Compare 1,000 random steps of three selections with a model (half an hour).
 	@$(SERVERS)
-	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO) test $(RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 40m -v ./test/e2e
+	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO) test $(RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH.

@@ -138,7 +138,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		p.revisions = map[string]bool{}
 	}
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
-	p.seen = maps.Clone(next)
+	p.seen, p.then = maps.Clone(next), catalog.apps
 	p.revisions[p.render(next)] = true
 	p.compared = p.applied
 	p.used = slices.DeleteFunc(slices.Clone(p.spec.approved), func(entry string) bool {

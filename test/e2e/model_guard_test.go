@@ -23,7 +23,7 @@ func (m *model) objections(p *modelPart, next map[string]app) []string {
 	case p.baseline == baselineLost:
 		return []string{"BaselineLost"}
 	}
-	reasons := slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next))
+	reasons := slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next), m.unknownNames(p, next))
 	slices.Sort(reasons)
 	return slices.Compact(reasons)
 }
@@ -79,6 +79,32 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (reasons []stri
 		}
 	}
 	return reasons
+}
+
+// unknownNames returns UnknownName where an edit takes away something published, and adds to the limit
+// what is in no catalog, now or then.
+func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
+	removes := false
+	for name := range p.published {
+		_, stays := next[name]
+		removes = removes || !stays
+	}
+	if !removes || p.baseline != baselineRecord {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, apps := range []map[string]app{p.then, m.catalogs[p.catalog].apps} {
+		for name, a := range apps {
+			known[name], known[a.tier] = true, true
+		}
+	}
+	mentions := slices.Concat(p.spec.tiers, p.spec.names)
+	if slices.ContainsFunc(mentions, func(name string) bool {
+		return !known[name] && !slices.Contains(p.reviewed.tiers, name) && !slices.Contains(p.reviewed.names, name)
+	}) {
+		return []string{"UnknownName"}
+	}
+	return nil
 }
 
 // pruned returns what the Kustomization would delete although nobody has compared it: it has applied

@@ -37,6 +37,7 @@ type modelPart struct {
 	published map[string]app  // in the artifact
 	reviewed  modelSpec       // the spec of what is published
 	seen      map[string]app  // the catalog of what is published, as far as it is published
+	then      map[string]app  // the whole catalog of what is published
 	revision  string          // the catalog's digest of what is published; empty when not known
 	revisions map[string]bool // all that were published
 	compared  string          // what the Kustomization had applied when it was compared

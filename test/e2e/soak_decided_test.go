@@ -93,7 +93,7 @@ func heldReasons(status *v1alpha1.HeldStatus) (reasons []string) {
 	for _, r := range status.Reasons {
 		name := strings.TrimPrefix(r.Application, soakName+"-")
 		switch r.Reason {
-		case v1alpha1.EmptyResultReason, v1alpha1.BaselineLostReason:
+		case v1alpha1.EmptyResultReason, v1alpha1.BaselineLostReason, v1alpha1.UnknownNameReason:
 			reasons = append(reasons, r.Reason)
 		case v1alpha1.RemovalReason:
 			reasons = append(reasons, r.Reason+" "+name)
