@@ -295,6 +295,29 @@ func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 	c.equal("the artifact once it is let go", c.announced("alpha").Status.Artifact != nil, true)
 }
 
+// TestOfTwoThatWaitOneGetsWhatIsGivenUp: that which asked first.
+func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
+	c := moving(t)
+	c.selection("gamma", compared, without("argocd", "nginx"))
+	c.consumer("gamma", "gamma", pruning)
+	c.settle("gamma")
+	c.flux("gamma", "gamma", "falco")
+	c.change("beta", without("falco"))
+	c.change("gamma", without("nginx"))
+	c.rounds("beta", "gamma")
+	c.equal("conditions of the first", conditionsOf(c.get("beta")), stalled("Conflict"))
+	c.equal("conditions of the second", conditionsOf(c.get("gamma")), stalled("Conflict"))
+	c.change("alpha", without("argocd", "nginx", "falco"))
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
+	c.rounds("alpha", "gamma", "beta")
+	c.ready("alpha", "beta")
+	c.equal("conditions of the second at the end", conditionsOf(c.get("gamma")), stalled("Conflict"))
+	c.equal("what it served before", c.announced("gamma").Status.Artifact != nil, true)
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "gamma", "beta")
+	c.equal("conditions of the second once it is applied", conditionsOf(c.get("gamma")), stalled("Conflict"))
+}
+
 // TestWhoHasPublishedNothingGivesNothingUp: its Kustomization has what was published under another name.
 func TestWhoHasPublishedNothingGivesNothingUp(t *testing.T) {
 	c := moving(t)

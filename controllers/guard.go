@@ -54,11 +54,14 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
 	verdict := guard.Decide(ctx, last, next)
+	if verdict.LosingEdit {
+		// Before it is held: what follows may bring back what is lost.
+		if err := r.settled(ctx, cs, p.observed); err != nil {
+			return err
+		}
+	}
 	if len(verdict.Held) > 0 && !approved {
 		return hold(cs, p, guard.MostSerious(verdict.Held), heldReasons(verdict.Held, p.result.Selection))
-	}
-	if verdict.LosingEdit {
-		return r.settled(ctx, cs, p.observed)
 	}
 	return nil
 }

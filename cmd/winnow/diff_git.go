@@ -161,6 +161,11 @@ func (c *gitComparison) selection(ctx context.Context, p pair) (*diff.Selection,
 		out.Unknown = slices.Compact(out.Unknown)
 		return out, nil
 	}
+	return c.rendered(ctx, p, before, after, out)
+}
+
+// rendered compares the states that the references lead to. out is returned when one of them is invalid.
+func (c *gitComparison) rendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
 	from, err := c.side(ctx, p.from, before)
 	if failed(out, beforePrefix, err) {
 		return out, nil

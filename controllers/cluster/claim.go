@@ -32,10 +32,13 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	name := client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
 	c.reservations(cs.UID, wanted, mine, held, rivals)
-	put(&c.claims.proposed, cs.UID, proposal{name: name, keys: wanted, holders: held})
+	c.claims.propose(cs.UID, proposal{name: name, keys: wanted, holders: held})
 	admitted := c.claims.admissible()
 	if !admitted[cs.UID] {
-		blocking, _ := c.claims.blocked(cs.UID, admitted)
+		blocking, blocked := c.claims.blocked(cs.UID, admitted)
+		if !blocked {
+			blocking = c.claims.rivalsOf(cs.UID, admitted)
+		}
 		c.claims.await(name, blocking)
 		c.claims.mu.Unlock()
 		return conflict(blocking, false)
@@ -91,8 +94,9 @@ func (c *Cluster) reservations(uid types.UID, wanted, mine Keys, held map[safegu
 	now := c.Now()
 	mayRevoke := now.Sub(c.claims.revoked[uid]) > reservationTimeout
 	for key := range wanted {
-		_, owned := held[key]
-		if owned || mine[key] {
+		if h, owned := held[key]; owned && c.claims.gaveUp(key, h) {
+			delete(held, key)
+		} else if owned || mine[key] {
 			continue
 		}
 		r, reserved := c.claims.reserved[key]

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +30,8 @@ type claims struct {
 	wanted map[types.UID]Keys
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
 	proposed map[types.UID]proposal
+	// asked counts the proposals.
+	asked uint64
 	// reserved maps a key that nobody has applied to the selection that may publish it.
 	reserved map[safeguard.Key]reservation
 	// revoked maps a selection to the time at which it lost a reservation.
@@ -43,7 +48,9 @@ type claims struct {
 // proposal is what a selection is about to publish.
 type proposal struct {
 	name types.NamespacedName
-	keys Keys
+	// asked orders the proposals by when the selection began to ask.
+	asked uint64
+	keys  Keys
 	// holders maps the keys that others hold to their holders.
 	holders map[safeguard.Key]holder
 }
@@ -182,10 +189,23 @@ func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
 
 // admissible returns the proposals that may be published: each of their keys is free, or its holder
 // gives it up in a proposal that may be published as well. So a swap goes on as a whole, or not at
-// all.
+// all. Of several that want one key, the one that asked first gets it.
 func (c *claims) admissible() map[types.UID]bool {
+	candidates := maps.Clone(c.proposed)
+	for {
+		admitted := c.unblocked(candidates)
+		late, found := c.secondOf(admitted)
+		if !found {
+			return admitted
+		}
+		delete(candidates, late)
+	}
+}
+
+// unblocked returns the largest part of the proposals of which none waits for what is not in it.
+func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool {
 	admitted := map[types.UID]bool{}
-	for uid := range c.proposed {
+	for uid := range candidates {
 		admitted[uid] = true
 	}
 	for changed := true; changed; {
@@ -198,6 +218,52 @@ func (c *claims) admissible() map[types.UID]bool {
 		}
 	}
 	return admitted
+}
+
+// secondOf returns the first of the admitted ones, in the order in which they asked, that wants a key
+// which an earlier one gets.
+func (c *claims) secondOf(admitted map[types.UID]bool) (types.UID, bool) {
+	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
+		return cmp.Compare(c.proposed[a].asked, c.proposed[b].asked)
+	})
+	taken := Keys{}
+	for _, uid := range order {
+		if overlap(taken, c.proposed[uid].keys) {
+			return uid, true
+		}
+		maps.Copy(taken, c.proposed[uid].keys)
+	}
+	return "", false
+}
+
+// propose notes what a selection is about to publish. Whoever asks on keeps its place.
+func (c *claims) propose(uid types.UID, p proposal) {
+	if last, ok := c.proposed[uid]; ok {
+		p.asked = last.asked
+	} else {
+		c.asked++
+		p.asked = c.asked
+	}
+	put(&c.proposed, uid, p)
+}
+
+// rivalsOf returns, by key, the admitted ones that get what a proposal wants.
+func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]holder {
+	rivals := map[safeguard.Key]holder{}
+	for other := range admitted {
+		for key := range c.proposed[uid].keys {
+			if p := c.proposed[other]; other != uid && p.keys[key] {
+				rivals[key] = holder{selection: p.name, uid: other}
+			}
+		}
+	}
+	return rivals
+}
+
+// gaveUp reports whether the holder of a key has published without it, and does not ask for it.
+func (c *claims) gaveUp(key safeguard.Key, h holder) bool {
+	served, known := c.served[h.uid]
+	return h.uid != "" && known && !served[key] && !c.proposed[h.uid].keys[key]
 }
 
 // blocked returns the keys that keep a proposal from being published while only the admitted ones are.

@@ -45,6 +45,8 @@ type Cluster struct {
 	// gone maps types.NamespacedName to the UID of a selection that is deleted, which the cache may
 	// not know yet.
 	gone sync.Map
+	// seen maps the types.NamespacedName of a selection to its UID.
+	seen sync.Map
 	// acted maps a UID to whether the selection acted on this cluster when it was inspected last.
 	acted sync.Map
 	// inspected maps a UID to the kinds that concern what the selection rendered last.
@@ -90,8 +92,14 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	c.enqueueOthers(ctx, cs, served)
 }
 
-// Gone is called once the cache knows that a selection is deleted.
-func (c *Cluster) Gone(key types.NamespacedName) { c.gone.Delete(key) }
+// Gone is called once the cache does not have a selection any more: it was deleted, or another shard
+// has it from now on.
+func (c *Cluster) Gone(key types.NamespacedName) {
+	c.gone.Delete(key)
+	if uid, seen := c.seen.LoadAndDelete(key); seen {
+		c.claims.forget(uid.(types.UID))
+	}
+}
 
 // warning is what is sent once for a selection.
 type warning struct {

@@ -49,6 +49,7 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 	if consumed, err = c.ConsumersOf(ctx, cs); err != nil {
 		return consumed, 0, fmt.Errorf("looking for Kustomizations: %w", err)
 	}
+	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
