@@ -157,7 +157,7 @@ func (m *model) clone() *model {
 func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
-		fmt.Fprintf(&text, "%s held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.held, p.conflict,
+		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
 			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.render(p.published))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
@@ -199,7 +199,10 @@ func (m *model) bypassedOf(p *modelPart) (names []string) {
 	return names
 }
 
-// inInventory reports whether Flux looks after a definition: only then does a bypass need the mark.
-func (m *model) inInventory(name string) bool {
-	return slices.ContainsFunc(m.parts, func(p *modelPart) bool { return p.inventory[name] })
+// needsMark reports whether Flux looks after a definition, and somebody knows its kind: only then does a
+// bypass need the mark at once.
+func (m *model) needsMark(name string) bool {
+	return slices.ContainsFunc(m.parts, func(p *modelPart) bool {
+		return p.inventory[name] && (p.served() || len(p.wants) > 0)
+	})
 }

@@ -74,7 +74,7 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	}
 	var bypassed []string
 	for _, name := range cs.Status.Bypassed {
-		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] {
+		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] { // nobody holds other ones
 			bypassed = append(bypassed, name)
 		}
 	}

@@ -68,7 +68,7 @@ func (k *soak) settle(did string) {
 				}
 				return nil
 			}
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("%w; the model is\n%s", err, m))
 		}
 		return errors.Join(errs...)
 	})
@@ -167,7 +167,7 @@ func (o *observed) compareLive(m *model) error {
 		want := m.live[name]
 		object, lives := o.live[name]
 		got := showLive(name, object)
-		if !m.inInventory(name) && want.bypassed { // whoever publishes it has to mark it, and may have
+		if !m.needsMark(name) && want.bypassed { // whoever publishes it has to mark it, and may have
 			got = strings.Replace(got, " bypassed and marked", " bypassed", 1)
 			got = strings.Replace(got, " bypassed", " bypassed and marked", 1)
 		}
