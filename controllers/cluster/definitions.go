@@ -80,14 +80,14 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 	var concerned []types.NamespacedName
 	cared := false
 	for _, cs := range selections {
-		mine := c.served(cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object)
+		mine := c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object)
 		cared = cared || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
 	if !cared && ownsAnyMark(object) {
-		concerned = append(concerned, c.anyOfKind(selections, kind)...)
+		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
 	}
 	return concerned
 }
@@ -100,9 +100,9 @@ func differ(before, after client.Object) bool {
 
 // anyOfKind returns one selection that has published definitions of a kind, to look after what
 // nobody holds.
-func (c *Cluster) anyOfKind(selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
-		for key := range c.served(cs) {
+		for key := range c.served(ctx, cs) {
 			if key.Group == kind.Group && key.Kind == kind.Kind {
 				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
 			}
