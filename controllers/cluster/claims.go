@@ -109,6 +109,9 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	put(&c.served, uid, keys)
+	maps.DeleteFunc(c.reserved, func(key safeguard.Key, r reservation) bool {
+		return r.uid == uid && !keys[key] && !c.proposed[uid].keys[key]
+	})
 }
 
 // want replaces what a selection renders.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,10 +79,12 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		return nil
 	}
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
+	applier := c.selectionOf(ctx, ownerOf(object))
 	var concerned []types.NamespacedName
 	cared := false
 	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object)
+		mine := c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object) ||
+			client.ObjectKeyFromObject(cs).String() == applier
 		cared = cared || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
@@ -90,6 +94,17 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
 	}
 	return concerned
+}
+
+// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, as far
+// as the cache knows it.
+func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
+	reader := c.Kinds.Readers()[kustomizationKind]
+	ks := &kustomizev1.Kustomization{}
+	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
+		return ""
+	}
+	return strings.Join(consumedArtifact(ks), "")
 }
 
 // differ reports whether more than the status changed.
