@@ -59,6 +59,7 @@ func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) pub
 // proposal is a render on its way to be published, and what was found about it.
 type proposal struct {
 	next     publication
+	options  render.Options
 	record   *publishedRecord
 	observed []observedSource
 	loaded   []loadedSource
@@ -74,7 +75,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if err != nil {
 		return err
 	}
-	p := &proposal{start: this.start, record: recordOf(cs)}
+	p := &proposal{options: opts, start: this.start, record: recordOf(cs)}
 	if p.observed, err = r.observe(ctx, cs); err != nil {
 		return err
 	}
@@ -92,19 +93,9 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 		r.Cluster.Withdraw(ctx, cs)
 		return nil
 	}
-	r.recall(cs, p.observed)
-	if p.loaded, err = r.load(ctx, p.observed); err != nil {
+	if err := r.render(ctx, cs, p, this, consumed); err != nil {
 		return err
 	}
-	p.result, err = render.Render(ctx, selectionSources(p.loaded), opts)
-	this.found(p.result, err, p.loaded, opts)
-	if err != nil {
-		return holdEmpty(cs, p, err)
-	}
-	if p.around, err = r.Cluster.Inspect(ctx, cs, consumed, p.result.Definitions); err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
-	}
-	r.Cluster.Want(cs, consumed, p.result.Definitions)
 	if err := r.admit(ctx, cs, p); err != nil {
 		return err
 	}
@@ -114,6 +105,25 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	}
 	p.next.artifact, p.next.names = *artifact, this.names
 	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, p))
+}
+
+// render renders what was observed, and looks at the cluster around it.
+func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal, this *attempt,
+	consumed cluster.Consumers) (err error) {
+	r.recall(cs, p.observed)
+	if p.loaded, err = r.load(ctx, p.observed); err != nil {
+		return err
+	}
+	p.result, err = render.Render(ctx, selectionSources(p.loaded), p.options)
+	this.found(p.result, err, p.loaded, p.options)
+	if err != nil {
+		return holdEmpty(cs, p, err)
+	}
+	if p.around, err = r.Cluster.Inspect(ctx, cs, consumed, p.result.Definitions); err != nil {
+		return fail(v1alpha1.StorageFailedReason, err)
+	}
+	r.Cluster.Want(cs, consumed, p.result.Definitions)
+	return nil
 }
 
 // admit returns nil once nothing speaks against a render: no safeguard, nobody who holds one of its

@@ -190,7 +190,7 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 			good.cs.Status.Published = record
 			source := e.source(applications(t, "argocd falco"))
 			e.edit(exclude("nginx"))
-			e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0", "VersionRemoval argocd 2.0.0"})
+			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
 			e.restart()
 			e.hold(good, "Removal")
 			e.approve(source.Digest)

@@ -92,8 +92,8 @@ func run(ctx context.Context, o *options) error {
 			Accounts:  cluster.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
 			Published: controllers.PublishedDefinitions, Now: time.Now,
 		},
-		SettleDelay:          o.settleDelay,
-		Pushes:               controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
+		SettleDelay: o.settleDelay,
+		Pushes:      controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
 	}
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)

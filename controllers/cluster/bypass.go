@@ -81,10 +81,10 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	key, owner := keyOf(object), ownerOf(object)
 	switch {
 	case !consumed.Known:
-		return c.served(cs)[key] || appliedBy(cs, object), nil
+		return c.served(ctx, cs)[key] || appliedBy(cs, object), nil
 	case consumed.include(owner):
 		return true, nil
-	case !c.served(cs)[key] || !c.claims.holds(cs.UID, key):
+	case !c.served(ctx, cs)[key] || !c.claims.holds(cs.UID, key):
 		return false, nil
 	}
 	acts, err := c.actsHere(ctx, cs, owner)

@@ -87,40 +87,52 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return held, mine, rivals, err
 }
 
-// reservations adds to held the holders of the keys that nobody has applied. A reservation is revoked
-// when its Kustomization failed, or did not apply it in time; a selection that lost one in this way
-// does not take one in the same time, or two that both fail would take turns. The lock is held.
+// reservations adds to held the holders of the keys that nobody has applied, or whose holder gave them
+// up. The lock is held.
 func (c *Cluster) reservations(uid types.UID, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
-	now := c.Now()
-	mayRevoke := now.Sub(c.claims.revoked[uid]) > reservationTimeout
 	for key := range wanted {
-		if h, owned := held[key]; owned && c.claims.gaveUp(key, h) {
-			delete(held, key)
-		} else if owned || mine[key] {
+		h, owned := held[key]
+		if mine[key] || owned && !c.claims.gaveUp(key, h) {
 			continue
 		}
-		r, reserved := c.claims.reserved[key]
-		if reserved && r.uid == uid {
-			continue
+		delete(held, key)
+		if h, reserved := c.reservedBy(uid, key, rivals); reserved {
+			held[key] = h
 		}
-		i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
-		if i < 0 {
-			if p, ok := c.claims.proposed[r.uid]; reserved && ok && p.keys[key] {
-				held[key] = holder{selection: p.name, uid: r.uid}
-			}
-			continue
-		}
-		if !reserved {
-			r = reservation{rivals[i].uid, now}
-			put(&c.claims.reserved, key, r)
-		}
-		if !rivals[i].applied && (rivals[i].failed || now.Sub(r.since) > reservationTimeout) && mayRevoke {
-			put(&c.claims.revoked, r.uid, now)
-			put(&c.claims.reserved, key, reservation{uid, now})
-			continue
-		}
-		held[key] = holder{selection: rivals[i].selection, uid: rivals[i].uid}
 	}
+}
+
+// reservedBy returns the other selection that has reserved a key, if there is one. The oldest one that
+// serves it has, where that is not known. The lock is held.
+func (c *Cluster) reservedBy(uid types.UID, key safeguard.Key, rivals []rival) (holder, bool) {
+	r, reserved := c.claims.reserved[key]
+	if reserved && r.uid == uid {
+		return holder{}, false
+	}
+	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
+	if i < 0 {
+		p, pending := c.claims.proposed[r.uid]
+		return holder{selection: p.name, uid: r.uid}, reserved && pending && p.keys[key]
+	}
+	if !reserved {
+		r = reservation{rivals[i].uid, c.Now()}
+		put(&c.claims.reserved, key, r)
+	}
+	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(uid, key, r, rivals[i])
+}
+
+// revoke takes a reservation from a selection whose Kustomization failed, or did not apply it in time,
+// and reports whether it did. Who lost one in this way takes none in the same time, or two that both
+// fail would take turns. The lock is held.
+func (c *Cluster) revoke(uid types.UID, key safeguard.Key, r reservation, by rival) bool {
+	now := c.Now()
+	unapplied := !by.applied && (by.failed || now.Sub(r.since) > reservationTimeout)
+	if !unapplied || now.Sub(c.claims.revoked[uid]) <= reservationTimeout {
+		return false
+	}
+	put(&c.claims.revoked, r.uid, now)
+	put(&c.claims.reserved, key, reservation{uid, now})
+	return true
 }
 
 // Contested returns a *ConflictError when what a selection serves is held by others: both would have
@@ -135,7 +147,7 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 	if around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published), false); err != nil {
 		return err
 	}
-	served := c.served(cs)
+	served := c.served(ctx, cs)
 	held, mine, rivals, err := c.contenders(ctx, cs, served, around)
 	if err != nil {
 		return err
@@ -166,13 +178,13 @@ func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next [
 // Withdraw ends what a selection proposed: it is not going to publish that.
 func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
-		c.enqueueOthers(ctx, cs, c.served(cs))
+		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
 	}
 }
 
 // Commit notes what a selection serves from now on, and enqueues the others that this concerns.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
-	before := c.served(cs)
+	before := c.served(ctx, cs)
 	now := around.Consumers.liveKeys(next)
 	c.claims.serve(cs.UID, now)
 	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
@@ -199,7 +211,7 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	}
 	var concerned []types.NamespacedName
 	for _, other := range others {
-		if overlap(changed, c.served(other)) || overlap(changed, c.claims.wantedBy(other.UID)) {
+		if overlap(changed, c.served(ctx, other)) || overlap(changed, c.claims.wantedBy(other.UID)) {
 			concerned = append(concerned, client.ObjectKeyFromObject(other))
 		}
 	}

@@ -104,22 +104,21 @@ func (c *claims) servedBy(uid types.UID) (Keys, bool) {
 	return keys, known
 }
 
-// serve replaces the live keys of a selection's artifact and returns those before.
-func (c *claims) serve(uid types.UID, keys Keys) Keys {
+// serve replaces the live keys of a selection's artifact.
+func (c *claims) serve(uid types.UID, keys Keys) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.served[uid]
 	put(&c.served, uid, keys)
-	return before
+	maps.DeleteFunc(c.reserved, func(key safeguard.Key, r reservation) bool {
+		return r.uid == uid && !keys[key] && !c.proposed[uid].keys[key]
+	})
 }
 
-// want replaces what a selection renders and returns what it rendered before.
-func (c *claims) want(uid types.UID, keys Keys) Keys {
+// want replaces what a selection renders.
+func (c *claims) want(uid types.UID, keys Keys) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	before := c.wanted[uid]
 	put(&c.wanted, uid, keys)
-	return before
 }
 
 // wants reports whether a selection renders a key.

@@ -77,7 +77,7 @@ func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]
 // for it.
 func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
-	served := c.served(cs)
+	served := c.served(ctx, cs)
 	c.gone.Store(key, cs.UID)
 	c.claims.forget(cs.UID)
 	c.acted.Delete(cs.UID)

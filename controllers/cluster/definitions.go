@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,19 +79,32 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		return nil
 	}
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
+	applier := c.selectionOf(ctx, ownerOf(object))
 	var concerned []types.NamespacedName
 	cared := false
 	for _, cs := range selections {
-		mine := c.served(cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object)
+		mine := c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object) ||
+			client.ObjectKeyFromObject(cs).String() == applier
 		cared = cared || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
 	if !cared && ownsAnyMark(object) {
-		concerned = append(concerned, c.anyOfKind(selections, kind)...)
+		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
 	}
 	return concerned
+}
+
+// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, as far
+// as the cache knows it.
+func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
+	reader := c.Kinds.Readers()[kustomizationKind]
+	ks := &kustomizev1.Kustomization{}
+	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
+		return ""
+	}
+	return strings.Join(consumedArtifact(ks), "")
 }
 
 // differ reports whether more than the status changed.
@@ -100,9 +115,9 @@ func differ(before, after client.Object) bool {
 
 // anyOfKind returns one selection that has published definitions of a kind, to look after what
 // nobody holds.
-func (c *Cluster) anyOfKind(selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
-		for key := range c.served(cs) {
+		for key := range c.served(ctx, cs) {
 			if key.Group == kind.Group && key.Kind == kind.Kind {
 				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
 			}

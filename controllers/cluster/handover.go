@@ -31,7 +31,7 @@ func (e *HandoverError) Error() string { return e.message }
 //
 // What others render is known once they were evaluated, so that the giver waits for that, bounded.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
-	leaving := c.prunable(cs, around, c.served(cs).without(around.Consumers.liveKeys(next)))
+	leaving := c.prunable(around, c.served(ctx, cs).without(around.Consumers.liveKeys(next)))
 	if len(leaving) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 
 // prunable returns the live objects that a Kustomization of the selection will delete once its
 // artifact lacks them.
-func (c *Cluster) prunable(cs *v1alpha1.CatalogSelection, around *Surroundings, leaving Keys) map[safeguard.Key]*liveMeta {
+func (c *Cluster) prunable(around *Surroundings, leaving Keys) map[safeguard.Key]*liveMeta {
 	found := map[safeguard.Key]*liveMeta{}
 	if len(leaving) == 0 {
 		return found
@@ -139,7 +139,7 @@ const keptRetry = 5 * time.Second
 func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (again bool, err error) {
 	var errs []error
 	for _, object := range live {
-		if !owns(object, pruneAnnotation) || !consumed.include(ownerOf(object)) || !c.served(cs)[keyOf(object)] {
+		if !owns(object, pruneAnnotation) || !consumed.include(ownerOf(object)) || !c.served(ctx, cs)[keyOf(object)] {
 			continue
 		}
 		if again = true; !consumed.appliedHere() {

@@ -87,7 +87,7 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 
 // served returns the live keys of a selection's artifact; none where that is not known. A selection
 // without a record gives up nothing: its Kustomization may have what another one of its name published.
-func (c *Cluster) served(cs *v1alpha1.CatalogSelection) Keys {
+func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
 	if keys, known := c.claims.servedBy(cs.UID); known {
 		return keys
 	}
@@ -95,9 +95,9 @@ func (c *Cluster) served(cs *v1alpha1.CatalogSelection) Keys {
 	if definitions == nil {
 		return nil
 	}
-	consumed, err := c.ConsumersOf(context.Background(), cs)
+	consumed, err := c.ConsumersOf(ctx, cs)
 	if err != nil {
-		consumed = Consumers{}
+		return Consumers{}.liveKeys(definitions)
 	}
 	keys := consumed.liveKeys(definitions)
 	c.claims.serve(cs.UID, keys)
@@ -156,7 +156,7 @@ func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.Ca
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
 		r := rival{uid: other.UID, selection: client.ObjectKeyFromObject(other), keys: Keys{}}
-		for key := range c.served(other) {
+		for key := range c.served(ctx, other) {
 			if wanted[key] {
 				r.keys[key] = true
 			}

@@ -57,8 +57,8 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 		c.claims.serve(cs.UID, consumed.liveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
-		c.enqueueOthers(ctx, cs, c.served(cs))
-	} else if known && len(before.without(c.served(cs))) > 0 {
+		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
+	} else if known && len(before.without(c.served(ctx, cs))) > 0 {
 		c.enqueueOthers(ctx, cs, before)
 	}
 	live, err := c.liveDefinitions(ctx, cs, c.kindsToAttend(cs, published), false)

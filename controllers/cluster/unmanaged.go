@@ -25,12 +25,12 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	var orphans []*liveMeta
 	var errs []error
 	for _, object := range live {
-		held := c.isServed(cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
+		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !spared(object)
 		switch {
 		case orphan && labels:
 			orphans = append(orphans, object)
-		case !orphan || !c.labelledBy(others, object):
+		case !orphan || !c.labelledBy(ctx, others, object):
 			errs = append(errs, c.unlabel(ctx, cs, object))
 		}
 	}
@@ -95,13 +95,13 @@ func spared(object *liveMeta) bool {
 }
 
 // isServed reports whether a selection publishes the definition, or renders it.
-func (c *Cluster) isServed(cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
 	key := keyOf(object)
-	if c.served(cs)[key] || c.claims.wants(cs.UID, key) {
+	if c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if appliedBy(other, object) || c.served(other)[key] || c.claims.wants(other.UID, key) {
+		if appliedBy(other, object) || c.served(ctx, other)[key] || c.claims.wants(other.UID, key) {
 			return true
 		}
 	}
@@ -127,11 +127,11 @@ func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelectio
 }
 
 // labelledBy reports whether one of the selections labels orphans of the definition's kind.
-func (c *Cluster) labelledBy(others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
 		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
-			len(c.anyOfKind([]*v1alpha1.CatalogSelection{other}, kind)) > 0 {
+			len(c.anyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
 			return true
 		}
 	}

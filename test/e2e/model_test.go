@@ -113,10 +113,6 @@ func (l liveApp) String() string {
 	return text
 }
 
-func sameContent(a, b app) bool {
-	return slices.Equal(a.versions, b.versions) && a.values == b.values
-}
-
 // render spells what a part publishes: the same text, the same artifact.
 func (p *modelPart) render(apps map[string]app) string {
 	var text strings.Builder
