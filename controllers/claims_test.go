@@ -344,3 +344,16 @@ func TestASuspendedSelectionKeepsWhatItHolds(t *testing.T) {
 	c.rounds("alpha", "beta")
 	c.equal("conditions", conditionsOf(c.get("beta")), stalled("Conflict"))
 }
+
+// TestWhatAnInventoryHasIsNoOrphan: the labels of what Flux has applied are not touched.
+func TestWhatAnInventoryHasIsNoOrphan(t *testing.T) {
+	c := publishing(t)
+	c.edit(labelling)
+	c.applies("apps")
+	c.consumer("git", "", gitFed)
+	c.flux("git", "other", "falco")
+	c.create("zeta")
+	c.rounds("kkp")
+	c.equal("marks of what is applied by Git", c.marks("falco"), []string{"label winnow", "label NAMESPACE", "label other"})
+	c.equal("marks of what nobody has applied", c.marks("zeta"), []string{"unmanaged true by winnow-marks"})
+}

@@ -32,15 +32,12 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
 	last, err := r.baseline(ctx, cs, p.record)
 	var lost *baselineError
-	if errors.As(err, &lost) {
-		if approved {
-			return nil
-		}
+	switch {
+	case errors.As(err, &lost) && !approved:
 		return hold(cs, p, v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
 			Reason: v1alpha1.BaselineLostReason, Message: lost.Error(),
 		}})
-	}
-	if err != nil {
+	case lost == nil && err != nil:
 		return err
 	}
 	next := guard.Next{Selection: cs, Sources: guardSources(p.loaded), Result: p.result}

@@ -82,10 +82,10 @@ func (r *publishedRecord) revisions(cs *v1alpha1.CatalogSelection) []string {
 	if r != nil && len(r.Revisions) > 0 {
 		return r.Revisions
 	}
-	if r == nil || cs.Status.Artifact == nil {
-		return nil
+	var revisions []string
+	if cs.Status.Artifact != nil {
+		revisions = append(revisions, cs.Status.Artifact.Revision)
 	}
-	revisions := []string{cs.Status.Artifact.Revision}
 	for _, snapshot := range cs.Status.History {
 		revisions = append(revisions, snapshot.Metadata["revision"])
 	}
