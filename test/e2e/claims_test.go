@@ -151,12 +151,14 @@ func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 		return nil
 	})
 	e.of("one").awaitAppliedCondition("True Succeeded")
+	e.assertSameObjects(before, e.uids())
 
 	e.commit([]string{e.selecting("one", names(a, b))})
 	for i := range someIntervals {
 		e.of("one").awaitStalled(v1alpha1.ConflictReason)
 		e.of("one").nudge(fmt.Sprint(i))
 		e.of("two").nudge(fmt.Sprint(i))
+		e.assertSameObjects(before, e.uids())
 	}
 	e.commit([]string{e.selecting("one", names(a)), e.applying("two", "two", "suspend: false")})
 	after := e.awaitParts(part{"one", "one", []string{a}}, part{"two", "two", []string{b, c}})

@@ -18,7 +18,7 @@ import (
 // decided compares what a selection says with the model.
 func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
 	reason := conditions.GetReason(cs, meta.ReadyCondition)
-	if cs.Status.Withheld != "" {
+	if w := cs.Status.Withheld; w != "" && !firstHeld(p, w) {
 		return fmt.Errorf("withheld by %s", cs.Status.Withheld)
 	}
 	if got := heldReasons(cs.Status.Held); !slices.Equal(got, p.held) {
@@ -35,6 +35,12 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 	return o.decidedPublished(m, p, cs)
 }
 
+// firstHeld reports whether a new selection is held that was rendered before its Kustomization was
+// pointed to it: it serves nothing yet, and what releases it is the checksum of the render.
+func firstHeld(p *modelPart, withheld string) bool {
+	return withheld == v1alpha1.NoConsumerReason && p.baseline == baselineNone && len(p.held) > 0
+}
+
 func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
 	if want := m.catalogs[p.catalog].String(); cs.Status.Held.Revision != want {
 		return fmt.Errorf("held is %s, want %s", cs.Status.Held.Revision, want)
@@ -43,12 +49,12 @@ func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelec
 		return fmt.Errorf("Ready is %t while held", ready)
 	}
 	line, known := m.lines(p)
+	known = known && cs.Status.Withheld == ""
 	if lines := cs.Status.Held.Approve; !slices.Contains(p.held, "EmptyResult") {
 		if len(lines) != 1 || known && lines[0] != line {
 			return fmt.Errorf("released by %q, want %q", lines, line)
 		}
-		if !known {
-			sum, _, _ := strings.Cut(lines[0], "#")
+		if sum, _, _ := strings.Cut(lines[0], "#"); !known && sum != m.catalogs[p.catalog].digest {
 			m.renders[sum] = p.render(p.spec.selects(m.catalogs[p.catalog].apps))
 		}
 	}
