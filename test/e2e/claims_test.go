@@ -132,3 +132,33 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 	}
 	e.assertSameObjects(before, e.uids())
 }
+
+// What one selection has given up, and another one has published, is the other one's, although the labels
+// on it are still those of the first Kustomization.
+func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
+	e := newEstate(t, "midway", catalogOf("midway"))
+	a, b, c := "midway-a", "midway-b", "midway-c"
+	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
+	parts := []part{{"one", "one", []string{a, b}}, {"two", "two", []string{c}}}
+	e.commit(e.manifests(parts))
+	before := e.awaitParts(parts...)
+	e.commit([]string{e.applying("two", "two", "suspend: true")})
+	e.commit([]string{e.selecting("one", names(a)), e.selecting("two", names(b, c))})
+	e.of("two").awaitSelection("publishes what moved", func(cs *v1alpha1.CatalogSelection) error {
+		if !conditions.IsReady(cs) || len(cs.Status.Applications) != 2 {
+			return fmt.Errorf("published are %+v", cs.Status.Applications)
+		}
+		return nil
+	})
+	e.of("one").awaitAppliedCondition("True Succeeded")
+
+	e.commit([]string{e.selecting("one", names(a, b))})
+	for i := range someIntervals {
+		e.of("one").awaitStalled(v1alpha1.ConflictReason)
+		e.of("one").nudge(fmt.Sprint(i))
+		e.of("two").nudge(fmt.Sprint(i))
+	}
+	e.commit([]string{e.selecting("one", names(a)), e.applying("two", "two", "suspend: false")})
+	after := e.awaitParts(part{"one", "one", []string{a}}, part{"two", "two", []string{b, c}})
+	e.assertSameObjects(before, after)
+}

@@ -122,3 +122,19 @@ func (s *scenario) awaitNote(name, want string) {
 		return nil
 	})
 }
+
+// definitions lists the scenario's ApplicationDefinitions in the cluster by name.
+func (s *scenario) definitions(ctx context.Context) (map[string]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinitionList"})
+	if err := system.Client().List(ctx, list); err != nil {
+		return nil, err
+	}
+	found := map[string]unstructured.Unstructured{}
+	for _, item := range list.Items {
+		if strings.HasPrefix(item.GetName(), s.name+"-") {
+			found[item.GetName()] = item
+		}
+	}
+	return found, nil
+}

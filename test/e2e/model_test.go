@@ -153,7 +153,7 @@ func (m *model) clone() *model {
 func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
-		fmt.Fprintf(&text, "%s held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.held, p.conflict,
+		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
 			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.render(p.published))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
@@ -188,9 +188,17 @@ func (m *model) orphans() (names []string) {
 // bypassedOf returns the names of the bypassed definitions that a part holds, sorted.
 func (m *model) bypassedOf(p *modelPart) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
-		if l := m.live[name]; l.bypassed && l.owner == p.applier {
+		if l := m.live[name]; l.bypassed && l.owner == p.applier && p.inventory[name] {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// needsMark reports whether Flux looks after a definition, and somebody knows its kind: only then does a
+// bypass need the mark at once.
+func (m *model) needsMark(name string) bool {
+	return slices.ContainsFunc(m.parts, func(p *modelPart) bool {
+		return p.inventory[name] && (p.served() || len(p.wants) > 0)
+	})
 }

@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,23 +70,6 @@ func TestSuspendAndResume(t *testing.T) {
 
 	s.update(cs, func() { cs.Spec.Suspend = false })
 	s.awaitApplied("pause-a", "pause-b")
-}
-
-// awaitControllerIdle waits until the controller has handled what was in its queue before: it
-// publishes a selection that was created after.
-func (s *scenario) awaitControllerIdle() {
-	s.t.Helper()
-	probe := &v1alpha1.CatalogSelection{}
-	probe.Name, probe.Namespace = s.name+"-probe", s.name
-	probe.Spec = *s.selection.Spec.DeepCopy()
-	s.create(probe)
-	s.await("the probe", func(ctx context.Context) error {
-		if err := system.Client().Get(ctx, keyOf(probe), probe); err != nil || !conditions.IsReady(probe) {
-			return fmt.Errorf("not ready: %w %+v", err, probe.Status.Conditions)
-		}
-		return nil
-	})
-	s.remove(probe)
 }
 
 func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
@@ -300,21 +281,4 @@ func TestMetricsAndHealthAreServed(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func get(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", url, response.Status)
-	}
-	return string(body), err
 }

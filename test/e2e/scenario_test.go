@@ -19,7 +19,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -289,20 +288,4 @@ func (s *scenario) awaitApplied(names ...string) map[string]unstructured.Unstruc
 		return nil
 	})
 	return applied
-}
-
-// definitions lists the scenario's ApplicationDefinitions in the cluster by name.
-func (s *scenario) definitions(ctx context.Context) (map[string]unstructured.Unstructured, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinitionList"})
-	if err := system.Client().List(ctx, list); err != nil {
-		return nil, err
-	}
-	found := map[string]unstructured.Unstructured{}
-	for _, item := range list.Items {
-		if strings.HasPrefix(item.GetName(), s.name+"-") {
-			found[item.GetName()] = item
-		}
-	}
-	return found, nil
 }

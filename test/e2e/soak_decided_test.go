@@ -74,7 +74,9 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	}
 	var bypassed []string
 	for _, name := range cs.Status.Bypassed {
-		bypassed = append(bypassed, strings.TrimPrefix(name, soakName+"-"))
+		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] { // nobody holds other ones
+			bypassed = append(bypassed, name)
+		}
 	}
 	if slices.Sort(bypassed); !slices.Equal(bypassed, m.bypassedOf(p)) {
 		return fmt.Errorf("bypassed are %v, want %v", bypassed, m.bypassedOf(p))

@@ -19,9 +19,8 @@ func (k *soak) recover() string {
 			return "resume " + p.name
 		case p.suspended:
 		case slices.Equal(p.held, []string{"EmptyResult"}) && k.rand.IntN(2) == 0:
-			p.spec.tiers, p.spec.excluded = []string{"gold", "silver"}, nil
-			k.write(p)
-			return "tiers of " + p.name + " as at first"
+			p.spec.tiers = []string{"gold", "silver"}
+			return k.growPart(p)
 		case len(p.held) > 0 && !slices.Contains(p.held, "EmptyResult") && k.rand.IntN(4) == 0:
 			return k.approveHeld(p)
 		case p.conflict && k.rand.IntN(4) == 0:
@@ -102,6 +101,21 @@ func (k *soak) contend() string {
 	to.spec.names = with(to.spec.names, name)
 	k.write(to)
 	return fmt.Sprintf("%s wants %s of %s", to.name, name, from.name)
+}
+
+// grow has a part select what no part names any more.
+func (k *soak) grow() string { return k.growPart(k.drawPart()) }
+
+func (k *soak) growPart(p *modelPart) string {
+	for _, letter := range strings.Split("abcdefgh", "") {
+		named := func(p *modelPart) bool { return slices.Contains(p.spec.names, letter) }
+		if !slices.ContainsFunc(k.model.parts, named) {
+			p.spec.names = with(p.spec.names, letter)
+		}
+	}
+	p.spec.excluded = nil
+	k.write(p)
+	return fmt.Sprintf("%s grows to %v", p.name, p.spec.names)
 }
 
 // approveHeld adds the lines that the status of a held selection says.

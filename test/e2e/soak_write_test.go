@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -126,14 +124,9 @@ func (k *soak) awaitPulled(catalog string) {
 func (k *soak) awaitSuspended(p *modelPart) {
 	k.t.Helper()
 	want := fmt.Sprintf("gotk_suspend_status{kind=%q,name=%q,namespace=%q} 1\n", v1alpha1.CatalogSelectionKind, p.name, soakName)
-	k.poll("suspended", func(context.Context) error {
-		response, err := http.Get("http://" + system.controller.MetricsAddr + "/metrics")
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		metrics, err := io.ReadAll(response.Body)
-		if err == nil && !strings.Contains(string(metrics), want) {
+	k.poll("suspended", func(ctx context.Context) error {
+		metrics, err := get(ctx, "http://"+system.controller.MetricsAddr+"/metrics")
+		if err == nil && !strings.Contains(metrics, want) {
 			err = errors.New("the metric does not say so")
 		}
 		return err
