@@ -103,8 +103,8 @@ func TestASuspendedSourceDoesNotStopAnEditForEver(t *testing.T) {
 func TestAReceiverThatCannotRenderYetIsAReceiver(t *testing.T) {
 	c := moving(t)
 	c.restart()
-	artifact := c.source2()
-	c.sources.handle("/"+artifact.Path, nil404)
+	artifact := c.secondSource()
+	c.sources.handle("/"+artifact.Path, unavailable)
 	c.change("beta", func(cs *v1alpha1.CatalogSelection) {
 		without("falco")(cs)
 		cs.Spec.Sources[0].Name = "second"

@@ -8,11 +8,13 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
 
-func nil404(w http.ResponseWriter, r *http.Request) {
+// unavailable answers as a server that is not ready.
+func unavailable(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "not yet", http.StatusServiceUnavailable)
 }
 
-func (c *liveCluster) source2() *meta.Artifact {
+// secondSource makes the OCIRepository "second" have a catalog.
+func (c *liveCluster) secondSource() *meta.Artifact {
 	var files []string
 	for _, name := range []string{"argocd", "nginx", "falco", "new"} {
 		files = append(files, "applications/"+name+"/application.yaml", strings.Replace(definition(name, ""), "apps.kubermatic.k8c.io", c.group, 1))
