@@ -78,6 +78,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		return quietConflict(r.finalize(ctx, cs))
 	case cs.Spec.Suspend:
 		r.Pushes.forget(req.NamespacedName)
+		r.Cluster.Withdraw(ctx, cs)
 		// Kustomizations go on, so bypassed definitions have to be marked all the same.
 		_, again, err := r.Cluster.Attend(ctx, cs)
 		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")

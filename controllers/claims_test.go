@@ -263,6 +263,9 @@ func TestAKustomizationThatDoesNotApplyBlocksNobodyForEver(t *testing.T) {
 			if test.want[0] != "Ready=True Succeeded" {
 				return
 			}
+			c.settle("alpha", "beta", "alpha")
+			c.ready("alpha") // nobody loses what is served because of what does not live
+			c.flux("beta", "beta", "argocd")
 			c.settle("alpha", "beta", "alpha", "beta")
 			c.equal("conditions of the one that lost it", conditionsOf(c.get("alpha")), stalled("Conflict"))
 			c.equal("its artifact", c.announced("alpha").Status.Artifact == nil, true)

@@ -113,7 +113,7 @@ func (e *environment) restart() {
 			Selections: e.traffic.client(), APIReader: apiServer, Events: e.events,
 			Kinds:     kinds.New(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
 			Accounts:  cluster.NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
-			Published: PublishedDefinitions, Now: e.now,
+			Published: PublishedDefinitions, Rendered: RenderedAsItIs, Now: e.now,
 		},
 		Pushes: NewPushes(NewRegistries(apiServer, 0), limiter, 0),
 		lost:   lost,

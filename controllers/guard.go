@@ -25,8 +25,8 @@ type loadedSource struct {
 //
 // What is compared with: the record of the last publication. What the selection does not publish
 // yet is compared with what lives in the cluster instead, because server-side apply replaces
-// spec.versions as a whole; and what a Kustomization has applied that never had an artifact of the
-// selection, with its inventory, because it deletes what that has and the render lacks.
+// spec.versions as a whole. Until something is served, or where there is no record, so are the inventories of
+// the Kustomizations, which delete what they have and the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
 	needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
 	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
@@ -46,9 +46,11 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 			return err
 		}
 	}
-	next.Pruned, p.compared, err = r.Cluster.Pruned(ctx, p.around.Consumers, p.result.Definitions, p.record.knows(cs))
-	if err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
+	if p.record == nil || cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		// Not later: a Kustomization that finds an artifact prunes, whatever is held of the next one.
+		if next.Pruned, err = r.Cluster.Pruned(ctx, p.around.Consumers, p.result.Definitions); err != nil {
+			return fail(v1alpha1.StorageFailedReason, err)
+		}
 	}
 	verdict := guard.Decide(ctx, last, next)
 	if verdict.LosingEdit {

@@ -65,7 +65,6 @@ type proposal struct {
 	loaded   []loadedSource
 	result   *render.Result
 	around   *cluster.Surroundings
-	compared cluster.Compared
 	start    time.Time
 }
 

@@ -9,10 +9,9 @@ import (
 	"io"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -35,15 +34,13 @@ type publishedRecord struct {
 	Sources []guard.RecordedSource `json:"sources,omitempty"`
 	// Revisions that were published, the last one first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
-	// Compared are the consumers whose inventory was compared.
-	Compared cluster.Compared `json:"compared,omitempty"`
 }
 
-// recordFormat is 1 for a record with Sources, Revisions and Compared, which older ones lack.
+// recordFormat is 1 for a record with Sources and Revisions, which older ones lack.
 const recordFormat = 1
 
-// maxRevisions bounds the revisions of a record. A Kustomization that lags more behind is compared by
-// its inventory.
+// maxRevisions bounds the revisions of a record. What a tag names beyond these is compared by its
+// content.
 const maxRevisions = 100
 
 // Bounds of a record in bytes: as it is stored, before base64 makes it a third longer (the CRD
@@ -59,7 +56,7 @@ var errNoRecord = errors.New("status.published is missing or cannot be read")
 func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
 	r := publishedRecord{
 		Format: recordFormat, Spec: guard.RenderedSpec(cs), Definitions: p.result.Definitions,
-		Sources: guard.Record(guardSources(p.loaded), p.result.Definitions), Compared: p.compared,
+		Sources: guard.Record(guardSources(p.loaded), p.result.Definitions),
 	}
 	for _, s := range p.observed {
 		r.URLs = append(r.URLs, s.artifact.URL)
@@ -90,19 +87,6 @@ func (r *publishedRecord) revisions(cs *v1alpha1.CatalogSelection) []string {
 		revisions = append(revisions, snapshot.Metadata["revision"])
 	}
 	return revisions
-}
-
-// knows returns whether the inventory of a consumer that has applied a revision needs no comparison: it
-// is a revision of the selection, or was applied when the inventory was compared. There may be no
-// record. One of an older release does not say, and holds nothing.
-func (r *publishedRecord) knows(cs *v1alpha1.CatalogSelection) func(types.UID, string) bool {
-	return func(uid types.UID, revision string) bool {
-		if r == nil {
-			return false
-		}
-		compared, known := r.Compared[uid]
-		return r.Format < recordFormat || known && compared == revision || slices.Contains(r.revisions(cs), revision)
-	}
 }
 
 // pack returns the record as the status holds it, nil when that is too large.
@@ -156,6 +140,12 @@ func recordOf(cs *v1alpha1.CatalogSelection) *publishedRecord {
 		return nil
 	}
 	return record
+}
+
+// RenderedAsItIs reports whether what is published of a selection was rendered from its present spec.
+func RenderedAsItIs(cs *v1alpha1.CatalogSelection) bool {
+	record := recordOf(cs)
+	return record != nil && equality.Semantic.DeepEqual(record.Spec, guard.RenderedSpec(cs))
 }
 
 // PublishedDefinitions returns what the artifact of the selection holds; nil where that is not known.

@@ -19,6 +19,9 @@ import (
 // settleRetry is how soon sources are looked at again that have not settled.
 const settleRetry = 5 * time.Second
 
+// settleTimeout bounds the wait for sources: one that fails for days must not keep an edit back.
+const settleTimeout = 10 * time.Minute
+
 // unsettledError says that an edit takes something away, and that sources may follow that were edited
 // together with it.
 type unsettledError struct {
@@ -69,9 +72,13 @@ func (e *edits) forget(uid types.UID) {
 // generation and must not be reconciling, and the edit has to be as old as SettleDelay.
 func (r *CatalogSelectionReconciler) settled(ctx context.Context, cs *v1alpha1.CatalogSelection, observed []observedSource) error {
 	now := r.Cluster.Now()
-	if left := r.SettleDelay - now.Sub(r.edits.since(cs, now)); left > 0 {
+	age := now.Sub(r.edits.since(cs, now))
+	if left := r.SettleDelay - age; left > 0 {
 		return &unsettledError{fmt.Sprintf("the edit of the spec takes something away, and is published %s after it was seen first, "+
 			"so that sources that were edited with it are not missed", r.SettleDelay), left}
+	}
+	if age > settleTimeout {
+		return nil
 	}
 	for _, s := range observed {
 		if why, err := r.unsettled(ctx, s); err != nil {
@@ -93,6 +100,8 @@ func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSo
 	getter, ok := source.(conditions.Getter)
 	artifact := source.GetArtifact()
 	switch {
+	case suspended(source):
+		// source-controller does not look at it, nor observe its generation.
 	case source.GetGeneration() != observedGeneration(source):
 		return "Flux has not observed yet", nil
 	case ok && conditions.IsTrue(getter, meta.ReconcilingCondition):
@@ -101,6 +110,18 @@ func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSo
 		return "has another revision by now", nil
 	}
 	return "", nil
+}
+
+func suspended(source fluxSource) bool {
+	switch s := source.(type) {
+	case *sourcev1.OCIRepository:
+		return s.Spec.Suspend
+	case *sourcev1.GitRepository:
+		return s.Spec.Suspend
+	case *sourcev1.Bucket:
+		return s.Spec.Suspend
+	}
+	return false
 }
 
 // observedGeneration returns the generation that Flux has observed; an ExternalArtifact does not say.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -20,8 +21,9 @@ import (
 // ReadArtifact reads the definitions of an artifact that was rendered once, sorted by name. Their sources
 // are not in it.
 //
-// The artifact may be anybody's, and kustomize fetches what a kustomization.yaml names. So only the
-// documents and the inline patches are taken from it, and kustomize builds what Winnow writes for these.
+// The artifact may be anybody's, so its documents are read as those of a catalog, with the same bounds.
+// And kustomize fetches what a kustomization.yaml names: only inline patches are taken from that, and
+// kustomize builds what Winnow writes for these.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
 	files, err := archive.Read(ctx, r, archive.Limits{})
 	if err != nil {
@@ -31,25 +33,38 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
-	definitions := []safeguard.Definition{}
+	content := tree.New()
 	var documents []document
 	for _, path := range files.Paths() {
 		name, ok := strings.CutPrefix(path, ApplicationsDir+"/")
 		if !ok {
 			continue
 		}
-		content, _ := files.Content(path)
-		var object map[string]any
-		if err := yaml.Unmarshal(content, &object); err != nil {
-			return nil, fmt.Errorf("reading %s of the artifact: %w", path, err)
+		data, _ := files.Content(path)
+		name = strings.TrimSuffix(name, ".yaml")
+		documents = append(documents, document{name: name, content: data})
+		if err := content.Add("applications/"+name+"/application.yaml", data); err != nil {
+			return nil, fmt.Errorf("reading the artifact: %w", err)
 		}
-		definitions = append(definitions, safeguard.DefinitionOf(object))
-		documents = append(documents, document{name: strings.TrimSuffix(name, ".yaml"), content: content})
 	}
-	if len(patches) == 0 || ctx.Err() != nil {
-		return definitions, ctx.Err()
+	if len(documents) == 0 {
+		return []safeguard.Definition{}, nil
 	}
-	return patchedDefinitions(documents, patches)
+	loaded, err := catalog.Load(ctx, content.FS())
+	if err != nil {
+		return nil, fmt.Errorf("reading the artifact: %w", err)
+	}
+	if len(patches) > 0 {
+		return patchedDefinitions(documents, patches)
+	}
+	definitions := make([]safeguard.Definition, len(loaded.Applications))
+	for i, a := range loaded.Applications {
+		definitions[i] = safeguard.Definition{
+			APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Versions: a.Versions,
+			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
+		}
+	}
+	return definitions, nil
 }
 
 func patchedDefinitions(documents []document, patches []tree.Patch) ([]safeguard.Definition, error) {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -86,5 +88,17 @@ func TestAnArtifactFetchesNothing(t *testing.T) {
 				t.Errorf("%d requests were made", fetched)
 			}
 		})
+	}
+}
+
+// TestAnArtifactThatExpandsIsRefused: 338 bytes of archive became 3 GB.
+func TestAnArtifactThatExpandsIsRefused(t *testing.T) {
+	bomb := artifactDefinition + "x: &x [" + strings.Repeat("a,", 1000) + "a]\ny: [" + strings.Repeat("*x,", 1000) + "*x]\n"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := render.ReadArtifact(t.Context(), packed(t, "applicationdefinitions/argocd.yaml", bomb, "kustomization.yaml", "resources: []\n"))
+	runtime.ReadMemStats(&after)
+	if err == nil || after.TotalAlloc-before.TotalAlloc > 64<<20 {
+		t.Errorf("ReadArtifact() = %v, after %d bytes", err, after.TotalAlloc-before.TotalAlloc)
 	}
 }

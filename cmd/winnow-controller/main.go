@@ -90,7 +90,7 @@ func run(ctx context.Context, o *options) error {
 			Selections: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: recorder,
 			Kinds:     kinds.New(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
 			Accounts:  cluster.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
-			Published: controllers.PublishedDefinitions, Now: time.Now,
+			Published: controllers.PublishedDefinitions, Rendered: controllers.RenderedAsItIs, Now: time.Now,
 		},
 		SettleDelay: o.settleDelay,
 		Pushes:      controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),

@@ -111,13 +111,14 @@ func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
 	return len(consumed.items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
-// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published
-// and that no Kustomization has applied. It returns whether all are marked: those that are not, Flux
-// will apply over.
+// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and
+// on those that a Kustomization of the selection has applied, which might delete them. It returns whether
+// all are marked: those that are not, Flux will apply over.
 func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.liveKeys(next)
 	for _, object := range around.live {
-		if !entering[keyOf(object)] || !guard.Honored(cs, object) || untouched(object) {
+		concerned := entering[keyOf(object)] || around.Consumers.include(ownerOf(object))
+		if !concerned || !guard.Honored(cs, object) || untouched(object) {
 			continue
 		}
 		done, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })

@@ -80,7 +80,7 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if held, mine, err = c.owners(ctx, wanted, around.live, around.Consumers, others); err != nil {
+	if held, mine, err = c.owners(ctx, wanted, c.served(ctx, cs), around.live, around.Consumers, others); err != nil {
 		return nil, nil, nil, err
 	}
 	rivals, err = c.rivals(ctx, wanted, others)
@@ -135,8 +135,8 @@ func (c *Cluster) revoke(uid types.UID, key safeguard.Key, r reservation, by riv
 	return true
 }
 
-// Contested returns a *ConflictError when what a selection serves is held by others: both would have
-// Flux apply theirs, in turns and for ever.
+// Contested returns a *ConflictError when what a selection serves lives and is held by others: both would
+// have Flux apply theirs, in turns and for ever. What does not live takes nothing from anybody.
 func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	consumed, err := c.ConsumersOf(ctx, cs)
 	if err != nil || !consumed.ActHere() {
@@ -148,14 +148,17 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 		return err
 	}
 	served := c.served(ctx, cs)
-	held, mine, rivals, err := c.contenders(ctx, cs, served, around)
+	others, err := c.others(ctx, cs)
+	if err != nil {
+		return err
+	}
+	held, _, err := c.owners(ctx, served, served, around.live, consumed, others)
 	if err != nil {
 		return err
 	}
 	name := client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
 	defer c.claims.mu.Unlock()
-	c.reservations(cs.UID, served, mine, held, rivals)
 	admitted := c.claims.admissible()
 	maps.DeleteFunc(held, func(key safeguard.Key, h holder) bool { return c.claims.released(key, h, admitted) })
 	if len(held) == 0 {
@@ -168,11 +171,8 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 // Want notes what a selection renders, whatever the guard will say of it: what another one gives up
 // meanwhile is kept alive for it.
 func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition) {
-	now := Keys{}
-	if consumed.ActHere() || consumed.None() && cs.Spec.Push == nil {
-		now = consumed.liveKeys(next)
-	}
-	c.claims.want(cs.UID, now)
+	c.claims.want(cs.UID, cs.Generation, consumed.liveKeys(next))
+	c.claims.age(cs.UID, cs.Generation, c.Now())
 }
 
 // Withdraw ends what a selection proposed: it is not going to publish that.

@@ -16,6 +16,8 @@ const (
 	// reservationTimeout is how long a key that is not live stays reserved for a selection whose
 	// Kustomization does not apply it.
 	reservationTimeout = 10 * time.Minute
+	// moveTimeout is how long the other half of a move may take to come.
+	moveTimeout = 10 * time.Minute
 	// barrierTimeout bounds the wait for other selections to say what they render.
 	barrierTimeout = 30 * time.Second
 )
@@ -26,8 +28,12 @@ type claims struct {
 	mu sync.Mutex
 	// served maps a selection to the live keys of its artifact.
 	served map[types.UID]Keys
-	// wanted maps a selection to those of its latest render, whatever the guard says.
-	wanted map[types.UID]Keys
+	// wanted maps a selection to those of its latest render, whatever the guard says, and rendered to the
+	// generation that this was of.
+	wanted   map[types.UID]Keys
+	rendered map[types.UID]int64
+	// seen maps a selection to when its generation was seen first.
+	seen map[types.UID]sighting
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
 	proposed map[types.UID]proposal
 	// asked counts the proposals.
@@ -53,6 +59,11 @@ type proposal struct {
 	keys  Keys
 	// holders maps the keys that others hold to their holders.
 	holders map[safeguard.Key]holder
+}
+
+type sighting struct {
+	generation int64
+	since      time.Time
 }
 
 type reservation struct {
@@ -86,6 +97,8 @@ func (c *claims) forget(uid types.UID) {
 	defer c.mu.Unlock()
 	delete(c.served, uid)
 	delete(c.wanted, uid)
+	delete(c.rendered, uid)
+	delete(c.seen, uid)
 	delete(c.proposed, uid)
 	delete(c.revoked, uid)
 	delete(c.evaluated, uid)
@@ -115,10 +128,33 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 }
 
 // want replaces what a selection renders.
-func (c *claims) want(uid types.UID, keys Keys) {
+func (c *claims) want(uid types.UID, generation int64, keys Keys) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	put(&c.wanted, uid, keys)
+	put(&c.rendered, uid, generation)
+}
+
+// latest returns what a selection rendered last, or else serves, and whether that is of this generation.
+func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if wanted, ok := c.wanted[uid]; ok {
+		return wanted, c.rendered[uid] == generation
+	}
+	return c.served[uid], false
+}
+
+// age returns for how long this process has known a generation of a selection.
+func (c *claims) age(uid types.UID, generation int64, now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, ok := c.seen[uid]
+	if !ok || last.generation != generation {
+		last = sighting{generation, now}
+		put(&c.seen, uid, last)
+	}
+	return now.Sub(last.since)
 }
 
 // wants reports whether a selection renders a key.

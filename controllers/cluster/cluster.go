@@ -35,13 +35,14 @@ type Cluster struct {
 	Accounts *Accounts
 	// Published returns the definitions in the artifact of a selection; nil where that is not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
+	// Rendered reports whether what is published of a selection was rendered from its present spec.
+	Rendered func(*v1alpha1.CatalogSelection) bool
 	// Enqueue puts selections into the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)
 	// Now is the clock of reservations.
 	Now func() time.Time
 
 	claims claims
-	marked markings
 	// gone maps types.NamespacedName to the UID of a selection that is deleted, which the cache may
 	// not know yet.
 	gone sync.Map

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,29 +26,31 @@ func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
 func (e *HandoverError) Error() string { return e.message }
 
 // HandOver is called before a selection publishes next, and makes sure that Flux deletes nothing that
-// moves to another selection. What moves is marked, so that Flux does not delete it; where it may not
-// be marked, the giver waits until the receiver has applied it, since Flux deletes only what the
-// owner labels say is its own.
+// moves to another selection. What moves, or may move, is marked, so that Flux does not delete it; where
+// it may not be marked, the giver waits until the receiver has applied it, since Flux deletes only what
+// the owner labels say is its own.
 //
 // What others render is known once they were evaluated, so that the giver waits for that, bounded.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
-	leaving := c.prunable(around, c.served(ctx, cs).without(around.Consumers.liveKeys(next)))
+	leaving := c.leaving(ctx, cs, around, around.Consumers.liveKeys(next))
 	if len(leaving) == 0 {
 		return nil
-	}
-	if err := c.awaitOthers(ctx, cs, leaving); err != nil {
-		return err
 	}
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return err
 	}
+	if err := c.awaitOthers(ctx, cs, leaving, others); err != nil {
+		return err
+	}
+	receivers, err := c.receivers(ctx, others)
+	if err != nil {
+		return err
+	}
 	var unmarked []string
 	for key, object := range leaving {
-		renders := func(other *v1alpha1.CatalogSelection) bool {
-			return c.claims.wants(other.UID, key)
-		}
-		if !slices.ContainsFunc(others, renders) {
+		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown || r.wanted[key] })
+		if i < 0 {
 			continue
 		}
 		done, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
@@ -56,7 +59,10 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 		}
 		if !done {
 			unmarked = append(unmarked, key.Name)
+			continue
 		}
+		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason,
+			"%s is kept in the cluster: it moves, or may move, to the CatalogSelection %s", key.Name, receivers[i].name)
 	}
 	if len(unmarked) == 0 {
 		return nil
@@ -66,29 +72,58 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 		"so that this one waits until the other one's Kustomization has applied it", strings.Join(unmarked[:min(len(unmarked), 10)], ", "))}
 }
 
-// prunable returns the live objects that a Kustomization of the selection will delete once its
-// artifact lacks them.
-func (c *Cluster) prunable(around *Surroundings, leaving Keys) map[safeguard.Key]*liveMeta {
-	found := map[safeguard.Key]*liveMeta{}
-	if len(leaving) == 0 {
-		return found
+// receiver is another selection that may receive what leaves.
+type receiver struct {
+	name   types.NamespacedName
+	wanted Keys
+	// unknown is true while what it renders is not known.
+	unknown bool
+}
+
+// receivers returns the selections that may receive what leaves this one: those with a Kustomization
+// here, and those whose spec is so new that theirs may be on its way. Of a spec that is new, and was not
+// rendered yet, everything may be wanted; of one that is not new, what is not known to be wanted is not.
+func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection) ([]receiver, error) {
+	var receivers []receiver
+	for _, other := range others {
+		consumed, err := c.ConsumersOf(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		name := client.ObjectKeyFromObject(other)
+		wanted, rendered := c.claims.latest(other.UID, other.Generation)
+		fresh := c.claims.age(other.UID, other.Generation, c.Now()) < moveTimeout
+		switch {
+		case !consumed.ActHere() && (!fresh || !consumed.None() || other.Spec.Push != nil):
+		case rendered || !fresh || other.Spec.Suspend:
+			receivers = append(receivers, receiver{name: name, wanted: wanted})
+		default:
+			receivers = append(receivers, receiver{name: name, wanted: wanted, unknown: !c.Rendered(other)})
+		}
 	}
+	return receivers, nil
+}
+
+// leaving returns the live objects that a Kustomization of the selection will delete once it applies what
+// has the kept keys: what Flux wrote on them counts, and no record.
+func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept Keys) map[safeguard.Key]*liveMeta {
+	found := map[safeguard.Key]*liveMeta{}
+	served := c.served(ctx, cs)
 	for _, object := range around.live {
-		i := slices.IndexFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == ownerOf(object) })
-		if i >= 0 && leaving[keyOf(object)] && !untouched(object) && !strings.EqualFold(object.Annotations[pruneAnnotation], disabled) {
-			found[keyOf(object)] = object
+		key, owner := keyOf(object), ownerOf(object)
+		pruned := slices.ContainsFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == owner })
+		if pruned && !kept[key] && (served == nil || served[key]) && !untouched(object) &&
+			!strings.EqualFold(object.Annotations[pruneAnnotation], disabled) {
+			found[key] = object
 		}
 	}
 	return found
 }
 
-// awaitOthers waits until every other selection that may act here was evaluated since the selection
-// was first about to let these objects go.
-func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*liveMeta) error {
-	others, err := c.others(ctx, cs)
-	if err != nil {
-		return err
-	}
+// awaitOthers waits until every other selection was evaluated since the selection was first about to let
+// these objects go.
+func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*liveMeta,
+	others []*v1alpha1.CatalogSelection) error {
 	now, name := c.Now(), client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
 	last, known := c.claims.leaving[cs.UID]
@@ -137,30 +172,46 @@ const keptRetry = 5 * time.Second
 // owner labels, has applied its revision, and no other inventory has the object, whose Kustomization
 // would delete it otherwise. It reports whether there is a mark to come back for.
 func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (again bool, err error) {
-	var errs []error
+	served := c.served(ctx, cs)
+	arrived := map[safeguard.Key]*liveMeta{}
 	for _, object := range live {
-		if !owns(object, pruneAnnotation) || !consumed.include(ownerOf(object)) || !c.served(ctx, cs)[keyOf(object)] {
+		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.include(ownerOf(object)) && served[key] {
+			arrived[key] = object
+		}
+	}
+	if len(arrived) == 0 || !consumed.appliedHere() {
+		return len(arrived) > 0, nil
+	}
+	elsewhere, err := c.inOtherInventories(ctx, arrived)
+	if err != nil {
+		return true, err
+	}
+	var errs []error
+	for key, object := range arrived {
+		if elsewhere[key] {
+			again = true
 			continue
 		}
-		if again = true; !consumed.appliedHere() {
-			continue
-		}
-		elsewhere, err := c.inOtherInventory(ctx, object)
-		if err == nil && !elsewhere {
-			_, err = c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
-		}
+		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
 		errs = append(errs, err)
 	}
 	return again, errors.Join(errs...)
 }
 
-// inOtherInventory reports whether a Kustomization that is not in the owner labels of an object still
-// has it in its inventory, and would delete it.
-func (c *Cluster) inOtherInventory(ctx context.Context, object *liveMeta) (bool, error) {
-	key, owner, found := keyOf(object), ownerOf(object), false
+// inOtherInventories returns the objects that a Kustomization which is not in their owner labels still has
+// in its inventory, and would delete.
+func (c *Cluster) inOtherInventories(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
+	found := Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
-		found = ks.Spec.KubeConfig == nil && client.ObjectKeyFromObject(ks) != owner && inventoryOf(ks)[key]
-		return !found
+		if ks.Spec.KubeConfig != nil {
+			return true
+		}
+		for key := range inventoryOf(ks) {
+			if object := objects[key]; object != nil && client.ObjectKeyFromObject(ks) != ownerOf(object) {
+				found[key] = true
+			}
+		}
+		return true
 	})
 	return found, err
 }

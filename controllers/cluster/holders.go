@@ -106,17 +106,19 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Key
 
 // owners returns who holds, of the wanted keys, those that live and have the owner labels of a
 // Kustomization of somebody else; and which have those of a Kustomization of cs.
-func (c *Cluster) owners(ctx context.Context, wanted Keys, live []*liveMeta, consumed Consumers,
+// What cs serves needs no look at the inventory.
+func (c *Cluster) owners(ctx context.Context, wanted, served Keys, live []*liveMeta, consumed Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine Keys, err error) {
 	held, mine = map[safeguard.Key]holder{}, Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
 	entries := map[types.NamespacedName]Keys{}
 	for _, object := range live {
 		key, owner := keyOf(object), ownerOf(object)
-		switch {
-		case !wanted[key] || owner.Name == "":
+		own := consumed.include(owner)
+		if !wanted[key] || owner.Name == "" {
 			continue
-		case consumed.include(owner):
+		}
+		if own && served[key] {
 			mine[key] = true
 			continue
 		}
@@ -130,7 +132,11 @@ func (c *Cluster) owners(ctx context.Context, wanted Keys, live []*liveMeta, con
 				entries[owner] = inventoryOf(ks)
 			}
 		}
-		if ks != nil && ks.Spec.KubeConfig == nil && entries[owner][key] {
+		switch {
+		case ks == nil || ks.Spec.KubeConfig != nil || !entries[owner][key]:
+		case own:
+			mine[key] = true
+		default:
 			held[key] = holderOf(ks, others)
 		}
 	}

@@ -101,29 +101,21 @@ func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kus
 	}
 }
 
-// Compared maps the UID of a consumer to the revision that it had applied when its inventory was
-// compared with what was published.
-type Compared map[types.UID]string
-
-// Pruned returns what the consumers would delete: what their inventories have and the definitions
-// lack. A consumer is left out that does not prune, or whose inventory was compared before: then
-// known is true for the revision that it applied last. all is what compared is after a publication.
-func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safeguard.Definition,
-	known func(uid types.UID, revision string) bool) (pruned []safeguard.Change, all Compared, err error) {
-	all = Compared{}
+// Pruned returns what the consumers would delete once they apply the definitions: what their inventories
+// have and the definitions lack.
+func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safeguard.Definition) ([]safeguard.Change, error) {
+	var pruned []safeguard.Change
 	for _, item := range consumed.items {
-		all[item.uid] = item.Revision
-		if !item.prune || known(item.uid, item.Revision) {
+		if !item.prune {
 			continue
 		}
 		ks, err := c.kustomization(ctx, item.key())
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if ks == nil {
 			continue
 		}
-		all[item.uid] = ks.Status.LastAppliedRevision
 		applied := make(Keys, len(next))
 		for _, d := range next {
 			applied[item.live(d.Key())] = true
@@ -135,6 +127,5 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safegua
 		}
 	}
 	safeguard.Sort(pruned)
-	same := func(a, b safeguard.Change) bool { return a.Key == b.Key }
-	return slices.CompactFunc(pruned, same), all, nil
+	return slices.CompactFunc(pruned, func(a, b safeguard.Change) bool { return a.Key == b.Key }), nil
 }

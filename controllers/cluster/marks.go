@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -28,28 +26,8 @@ type marks struct {
 	unmanaged bool
 }
 
-// markings are the marks that were set, by UID, until the cache has them: every apply sets all marks of
-// a definition, and must not take back one that it does not see yet.
-type markings struct {
-	mu     sync.Mutex
-	recent map[types.UID]marking
-}
-
-type marking struct {
-	marks
-	resourceVersion string
-}
-
-// marksOf returns the marks that the field manager has set. The lock is held.
-func (m *markings) marksOf(object *liveMeta) marks {
-	last, ok := m.recent[object.UID]
-	if ok {
-		order, err := resourceversion.CompareResourceVersion(object.ResourceVersion, last.resourceVersion)
-		if err == nil && order < 0 {
-			return last.marks
-		}
-		delete(m.recent, object.UID)
-	}
+// marksOf returns the marks that the field manager has set.
+func marksOf(object *liveMeta) marks {
 	return marks{
 		bypass: owns(object, reconcileAnnotation), kept: owns(object, pruneAnnotation), unmanaged: owns(object, v1alpha1.UnmanagedLabel),
 	}
@@ -59,33 +37,50 @@ func ownsAnyMark(object client.Object) bool {
 	return owns(object, reconcileAnnotation) || owns(object, pruneAnnotation)
 }
 
+// markTries bounds how often a mark is tried again that somebody else's write came before.
+const markTries = 3
+
 // mark changes the marks of a definition and reports whether they are as change makes them. Nothing
 // is written where they are already.
+//
+// Every apply sets all marks of ours, so it starts from the object as it is now, not as a cache has it,
+// and the version of that object keeps it from taking back what another process sets meanwhile.
 func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, change func(*marks)) (bool, error) {
-	c.marked.mu.Lock()
-	defer c.marked.mu.Unlock()
-	before := c.marked.marksOf(object)
-	now := before
-	change(&now)
-	if now == before {
+	now := marksOf(object)
+	if change(&now); now == marksOf(object) {
 		return true, nil
 	}
-	version, done, err := c.apply(ctx, cs, object, now)
-	if done {
-		put(&c.marked.recent, object.UID, marking{now, version})
+	for range markTries {
+		live := &liveMeta{TypeMeta: object.TypeMeta}
+		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), live)
+		if client.IgnoreNotFound(err) != nil {
+			return c.written(ctx, cs, object, err)
+		}
+		if err != nil || live.UID != object.UID {
+			return false, nil // a definition that is gone needs no mark
+		}
+		now := marksOf(live)
+		if change(&now); now == marksOf(live) {
+			return true, nil
+		}
+		if done, err := c.apply(ctx, cs, live, now); done || !apierrors.IsConflict(err) {
+			return done, err
+		}
 	}
-	return done, err
+	return false, nil // it comes back by the watch
 }
 
-// apply sets exactly these marks, and so removes the other ones of ours. The UID keeps it from
-// creating a definition that was deleted meanwhile. It takes no field from another manager, and
-// returns the version that it wrote and whether the marks are set.
-func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, m marks) (version string, done bool, err error) {
+// apply sets exactly these marks, and so removes the other ones of ours. The UID and the version keep it
+// from creating a definition that was deleted meanwhile, and from changing one that it does not know. It
+// takes no field from another manager, and reports whether the marks are set; the error is a conflict
+// where the definition was changed meanwhile.
+func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *liveMeta, m marks) (bool, error) {
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(object.GroupVersionKind())
-	u.SetName(object.Name)
-	u.SetNamespace(object.Namespace)
-	u.SetUID(object.UID)
+	u.SetGroupVersionKind(live.GroupVersionKind())
+	u.SetName(live.Name)
+	u.SetNamespace(live.Namespace)
+	u.SetUID(live.UID)
+	u.SetResourceVersion(live.ResourceVersion)
 	annotations := map[string]string{}
 	if m.bypass {
 		annotations[reconcileAnnotation] = disabled
@@ -101,11 +96,13 @@ func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	}
 	account, err := c.accountOf(cs)
 	if err != nil {
-		return "", false, err
+		return false, err
 	}
 	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(marksOwner))
-	done, err = c.written(ctx, cs, object, err)
-	return u.GetResourceVersion(), done, err
+	if apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
+		return false, err
+	}
+	return c.written(ctx, cs, live, err)
 }
 
 func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) error {

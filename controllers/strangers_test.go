@@ -1,0 +1,209 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// A Kustomization of anybody that names the platform's ExternalArtifact holds every publication.
+func TestAKustomizationOfATenantHoldsNobody(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd")
+	c.selection("kkp", compared, guarded)
+	c.consumer("apps", "kkp", pruning)
+	c.look()
+	c.flux("apps", "kkp", "argocd")
+	c.look()
+	c.publish("kkp")
+	n := c.neighbor()
+	n.consumer("mine", "kkp", pruning, func(ks *kustomizev1.Kustomization) { ks.Spec.SourceRef.Namespace = c.namespace })
+	n.report("mine", func(ks *kustomizev1.Kustomization) {
+		ks.Status.LastAppliedRevision = "main@sha1:1"
+		ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{{ID: "tenant_settings__ConfigMap", Version: "v1"}}}
+	})
+	c.look()
+	c.catalog("argocd", "nginx")
+	c.look()
+	c.equal("conditions of the platform", conditionsOf(c.get("kkp")), []string{"Ready=True Succeeded"})
+	c.equal("lost", lost(c.get("kkp")), []string(nil))
+}
+
+// A tenant whose Kustomization applies nothing takes a new key from a platform whose Kustomization fails.
+func TestWhoAppliesNothingStopsNoPlatform(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		then func(c *liveCluster)
+	}{
+		{"while its Kustomization fails", func(c *liveCluster) {
+			c.report("apps", func(ks *kustomizev1.Kustomization) { ks.Status.LastAttemptedRevision = revisionOf(c.get("kkp")) })
+			c.fails("apps")
+		}},
+		{"while its Kustomization is suspended", func(c *liveCluster) {
+			ks := c.kustomization("apps")
+			ks.Spec.Suspend = true
+			if err := apiServer.Update(c.Context(), ks); err != nil {
+				c.Fatal(err)
+			}
+			c.passed += 11 * time.Minute
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd")
+			c.selection("kkp", compared)
+			c.consumer("apps", "kkp", pruning)
+			c.look()
+			c.flux("apps", "kkp", "argocd")
+			c.look()
+			c.publish("kkp")
+			c.catalog("argocd", "nginx")
+			c.look()
+			c.ready("kkp")
+			test.then(c)
+			c.selection("tenant", compared, without("argocd"))
+			c.consumer("tenant", "tenant")
+			c.fails("tenant")
+			c.rounds("tenant", "kkp")
+			c.equal("conditions of the platform", conditionsOf(c.get("kkp")), []string{"Ready=True Succeeded"})
+			c.equal("the platform's artifact is served", c.announced("kkp").Status.Artifact != nil, true)
+		})
+	}
+}
+
+// A source that is suspended, to freeze the catalog, never observes its generation.
+func TestASuspendedSourceDoesNotStopAnEditForEver(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd nginx")
+	repository := &sourcev1.OCIRepository{}
+	if err := apiServer.Get(t.Context(), e.key("catalog"), repository); err != nil {
+		t.Fatal(err)
+	}
+	repository.Spec.Suspend = true
+	if err := apiServer.Update(t.Context(), repository); err != nil {
+		t.Fatal(err)
+	}
+	e.edit(without("nginx"))
+	for range 5 {
+		e.passed += time.Hour
+		e.reconcile("kkp")
+	}
+	cs := e.get("kkp")
+	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
+	t.Log(conditions.GetMessage(cs, meta.ReadyCondition))
+}
+
+// The barrier: who was looked at, but could not render, counts as somebody who wants nothing.
+func TestAReceiverThatCannotRenderYetIsAReceiver(t *testing.T) {
+	c := moving(t)
+	c.restart()
+	artifact := c.secondSource()
+	c.sources.handle("/"+artifact.Path, unavailable)
+	c.change("beta", func(cs *v1alpha1.CatalogSelection) {
+		without("falco")(cs)
+		cs.Spec.Sources[0].Name = "second"
+	})
+	c.change("alpha", without("argocd", "nginx"))
+	_, _ = c.tryReconcile("alpha")
+	_, _ = c.tryReconcile("beta")
+	c.settle("alpha")
+	t.Log(conditionsOf(c.get("alpha")), conditionsOf(c.get("beta")))
+	c.equal("kept", c.kept("argocd"), disabled)
+}
+
+// The barrier opens after 30 s, whatever is not known by then.
+func TestTheBarrierDoesNotOpenByTimeAlone(t *testing.T) {
+	c := moving(t)
+	c.restart()
+	c.change("beta", without("falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.settle("alpha")
+	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.passed += 31 * time.Second
+	c.settle("alpha")
+	c.equal("kept", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha", "falco")
+	if c.live("argocd") == nil {
+		t.Error("argocd is deleted")
+	}
+}
+
+// A selection that nobody consumes keeps alive, for ever, what a reviewed edit removes.
+func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
+	c := moving(t)
+	n := c.neighbor()
+	n.catalog("argocd", "nginx", "falco")
+	n.selection("forgotten", compared)
+	n.settle("forgotten")
+	c.passed += 24 * time.Hour
+	n.settle("forgotten")
+	c.change("alpha", without("argocd", "nginx"))
+	for range 3 {
+		c.settle("alpha")
+		n.settle("forgotten")
+		c.settle("beta")
+	}
+	c.flux("alpha", "alpha", "falco")
+	c.equal("the removed definition", c.kept("argocd"), "gone")
+}
+
+// The same where marks are not allowed: the platform waits for ever, with all that it publishes.
+func TestASelectionWithoutAConsumerStopsNobody(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
+	n := c.neighbor()
+	n.catalog("argocd", "nginx", "falco")
+	n.selection("forgotten", compared)
+	n.settle("forgotten")
+	c.change("alpha", without("argocd", "nginx"))
+	for range 3 {
+		c.passed += 24 * time.Hour
+		c.settle("alpha")
+		n.settle("forgotten")
+		c.settle("beta")
+	}
+	t.Log(c.message("alpha"))
+	c.equal("conditions of the platform", conditionsOf(c.get("alpha")), []string{"Ready=True Succeeded"})
+}
+
+// A move out of a selection whose record is lost, after a restart.
+func TestAMoveOfASelectionWithoutARecordIsMarked(t *testing.T) {
+	c := moving(t)
+	c.change("beta", without("falco"))
+	c.rounds("beta")
+	c.equal("the receiver waits", conditionsOf(c.get("beta")), stalled("Conflict"))
+	cs := c.get("alpha")
+	cs.Status.Published = nil
+	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	c.restart()
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha")
+	t.Log(conditionsOf(c.get("alpha")), c.message("alpha"), lost(c.get("alpha")))
+	c.equal("kept", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha", "falco")
+	if c.live("argocd") == nil {
+		t.Error("argocd is deleted")
+	}
+}
+
+// Who is suspended serves on what its proposal would have given up.
+func TestWhoIsSuspendedGivesNothingUp(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.settle("beta")
+	c.settle("alpha") // waits for beta to be evaluated, or to apply
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
+	c.settle("alpha")
+	c.settle("beta", "beta")
+	c.equal("conditions of the other", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
