@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/artifact/storage"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +33,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.
 	if err != nil || artifact == nil {
 		return guard.Published{}, err
 	}
-	published, err := r.contentOf(ctx, artifact)
+	published, err := r.contentOf(ctx, cs, artifact)
 	if err != nil {
 		return guard.Published{}, &baselineError{err}
 	}
@@ -61,8 +63,9 @@ func (r *CatalogSelectionReconciler) lastArtifact(ctx context.Context, cs *v1alp
 }
 
 // contentOf reads the definitions of an artifact out of the storage.
-func (r *CatalogSelectionReconciler) contentOf(ctx context.Context, artifact *meta.Artifact) ([]safeguard.Definition, error) {
-	if !r.Storage.ArtifactExist(*artifact) {
+func (r *CatalogSelectionReconciler) contentOf(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
+	own := path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
+	if !own || !r.Storage.ArtifactExist(*artifact) {
 		return nil, errors.New("neither status.published nor the archive is there")
 	}
 	if err := r.Storage.VerifyArtifact(*artifact); err != nil {

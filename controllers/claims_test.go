@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -39,6 +40,11 @@ func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 	c.reports(kustomization, revision)
 	c.report(kustomization, func(ks *kustomizev1.Kustomization) {
 		ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: append([]kustomizev1.ResourceRef{}, entries...)}
+		now := time.Now()
+		ks.Status.History = meta.History{{
+			Digest: "sha256:1234", FirstReconciled: metav1.NewTime(now), LastReconciled: metav1.NewTime(now),
+			LastReconciledDuration: metav1.Duration{Duration: time.Second}, LastReconciledStatus: meta.ReconciliationSucceededReason, TotalReconciliations: 1,
+		}}
 	})
 }
 

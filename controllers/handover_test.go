@@ -8,7 +8,6 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -105,16 +104,25 @@ func TestARingOfThree(t *testing.T) {
 
 // Two that wait at the barrier wake each other without an end, while a third one is slow.
 func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
-	c := moving(t)
-	c.selection("slow", compared, without("argocd", "nginx"))
-	c.restart()
-	c.change("alpha", without("argocd", "nginx"))
-	c.change("beta", without("argocd", "nginx"))
+	c := newCluster(t)
+	c.catalog("a1", "a2", "b1", "b2", "s")
+	c.selection("alpha", compared, without("b1", "b2", "s"))
+	c.selection("beta", compared, without("a1", "a2", "s"))
+	c.selection("slow", compared, without("a1", "a2", "b1", "b2"))
+	c.consumer("alpha", "alpha", pruning)
+	c.consumer("beta", "beta", pruning)
 	c.settle("alpha", "beta")
+	c.flux("alpha", "alpha", "a1", "a2")
+	c.flux("beta", "beta", "b1", "b2")
+	c.settle("alpha", "beta")
+	c.restart()
+	c.change("alpha", without("a1", "b1", "b2", "s"))
+	c.change("beta", without("b1", "a1", "a2", "s"))
+	c.settle("alpha", "beta")
+	t.Log(c.message("alpha"), "|", c.message("beta"))
 	count := 0
 	for range 30 {
-		woken := c.woken()
-		woken = slices.DeleteFunc(woken, func(n string) bool { return n == "slow" })
+		woken := slices.DeleteFunc(c.woken(), func(n string) bool { return n == "slow" })
 		if len(woken) == 0 {
 			break
 		}
@@ -124,6 +132,61 @@ func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	if count > 10 {
 		t.Errorf("%d reconciliations while nothing happened", count)
 	}
-	_ = time.Second
-	_ = schema.GroupKind{}
+}
+
+// A tenant that may apply nothing keeps the platform from publishing for as long as it likes: each new selection of its
+// is first in the line again.
+func TestATenantThatMayApplyNothingReservesNothingForEver(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("kkp", compared, without("nginx"))
+	c.consumer("apps", "kkp", pruning)
+	c.look()
+	c.flux("apps", "kkp", "argocd")
+	c.look()
+	c.publish("kkp")
+	suspended := func(ks *kustomizev1.Kustomization) { ks.Spec.Suspend = true }
+	c.selection("tenant0", compared, without("argocd"))
+	c.consumer("tenant0", "tenant0", suspended)
+	c.settle("tenant0")
+	c.change("kkp", without())
+	next := []string{"tenant0", "tenant1", "tenant2", "tenant3"}
+	for i := range 3 {
+		c.settle("kkp")
+		c.passed += 9 * time.Minute
+		c.selection(next[i+1], compared, without("argocd"))
+		c.consumer(next[i+1], next[i+1], suspended)
+		c.settle(next[i+1])
+		c.remove(c.get(next[i]))
+		c.reconciled(next[i])
+		c.settle(next[i+1], "kkp")
+	}
+	t.Log(c.message("kkp"))
+	c.equal("conditions of the platform after 27 minutes", conditionsOf(c.get("kkp")), []string{"Ready=True Succeeded"})
+}
+
+// A status that is wiped, with an ExternalArtifact that names the archive of somebody else.
+func TestABaselineIsOnesOwn(t *testing.T) {
+	c := newCluster(t)
+	n := c.neighbor()
+	n.catalog("argocd", "secret-project")
+	n.selection("theirs")
+	n.settle("theirs")
+	c.catalog("argocd")
+	c.selection("kkp", guarded)
+	c.look()
+	announced := c.announced("kkp")
+	announced.Status.Artifact = n.get("theirs").Status.Artifact
+	if err := apiServer.Status().Update(t.Context(), announced); err != nil {
+		t.Fatal(err)
+	}
+	cs := c.get("kkp")
+	cs.Status = v1alpha1.CatalogSelectionStatus{ObservedGeneration: -1}
+	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	c.restart()
+	c.awaitCaches()
+	_, _ = c.tryReconcile("kkp")
+	c.equal("told of what is not ours", lost(c.get("kkp")), []string{"BaselineLost "})
 }

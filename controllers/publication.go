@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -74,6 +75,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if err != nil {
 		return err
 	}
+	r.edits.since(cs, r.Cluster.Now()) // also one that loses nothing: another one comes back as a new one
 	p := &proposal{options: opts, start: this.start, record: recordOf(cs)}
 	if p.observed, err = r.observe(ctx, cs); err != nil {
 		return err
@@ -138,8 +140,12 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, cs *v1alpha1.Cat
 				return fail(v1alpha1.StorageFailedReason, err)
 			}
 		}
-		if err := r.Cluster.HandOver(ctx, cs, p.around, p.result.Definitions); err != nil {
-			return fail(v1alpha1.StorageFailedReason, err)
+		for _, step := range []func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error{
+			r.Cluster.HandOver, r.Cluster.Receive,
+		} {
+			if err := step(ctx, cs, p.around, p.result.Definitions); err != nil {
+				return fail(v1alpha1.StorageFailedReason, err)
+			}
 		}
 		if !p.around.MayAct(cs) {
 			return nil
@@ -158,7 +164,8 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, cs *v1alpha1.Cat
 // a crash between the two, the ExternalArtifact follows the status, and no revision is ever taken
 // back.
 func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1alpha1.CatalogSelection, p *proposal) error {
-	packed, err := newRecord(cs, p).pack()
+	record := newRecord(cs, p)
+	packed, err := record.pack()
 	if err != nil {
 		return err
 	}
@@ -175,7 +182,8 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 		cs.Status.Summary.SourceChanges = count(len(sourceChanges(published, p.result.Definitions)))
 	}
 	cs.Status.Published = packed
-	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals, guardSources(p.loaded), artifact.Revision)
+	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
+		append(guard.Checksums(guardSources(p.loaded)), guard.Checksum(artifact.Revision)), record.PassedOver)
 	if err := r.patchStatus(ctx, before, cs); err != nil {
 		return err
 	}

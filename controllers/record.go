@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -32,6 +33,9 @@ type publishedRecord struct {
 	Definitions []safeguard.Definition `json:"definitions"`
 	// Sources are what selection reads of them; nil where that is too large.
 	Sources []guard.RecordedSource `json:"sources,omitempty"`
+	// PassedOver are the checksums of what was held when something else was published, the last ones
+	// first, bounded: an approval of these came too late, and must not release them months later.
+	PassedOver []string `json:"passedOver,omitempty"`
 	// Revisions that were published, the last one first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
@@ -65,6 +69,7 @@ func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
 	if !slices.ContainsFunc(r.Carriers, func(c *carrier) bool { return c != nil }) {
 		r.Carriers = nil
 	}
+	r.PassedOver = passedOver(cs, p)
 	r.Revisions = []string{p.result.Revision}
 	for _, revision := range p.record.revisions(cs) {
 		if revision != p.result.Revision && len(r.Revisions) < maxRevisions {
@@ -72,6 +77,26 @@ func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
 		}
 	}
 	return r
+}
+
+// maxPassedOver bounds what a record knows to be passed over.
+const maxPassedOver = 64
+
+// passedOver returns the checksums of what was held and is not what is published now.
+func passedOver(cs *v1alpha1.CatalogSelection, p *proposal) []string {
+	var all []string
+	if held := cs.Status.Held; held != nil {
+		for _, line := range held.Approve {
+			sum, _, _ := strings.Cut(line, "#")
+			all = append(all, sum)
+		}
+	}
+	if p.record != nil {
+		all = append(all, p.record.PassedOver...)
+	}
+	now := append(guard.Checksums(guardSources(p.loaded)), guard.Checksum(p.result.Revision))
+	all = slices.DeleteFunc(all, func(sum string) bool { return slices.Contains(now, sum) })
+	return slices.Clip(all[:min(len(all), maxPassedOver)])
 }
 
 // revisions returns what was published so far; there may be no record.

@@ -9,6 +9,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -78,15 +79,17 @@ func TestWhoAppliesNothingStopsNoPlatform(t *testing.T) {
 	}
 }
 
-// A source that is suspended, to freeze the catalog, never observes its generation.
-func TestASuspendedSourceDoesNotStopAnEditForEver(t *testing.T) {
+// A registry that is down for hours: Flux says Reconciling=True, ProgressingWithRetry, all the time.
+func TestARegistryThatIsDownDoesNotStopAnEditForEver(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
 	repository := &sourcev1.OCIRepository{}
 	if err := apiServer.Get(t.Context(), e.key("catalog"), repository); err != nil {
 		t.Fatal(err)
 	}
-	repository.Spec.Suspend = true
-	if err := apiServer.Update(t.Context(), repository); err != nil {
+	repository.Status.Conditions = []metav1.Condition{{
+		Type: meta.ReconcilingCondition, Status: metav1.ConditionTrue, Reason: "ProgressingWithRetry", LastTransitionTime: metav1.Now(),
+	}}
+	if err := apiServer.Status().Update(t.Context(), repository); err != nil {
 		t.Fatal(err)
 	}
 	e.edit(without("nginx"))

@@ -31,7 +31,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	}
 	name := client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
-	c.reservations(cs.UID, wanted, mine, held, rivals)
+	c.reservations(claimant{cs.UID, around.Consumers.idle()}, wanted, mine, held, rivals)
 	c.claims.propose(cs.UID, proposal{name: name, keys: wanted, holders: held})
 	admitted := c.claims.admissible()
 	if !admitted[cs.UID] {
@@ -89,14 +89,14 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 
 // reservations adds to held the holders of the keys that nobody has applied, or whose holder gave them
 // up. The lock is held.
-func (c *Cluster) reservations(uid types.UID, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
+func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
 	for key := range wanted {
 		h, owned := held[key]
 		if mine[key] || owned && !c.claims.gaveUp(key, h) {
 			continue
 		}
 		delete(held, key)
-		if h, reserved := c.reservedBy(uid, key, rivals); reserved {
+		if h, reserved := c.reservedBy(by, key, rivals); reserved {
 			held[key] = h
 		}
 	}
@@ -104,9 +104,9 @@ func (c *Cluster) reservations(uid types.UID, wanted, mine Keys, held map[safegu
 
 // reservedBy returns the other selection that has reserved a key, if there is one. The oldest one that
 // serves it has, where that is not known. The lock is held.
-func (c *Cluster) reservedBy(uid types.UID, key safeguard.Key, rivals []rival) (holder, bool) {
+func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (holder, bool) {
 	r, reserved := c.claims.reserved[key]
-	if reserved && r.uid == uid {
+	if reserved && r.uid == by.uid {
 		return holder{}, false
 	}
 	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
@@ -118,20 +118,28 @@ func (c *Cluster) reservedBy(uid types.UID, key safeguard.Key, rivals []rival) (
 		r = reservation{rivals[i].uid, c.Now()}
 		put(&c.claims.reserved, key, r)
 	}
-	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(uid, key, r, rivals[i])
+	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(by, key, r, rivals[i])
+}
+
+// claimant is who asks for keys; idle, if its Kustomizations never applied anything.
+type claimant struct {
+	uid  types.UID
+	idle bool
 }
 
 // revoke takes a reservation from a selection whose Kustomization failed, or did not apply it in time,
-// and reports whether it did. Who lost one in this way takes none in the same time, or two that both
-// fail would take turns. The lock is held.
-func (c *Cluster) revoke(uid types.UID, key safeguard.Key, r reservation, by rival) bool {
+// and reports whether it did. Who has applied something takes it at once from who never did: names cost
+// nothing. Who lost one by failure or time takes none in the same time, or two that both fail would take
+// turns. The lock is held.
+func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from rival) bool {
 	now := c.Now()
-	unapplied := !by.applied && (by.failed || now.Sub(r.since) > reservationTimeout)
-	if !unapplied || now.Sub(c.claims.revoked[uid]) <= reservationTimeout {
+	squatted := from.idle && !by.idle
+	unapplied := !from.applied && (from.failed || now.Sub(r.since) > reservationTimeout)
+	if !squatted && (!unapplied || now.Sub(c.claims.revoked[by.uid]) <= reservationTimeout) {
 		return false
 	}
 	put(&c.claims.revoked, r.uid, now)
-	put(&c.claims.reserved, key, reservation{uid, now})
+	put(&c.claims.reserved, key, reservation{by.uid, now})
 	return true
 }
 

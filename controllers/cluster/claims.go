@@ -80,8 +80,8 @@ type departure struct {
 type wait struct {
 	// on are the Kustomizations, and by are the selections, that hold what is waited for.
 	on, by map[types.NamespacedName]bool
-	// evaluation is true while others have to be evaluated.
-	evaluation bool
+	// pending are the selections that have to be evaluated.
+	pending map[types.UID]bool
 }
 
 // put sets a member of a map that may be nil.
@@ -92,9 +92,10 @@ func put[K comparable, V any](in *map[K]V, key K, value V) {
 	(*in)[key] = value
 }
 
-func (c *claims) forget(uid types.UID) {
+func (c *claims) forget(uid types.UID, name types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.waiting, name)
 	delete(c.served, uid)
 	delete(c.wanted, uid)
 	delete(c.rendered, uid)
@@ -205,7 +206,7 @@ func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
 	put(&c.evaluated, uid, c.tick)
 	var names []types.NamespacedName
 	for name, w := range c.waiting {
-		if w.evaluation {
+		if w.pending[uid] {
 			names = append(names, name)
 		}
 	}
@@ -229,11 +230,13 @@ func (c *claims) admissible() map[types.UID]bool {
 	candidates := maps.Clone(c.proposed)
 	for {
 		admitted := c.unblocked(candidates)
-		late, found := c.secondOf(admitted)
-		if !found {
+		late := c.late(admitted)
+		if len(late) == 0 {
 			return admitted
 		}
-		delete(candidates, late)
+		for _, uid := range late {
+			delete(candidates, uid)
+		}
 	}
 }
 
@@ -255,20 +258,20 @@ func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool
 	return admitted
 }
 
-// secondOf returns the first of the admitted ones, in the order in which they asked, that wants a key
-// which an earlier one gets.
-func (c *claims) secondOf(admitted map[types.UID]bool) (types.UID, bool) {
+// late returns the admitted ones that want a key which one that asked earlier gets.
+func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
 		return cmp.Compare(c.proposed[a].asked, c.proposed[b].asked)
 	})
 	taken := Keys{}
 	for _, uid := range order {
 		if overlap(taken, c.proposed[uid].keys) {
-			return uid, true
+			late = append(late, uid)
+			continue
 		}
 		maps.Copy(taken, c.proposed[uid].keys)
 	}
-	return "", false
+	return late
 }
 
 // propose notes what a selection is about to publish. Whoever asks on keeps its place.

@@ -80,7 +80,7 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	served := c.served(ctx, cs)
 	c.gone.Store(key, cs.UID)
-	c.claims.forget(cs.UID)
+	c.claims.forget(cs.UID, key)
 	c.acted.Delete(cs.UID)
 	c.inspected.Delete(cs.UID)
 	c.forbidden.Range(func(k, _ any) bool {
@@ -98,7 +98,7 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 func (c *Cluster) Gone(key types.NamespacedName) {
 	c.gone.Delete(key)
 	if uid, seen := c.seen.LoadAndDelete(key); seen {
-		c.claims.forget(uid.(types.UID))
+		c.claims.forget(uid.(types.UID), key)
 	}
 }
 

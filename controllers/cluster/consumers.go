@@ -77,6 +77,11 @@ func (c Consumers) appliedHere() bool {
 	return c.ActHere() && !slices.ContainsFunc(c.local(), unapplied)
 }
 
+// idle reports whether none of those that apply to this cluster has ever applied anything.
+func (c Consumers) idle() bool {
+	return !slices.ContainsFunc(c.local(), func(item consumer) bool { return item.Revision != "" })
+}
+
 // include reports whether a Kustomization is one of those that apply to this cluster.
 func (c Consumers) include(key types.NamespacedName) bool {
 	return slices.ContainsFunc(c.local(), func(item consumer) bool { return item.key() == key })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,6 +52,10 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	for key, object := range leaving {
 		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown || r.wanted[key] })
 		if i < 0 {
+			// A mark of a move that did not end must not keep what is removed on purpose.
+			if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false }); err != nil {
+				return err
+			}
 			continue
 		}
 		done, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
@@ -70,6 +75,26 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	slices.Sort(unmarked)
 	return &HandoverError{fmt.Sprintf("%s moves to another CatalogSelection and may not be marked, "+
 		"so that this one waits until the other one's Kustomization has applied it", strings.Join(unmarked[:min(len(unmarked), 10)], ", "))}
+}
+
+// Receive is called before a selection publishes what another Kustomization has applied: until that one has
+// looked at its artifact without it, it would delete it. The mark goes when the move has ended.
+func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
+	if !around.Consumers.ActHere() {
+		return nil
+	}
+	wanted := around.Consumers.liveKeys(next)
+	for _, object := range around.live {
+		owner := ownerOf(object)
+		if !wanted[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) ||
+			strings.EqualFold(object.Annotations[pruneAnnotation], disabled) {
+			continue
+		}
+		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // receiver is another selection that may receive what leaves.
@@ -94,8 +119,8 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 		wanted, rendered := c.claims.latest(other.UID, other.Generation)
 		fresh := c.claims.age(other.UID, other.Generation, c.Now()) < moveTimeout
 		switch {
-		case !consumed.ActHere() && (!fresh || !consumed.None() || other.Spec.Push != nil):
-		case rendered || !fresh || other.Spec.Suspend:
+		case !consumed.ActHere() && (!fresh || !consumed.None()):
+		case rendered || !fresh:
 			receivers = append(receivers, receiver{name: name, wanted: wanted})
 		default:
 			receivers = append(receivers, receiver{name: name, wanted: wanted, unknown: !c.Rendered(other)})
@@ -112,8 +137,8 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	for _, object := range around.live {
 		key, owner := keyOf(object), ownerOf(object)
 		pruned := slices.ContainsFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == owner })
-		if pruned && !kept[key] && (served == nil || served[key]) && !untouched(object) &&
-			!strings.EqualFold(object.Annotations[pruneAnnotation], disabled) {
+		protected := strings.EqualFold(object.Annotations[pruneAnnotation], disabled) && !owns(object, pruneAnnotation)
+		if pruned && !kept[key] && (served == nil || served[key]) && !protected {
 			found[key] = object
 		}
 	}
@@ -132,15 +157,16 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 		put(&c.claims.leaving, cs.UID, last)
 	}
 	var pending []types.NamespacedName
+	uids := map[types.UID]bool{}
 	for _, other := range others {
 		if !other.Spec.Suspend && c.claims.evaluated[other.UID] <= last.tick {
-			pending = append(pending, client.ObjectKeyFromObject(other))
+			pending, uids[other.UID] = append(pending, client.ObjectKeyFromObject(other)), true
 		}
 	}
 	wait := len(pending) > 0 && now.Sub(last.time) < barrierTimeout
 	if wait {
 		w := c.claims.waiting[name]
-		w.evaluation = true
+		w.pending = uids
 		put(&c.claims.waiting, name, w)
 	}
 	c.claims.mu.Unlock()
@@ -182,7 +208,7 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 	if len(arrived) == 0 || !consumed.appliedHere() {
 		return len(arrived) > 0, nil
 	}
-	elsewhere, err := c.inOtherInventories(ctx, arrived)
+	elsewhere, err := c.unsettledMoves(ctx, arrived)
 	if err != nil {
 		return true, err
 	}
@@ -198,9 +224,10 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 	return again, errors.Join(errs...)
 }
 
-// inOtherInventories returns the objects that a Kustomization which is not in their owner labels still has
-// in its inventory, and would delete.
-func (c *Cluster) inOtherInventories(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
+// unsettledMoves returns the objects that a Kustomization which is not in their owner labels still has in
+// its inventory, and would delete; and those that their own one has not applied since they were marked: it
+// may be on its way with an artifact without them.
+func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
 	found := Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
@@ -211,7 +238,34 @@ func (c *Cluster) inOtherInventories(ctx context.Context, objects map[safeguard.
 				found[key] = true
 			}
 		}
+		for key, object := range objects {
+			if client.ObjectKeyFromObject(ks) == ownerOf(object) && !appliedSince(ks, markedAt(object), c.Now()) {
+				found[key] = true
+			}
+		}
 		return true
 	})
 	return found, err
+}
+
+// appliedSince reports whether a Kustomization has applied what it applied last after a time. Times of the API
+// are whole seconds: a revision that is new since then may be of the same second, one that it had before
+// may not. A kustomize-controller without a history is given moveTimeout.
+func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
+	last := ks.Status.History.Latest()
+	if last == nil {
+		return now.Sub(at) > moveTimeout
+	}
+	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
+		(!last.FirstReconciled.Time.Before(at) || last.LastReconciled.Time.After(at))
+}
+
+// markedAt returns when the marks of a definition were set last.
+func markedAt(object *liveMeta) (at time.Time) {
+	for _, f := range object.ManagedFields {
+		if f.Manager == marksOwner && f.Time != nil && f.Time.After(at) {
+			at = f.Time.Time
+		}
+	}
+	return at
 }

@@ -46,8 +46,9 @@ type rival struct {
 	uid       types.UID
 	selection types.NamespacedName
 	keys      Keys
-	// applied and failed say what its Kustomizations made of its artifact.
-	applied, failed bool
+	// applied and failed say what its Kustomizations made of its artifact, and idle that they never
+	// applied anything.
+	applied, failed, idle bool
 }
 
 // ConflictError says that others hold what a selection publishes, or is about to.
@@ -177,6 +178,7 @@ func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.Ca
 		if !theirs.ActHere() {
 			continue
 		}
+		r.idle = theirs.idle()
 		for _, item := range theirs.local() {
 			r.applied = r.applied || item.reason == ""
 			r.failed = r.failed || item.reason == v1alpha1.ApplyFailedReason

@@ -124,13 +124,12 @@ func Unused(entries, used []string) []string {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return slices.Contains(used, entry) })
 }
 
-// Used returns the entries that are used up once a render of sources is published: those that were,
-// and those that name what it was made of.
-func Used(entries, used []string, sources []Source, revision string) []string {
-	sums := append(Checksums(sources), Checksum(revision))
+// Used returns the entries that are used up once something is published: those that were, those that name
+// one of the checksums of what is published, and those that name what was held before it and passed over.
+func Used(entries, used, published, passedOver []string) []string {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
 		sum, _, _ := strings.Cut(entry, "#")
-		return !slices.Contains(used, entry) && !slices.Contains(sums, sum)
+		return !slices.Contains(used, entry) && !slices.Contains(published, sum) && !slices.Contains(passedOver, sum)
 	})
 }
 
