@@ -20,7 +20,7 @@ func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
 	e.source(applications(t, "argocd nginx falco"))
 	e.good()
 	e.approve(second.Digest) // the pull request of the hold is merged
-	good = e.good()
+	e.good()
 	e.source(applications(t, "argocd nginx falco tempo"))
 	good = e.good()
 	e.source(applications(t, "argocd"))

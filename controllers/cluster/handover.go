@@ -11,6 +11,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -257,7 +258,7 @@ func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 		return now.Sub(at) > moveTimeout
 	}
 	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
-		(!last.FirstReconciled.Time.Before(at) || last.LastReconciled.Time.After(at))
+		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))
 }
 
 // markedAt returns when the marks of a definition were set last.
