@@ -31,7 +31,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	}
 	name := client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, around.Consumers.idle()}, wanted, mine, held, rivals)
+	c.reservations(claimant{cs.UID, name, around.Consumers.idle()}, wanted, mine, held, rivals)
 	c.claims.propose(cs.UID, proposal{name: name, keys: wanted, holders: held})
 	admitted := c.claims.admissible()
 	if !admitted[cs.UID] {
@@ -46,7 +46,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	delete(c.claims.waiting, name)
 	for key := range wanted {
 		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID {
-			put(&c.claims.reserved, key, reservation{cs.UID, c.Now()})
+			put(&c.claims.reserved, key, reservation{cs.UID, name, c.Now()})
 		}
 	}
 	var together []types.NamespacedName
@@ -111,11 +111,12 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	}
 	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
 	if i < 0 {
-		p, pending := c.claims.proposed[r.uid]
-		return holder{selection: p.name, uid: r.uid}, reserved && pending && p.keys[key]
+		// It may have published since the rivals were looked up.
+		asked := c.claims.proposed[r.uid].keys[key] || c.claims.served[r.uid][key]
+		return holder{selection: r.name, uid: r.uid}, reserved && asked
 	}
 	if !reserved {
-		r = reservation{rivals[i].uid, c.Now()}
+		r = reservation{rivals[i].uid, rivals[i].selection, c.Now()}
 		put(&c.claims.reserved, key, r)
 	}
 	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(by, key, r, rivals[i])
@@ -124,6 +125,7 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 // claimant is who asks for keys; idle, if its Kustomizations never applied anything.
 type claimant struct {
 	uid  types.UID
+	name types.NamespacedName
 	idle bool
 }
 
@@ -139,7 +141,7 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 		return false
 	}
 	put(&c.claims.revoked, r.uid, now)
-	put(&c.claims.reserved, key, reservation{by.uid, now})
+	put(&c.claims.reserved, key, reservation{by.uid, by.name, now})
 	return true
 }
 

@@ -68,6 +68,7 @@ type sighting struct {
 
 type reservation struct {
 	uid   types.UID
+	name  types.NamespacedName
 	since time.Time
 }
 

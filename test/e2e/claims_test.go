@@ -150,7 +150,12 @@ func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 		}
 		return nil
 	})
-	e.of("one").awaitAppliedCondition("True Succeeded")
+	e.of("one").awaitSelection("publishes without what moved, and has it applied", func(cs *v1alpha1.CatalogSelection) error {
+		if len(cs.Status.Applications) != 1 || !conditions.IsTrue(cs, v1alpha1.AppliedCondition) {
+			return fmt.Errorf("published are %+v", cs.Status.Applications)
+		}
+		return nil
+	})
 	e.assertSameObjects(before, e.uids())
 
 	e.commit([]string{e.selecting("one", names(a, b))})
