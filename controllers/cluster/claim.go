@@ -92,12 +92,18 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
 	for key := range wanted {
 		h, owned := held[key]
-		if mine[key] || owned && !c.claims.gaveUp(key, h) {
+		if mine[key] || owned && !c.claims.givesUp(key, h) {
 			continue
 		}
-		delete(held, key)
-		if h, reserved := c.reservedBy(by, key, rivals); reserved {
-			held[key] = h
+		next, reserved := c.reservedBy(by, key, rivals)
+		switch {
+		case reserved && c.claims.served[next.uid][key]:
+			held[key] = next // another one has it already, though its holder may not have published without it
+		case owned && !c.claims.gaveUp(key, h):
+		case reserved:
+			held[key] = next
+		default:
+			delete(held, key)
 		}
 	}
 }

@@ -299,6 +299,12 @@ func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safegu
 	return rivals
 }
 
+// givesUp reports whether the latest render of a holder that has passed the guard lacks a key.
+func (c *claims) givesUp(key safeguard.Key, h holder) bool {
+	keeps, known := c.keeps(h.uid, key)
+	return h.uid != "" && known && !keeps
+}
+
 // gaveUp reports whether the holder of a key has published without it, and does not ask for it.
 func (c *claims) gaveUp(key safeguard.Key, h holder) bool {
 	served, known := c.served[h.uid]

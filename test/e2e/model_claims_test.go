@@ -125,7 +125,7 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 func (m *model) publish(p *modelPart, next map[string]app) {
 	for name := range p.published {
 		l, lives := m.live[name]
-		if _, stays := next[name]; stays || !lives || l.owner != p.applier || l.bypassed {
+		if _, stays := next[name]; stays || !lives || l.owner != p.applier {
 			continue
 		}
 		if slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.wants[name] }) {
