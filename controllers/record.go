@@ -85,7 +85,7 @@ const maxPassedOver = 64
 // passedOver returns the checksums of what was held and is not what is published now.
 func passedOver(cs *v1alpha1.CatalogSelection, p *proposal) []string {
 	var all []string
-	if held := cs.Status.Held; held != nil {
+	if held := cs.Status.Held; held != nil && p.result.Revision != revisionOf(cs) {
 		for _, line := range held.Approve {
 			sum, _, _ := strings.Cut(line, "#")
 			all = append(all, sum)

@@ -118,7 +118,8 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
 	if i < 0 {
 		// It may have published since the rivals were looked up.
-		asked := c.claims.proposed[r.uid].keys[key] || c.claims.served[r.uid][key]
+		acts := slices.ContainsFunc(rivals, func(o rival) bool { return o.uid == r.uid })
+		asked := c.claims.proposed[r.uid].keys[key] || acts && c.claims.served[r.uid][key]
 		return holder{selection: r.name, uid: r.uid}, reserved && asked
 	}
 	if !reserved {

@@ -157,7 +157,8 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 	return h
 }
 
-// rivals returns the other selections that act here and serve one of the keys, the oldest first.
+// rivals returns the other selections that act here and serve one of the keys, or render one, the oldest
+// first.
 func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.CatalogSelection) ([]rival, error) {
 	var rivals []rival
 	slices.SortFunc(others, byAge)
@@ -168,7 +169,7 @@ func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.Ca
 				r.keys[key] = true
 			}
 		}
-		if len(r.keys) == 0 || other.Status.Withheld == v1alpha1.ConflictReason {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(wanted, c.claims.wantedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.ConsumersOf(ctx, other)
