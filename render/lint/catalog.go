@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // corpusRule is a rule on all applications together, of any kind.
@@ -21,6 +23,7 @@ func corpusRules() []corpusRule {
 		{Rule{"catalog/metadata-missing", Warning, "every application has a metadata.yaml"}, metadataMissing},
 		{Rule{"catalog/tier-missing", Warning, "every metadata.yaml has a tier"}, tierMissing},
 		{Rule{"catalog/tier-spelling", Warning, "a tier is spelt in one way"}, tierSpelling},
+		{Rule{"catalog/misspelt-key", Error, "no key of a metadata.yaml is misspelt"}, misspeltKey},
 		{Rule{"catalog/deprecated", Info, "the application is not deprecated"}, deprecated},
 		{Rule{"cozystack/duplicate-kind", Error, "no two applications of Cozystack have one spec.application.kind"}, duplicateKind},
 	}
@@ -39,6 +42,20 @@ func tierMissing(c *corpus, report reportAt) {
 		tier := d.metadata.get("tier")
 		if d.metadata.isSet() && (!tier.isSet() || tier.text() == "" && tier.node.ShortTag() == "!!str") {
 			report(d, d.metadataPath, tier.line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
+		}
+	}
+}
+
+// metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
+func metadataKeys() []string { return []string{"annotations", "deprecated", "labels", "tier"} }
+
+// misspeltKey finds what silently takes an application out of selections, which uninstalls it.
+func misspeltKey(c *corpus, report reportAt) {
+	for _, d := range c.definitions {
+		for _, key := range d.metadata.members() {
+			if meant := spelling.Typo(key.name, metadataKeys()); meant != "" && meant != key.name {
+				report(d, d.metadataPath, key.line, "%s is a key that no selection looks at: did you mean %s?", quote(key.name), meant)
+			}
 		}
 	}
 }

@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -29,14 +31,10 @@ func (f field) get(keys ...string) field {
 }
 
 func (f field) member(key string) field {
-	path := key
-	if f.path != "" {
-		path = f.path + "." + key
-	}
 	if found, value := lookUp(f.node, key); found != nil {
-		return newField(path, found.Line, value)
+		return newField(f.join(key), found.Line, value)
 	}
-	return field{path: path, line: f.line}
+	return field{path: f.join(key), line: f.line}
 }
 
 // lookUp returns a key of a mapping as it is written, and its value. Merge keys come after what
@@ -63,6 +61,73 @@ func lookUp(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 		}
 	}
 	return nil, nil
+}
+
+// entry is a member of a mapping with its key.
+type entry struct {
+	name string
+	field
+}
+
+// members returns those of a mapping whose keys are scalars, in the order of the document, then those
+// of merge keys. It takes one look at each key, however many a hostile document has.
+func (f field) members() []entry {
+	seen := map[string]bool{}
+	var all []entry
+	f.collect(f.node, seen, &all)
+	return all
+}
+
+func (f field) collect(mapping *yaml.Node, seen map[string]bool, all *[]entry) {
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return
+	}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
+		name := resolve(key).Value
+		switch {
+		case key.Value == "<<" && key.ShortTag() == "!!merge" && value.Kind == yaml.SequenceNode:
+			merged = append(merged, value.Content...)
+		case key.Value == "<<" && key.ShortTag() == "!!merge":
+			merged = append(merged, value)
+		case resolve(key).Kind == yaml.ScalarNode && !seen[name]:
+			seen[name] = true
+			*all = append(*all, entry{name, newField(f.join(name), key.Line, value)})
+		}
+	}
+	for _, one := range merged {
+		f.collect(resolve(one), seen, all)
+	}
+}
+
+// at returns the field of a path such as spec.versions[0].version, or the nearest one above it that the
+// document has. Keys in brackets are those of mappings.
+func (f field) at(path string) field {
+	at := f
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		next := at.member(part)
+		if i, err := strconv.Atoi(part); err == nil && at.isSet() && at.node.Kind == yaml.SequenceNode {
+			if i < 0 || i >= len(at.node.Content) {
+				return at
+			}
+			element := at.node.Content[i]
+			next = newField(path, element.Line, resolve(element))
+		}
+		if !next.isSet() {
+			return next
+		}
+		at = next
+	}
+	return at
+}
+
+// join returns the path of a member.
+func (f field) join(name string) string {
+	if f.path == "" {
+		return name
+	}
+	return f.path + "." + name
 }
 
 // items returns the elements of a list.

@@ -20,11 +20,11 @@ func FuzzRun(f *testing.F) {
 			good:                             {Data: []byte(text)},
 			"applications/app/metadata.yaml": {Data: []byte(metadata)},
 		}
-		first, err := lint.Run(t.Context(), fsys)
+		first, err := lint.Run(t.Context(), fsys, lint.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := lint.Run(t.Context(), fsys)
+		second, err := lint.Run(t.Context(), fsys, lint.Options{})
 		if err != nil || !reflect.DeepEqual(first, second) {
 			t.Fatalf("found %v, then %v, %v", first, second, err)
 		}

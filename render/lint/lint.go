@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -16,11 +17,11 @@ type Severity string
 
 // Severities, the worst first.
 const (
-	// Error: the API server, KKP's webhook or Winnow refuses it, or it cannot work.
+	// Error: the API server, KKP or Winnow refuses it, or it uninstalls applications.
 	Error Severity = "error"
-	// Warning: it is accepted, but hardly what was meant.
+	// Warning: it works differently than it looks.
 	Warning Severity = "warning"
-	// Info: good to know.
+	// Info: a matter of style, or good to know.
 	Info Severity = "info"
 )
 
@@ -62,6 +63,31 @@ type Result struct {
 	Findings []Finding
 	// Applications is the number of directories that hold, or should hold, an application.
 	Applications int
+	// Ignored is the number of findings that were left out.
+	Ignored int
+}
+
+// Options of Run. The zero value applies all rules, with what is known of KKP and Cozystack.
+type Options struct {
+	// Ignore are the rules whose findings are left out; see Ignorable.
+	Ignore []string
+	// Schemas, if set, take the place of what is known of KKP and Cozystack.
+	Schemas Schemas
+}
+
+// Schemas are the CustomResourceDefinitions of a cluster.
+type Schemas interface {
+	// Check returns what the API server would refuse of an object. known is false if the schemas do
+	// not have its kind. The error is that of a document that cannot be read.
+	Check(ctx context.Context, document []byte) (problems []Problem, known bool, err error)
+}
+
+// Problem is what an API server would refuse.
+type Problem struct {
+	// Field is the path of the field, such as spec.versions[0].version; empty for the whole object.
+	Field string
+	// Message says what is wrong with it.
+	Message string
 }
 
 // Count returns the number of findings with the severity.
@@ -85,6 +111,8 @@ func Rules() []Rule {
 		all = append(all, rule.Rule)
 	}
 	all = append(all, loadingRules()...)
+	all = append(all, schemaRules()...)
+	all = append(all, Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"})
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
@@ -92,7 +120,7 @@ func Rules() []Rule {
 // Run applies all rules to the catalog at the root of fsys. What makes the catalog invalid is
 // found as well, and keeps no rule from looking at what can be read. The error is the file
 // system's or the context's.
-func Run(ctx context.Context, fsys fs.FS) (Result, error) {
+func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 	_, err := catalog.Load(ctx, fsys)
 	var invalid *catalog.InvalidError
 	if err != nil && !errors.As(err, &invalid) {
@@ -108,18 +136,45 @@ func Run(ctx context.Context, fsys fs.FS) (Result, error) {
 			return Result{}, err
 		}
 		found = append(found, d.check()...)
+		more, err := d.checkSchemas(ctx, options.Schemas)
+		if err != nil {
+			return Result{}, err
+		}
+		found = append(found, more...)
 	}
 	for _, rule := range corpusRules() {
 		rule.check(c, func(d *definition, path string, line int, format string, args ...any) {
-			found = append(found, Finding{Rule: rule.ID, Severity: rule.Severity, Path: path, Line: line,
-				Application: d.name, Message: fmt.Sprintf(format, args...)})
+			found = append(found, d.finding(rule.Rule, path, line, format, args...))
 		})
 	}
-	slices.SortFunc(found, func(a, b Finding) int {
+	kept, ignored := c.keep(found, options.Ignore)
+	slices.SortFunc(kept, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
-	return Result{Findings: slices.Compact(found), Applications: len(c.definitions)}, nil
+	return Result{Findings: slices.Compact(kept), Applications: len(c.definitions), Ignored: ignored}, nil
+}
+
+// keep leaves out what is ignored, and adds what is wrong with the comments that ignore it. It returns
+// how many it left out.
+func (c *corpus) keep(found []Finding, rules []string) (kept []Finding, ignored int) {
+	comments := map[string]directives{}
+	for _, d := range c.definitions {
+		for _, file := range []struct {
+			path string
+			data []byte
+		}{{d.path, d.data}, {d.metadataPath, d.metadataData}} {
+			comments[file.path] = ignoredIn(file.data, func(line int, format string, args ...any) {
+				found = append(found, d.finding(Rule{ID: ignoreRule, Severity: Warning}, file.path, line, format, args...))
+			})
+		}
+	}
+	for _, f := range found {
+		if !slices.Contains(rules, f.Rule) && !comments[f.Path].covers(f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept, len(found) - len(kept)
 }
 
 // documentRule is a rule on one definition.
@@ -131,9 +186,15 @@ type documentRule struct {
 // report adds a finding in the line of a field.
 type report func(at field, format string, args ...any)
 
-// documentRules are those on KKP's definitions; other kinds have none so far.
+// documentRules are those on KKP's definitions. Those on the definitions of all platforms are in
+// schema.go.
 func documentRules() []documentRule {
 	return slices.Concat(webhookRules(), sourceRules(), missedRules(), valuesRules())
+}
+
+func (d *definition) finding(rule Rule, path string, line int, format string, args ...any) Finding {
+	return Finding{Rule: rule.ID, Severity: rule.Severity, Path: path, Line: line,
+		Application: d.name, Message: fmt.Sprintf(format, args...)}
 }
 
 func (d *definition) check() []Finding {
@@ -143,9 +204,46 @@ func (d *definition) check() []Finding {
 	var found []Finding
 	for _, rule := range documentRules() {
 		rule.check(d.root, func(at field, format string, args ...any) {
-			found = append(found, Finding{Rule: rule.ID, Severity: rule.Severity, Path: d.path, Line: at.line,
-				Application: d.name, Message: fmt.Sprintf(format, args...)})
+			found = append(found, d.finding(rule.Rule, d.path, at.line, format, args...))
 		})
 	}
 	return found
+}
+
+// maxSchemaFindings of a definition are kept.
+const maxSchemaFindings = 100
+
+// checkSchemas checks a definition against the schemas, or without them against what is known.
+func (d *definition) checkSchemas(ctx context.Context, schemas Schemas) ([]Finding, error) {
+	if !d.root.isSet() {
+		return nil, nil
+	}
+	rules := map[string]Rule{}
+	for _, rule := range schemaRules() {
+		rules[rule.ID] = rule
+	}
+	var found []Finding
+	report := func(rule string, at field, format string, args ...any) {
+		if len(found) < maxSchemaFindings {
+			found = append(found, d.finding(rules[rule], d.path, at.line, format, args...))
+		}
+	}
+	if schemas == nil {
+		checkSchema(d, report)
+		return found, nil
+	}
+	problems, known, err := schemas.Check(ctx, d.data)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		report(definedRule, d.root, "cannot be read: %s", shorten(err.Error()))
+	case !known:
+		report(undefinedRule, d.root.get("apiVersion"), "no CustomResourceDefinition has %s of %s",
+			quote(d.root.get("kind").text()), quote(d.root.get("apiVersion").text()))
+	}
+	for _, p := range problems {
+		report(definedRule, d.root.at(p.Field), "%s", strings.TrimPrefix(p.Field+": "+p.Message, ": "))
+	}
+	return found, nil
 }

@@ -26,7 +26,7 @@ func catalogOf(files map[string]string) fstest.MapFS {
 
 func run(t *testing.T, fsys fstest.MapFS) lint.Result {
 	t.Helper()
-	result, err := lint.Run(t.Context(), fsys)
+	result, err := lint.Run(t.Context(), fsys, lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 				"kkp/required:5", "kkp/method:6", "kkp/default-version:7", "kkp/link:8", "kkp/link:9",
 				"kkp/logo:10", "kkp/logo-format:10", "kkp/default-namespace:11",
 				"kkp/values-deprecated:12", "kkp/values-exclusive:12", "kkp/values-mapping:12", "kkp/values-mapping:13",
-				"kkp/timeout:16", "kkp/timeout-needs-wait:16", "kkp/version-prefix:18",
+				"kkp/timeout-needs-wait:16", "schema/type:16", "kkp/version-prefix:18",
 				"kkp/required:21", "kkp/http-insecure:24", "kkp/http-plain-http:25",
 				"kkp/credentials-exclusive:27", "kkp/credentials-complete:28",
 				"kkp/semver:29", "kkp/one-source:32", "kkp/git-ref-exclusive:34", "kkp/credentials-complete:35",
@@ -181,9 +181,9 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
-		"1.2.3": "", "0.0.0-alpha.1": "", "1.2.3+build.5": "", "v1.2.3-rc.1": "kkp/version-prefix",
-		"1.2": "kkp/semver", "1": "kkp/semver", "01.2.3": "kkp/semver", "1.2.3-01": "kkp/semver", "1.2.3 ": "kkp/semver",
-		"vv1.2.3": "kkp/semver", "1.2.3.4": "kkp/semver", "latest": "kkp/semver", "x1.2.3": "kkp/semver",
+		"1.2.3": "", "0.0.0-alpha.1": "", "1.2.3+build.5": "", "v1.2.3-rc.1": "", "2.23": "", "v24": "", "01.2.3": "",
+		"1.2.3-01": "kkp/semver", "1.2.3 ": "kkp/semver", "vv1.2.3": "kkp/semver", "1.2.3.4": "kkp/semver",
+		"x1.2.3": "kkp/semver", "latest": "kkp/version",
 	} {
 		spec := strings.Replace(definition(version1), "1.0.0-placeholder", fmt.Sprintf("%q", version), 1)
 		result := run(t, catalogOf(map[string]string{good: spec, "applications/app/metadata.yaml": "tier: gold\n"}))
@@ -233,14 +233,14 @@ func TestRunIsBounded(t *testing.T) {
 func TestRunStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := lint.Run(ctx, catalogOf(map[string]string{good: definition(version)}))
+	_, err := lint.Run(ctx, catalogOf(map[string]string{good: definition(version)}), lint.Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Run() = %v, want that of the context", err)
 	}
 }
 
 func TestExampleCatalogIsClean(t *testing.T) {
-	result, err := lint.Run(t.Context(), os.DirFS("../../examples/catalog"))
+	result, err := lint.Run(t.Context(), os.DirFS("../../examples/catalog"), lint.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

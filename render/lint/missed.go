@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -14,8 +15,9 @@ func missedRules() []documentRule {
 	return []documentRule{
 		{Rule{"kkp/name-label", Error, "metadata.name is a DNS label"}, nameLabel},
 		{Rule{"kkp/versions-required", Error, "there is a version"}, versionsRequired},
-		{Rule{"kkp/semver", Error, "versions are semantic versions"}, semanticVersions},
-		{Rule{"kkp/version-prefix", Warning, "versions have no leading v"}, versionPrefix},
+		{Rule{"kkp/version", Error, "versions have a number"}, versionPattern},
+		{Rule{"kkp/semver", Warning, "versions can be compared"}, semanticVersions},
+		{Rule{"kkp/version-prefix", Warning, "all versions of a definition have a leading v, or none"}, versionPrefix},
 		{Rule{"kkp/default-version", Error, "spec.defaultVersion is one of spec.versions"}, defaultVersion},
 		{Rule{"kkp/default-version-unset", Info, "of several versions one is the default"}, defaultVersionUnset},
 		{Rule{"kkp/default-namespace", Error, "spec.defaultNamespace.name is a DNS label"}, defaultNamespace},
@@ -41,26 +43,47 @@ func versionsRequired(root field, report report) {
 	}
 }
 
-// semantic is the pattern of semver.org, with the leading v that KKP accepts.
-var semantic = regexp.MustCompile(`^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
-	`(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?` +
-	`(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$`)
+// numbered is what is left of the pattern in KKP's API, which has neither beginning nor end.
+var numbered = regexp.MustCompile(`[0-9]`)
 
-func semanticVersions(root field, report report) {
+func versionPattern(root field, report report) {
 	for _, version := range root.get("spec", "versions").items() {
-		at := version.get("version")
-		if at.text() != "" && !semantic.MatchString(at.text()) {
-			report(at, "%s is not a semantic version such as 1.2.3", quote(at.text()))
+		if at := version.get("version"); at.text() != "" && !numbered.MatchString(at.text()) {
+			report(at, "%s has no number, as the versions of KKP have", quote(at.text()))
 		}
 	}
 }
 
-func versionPrefix(root field, report report) {
+// semanticVersions knows what is compared by its numbers here, in KKP and in Helm: "2.23" is 2.23.0.
+func semanticVersions(root field, report report) {
 	for _, version := range root.get("spec", "versions").items() {
 		at := version.get("version")
-		if strings.HasPrefix(at.text(), "v") && semantic.MatchString(at.text()) {
-			report(at, "%s has a leading v: installations and upgrades compare the exact text", quote(at.text()))
+		if _, err := semver.NewVersion(at.text()); numbered.MatchString(at.text()) && err != nil {
+			report(at, "%s cannot be compared with other versions, as 1.2.3 can: no range or latest selects it", quote(at.text()))
 		}
+	}
+}
+
+// versionPrefix reports the rarer of both; of those that are equally frequent, a leading v.
+func versionPrefix(root field, report report) {
+	var with, without []field
+	for _, version := range root.get("spec", "versions").items() {
+		switch at := version.get("version"); {
+		case strings.HasPrefix(at.text(), "v"):
+			with = append(with, at)
+		case at.text() != "":
+			without = append(without, at)
+		}
+	}
+	odd, what := with, "a leading v"
+	if len(without) < len(with) {
+		odd, what = without, "no leading v"
+	}
+	if len(with) == 0 || len(without) == 0 {
+		return
+	}
+	for _, at := range odd {
+		report(at, "%s has %s, unlike other versions: installations and upgrades compare the exact text", quote(at.text()), what)
 	}
 }
 

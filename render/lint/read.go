@@ -36,7 +36,9 @@ type definition struct {
 	// root and metadata have no value where there is no document, or none that can be read.
 	root, metadata field
 	hasMetadata    bool
-	name, group    string
+	// data and metadataData are the files, nil without.
+	data, metadataData []byte
+	name, group        string
 }
 
 // read reads what it can. The error is the file system's or the context's.
@@ -51,10 +53,10 @@ func read(ctx context.Context, fsys fs.FS) (*corpus, error) {
 			return nil, err
 		}
 		d := &definition{path: path.Join(directory, applicationFile), metadataPath: path.Join(directory, metadataFile)}
-		if d.root, _, err = document(fsys, d.path); err != nil {
+		if d.data, d.root, _, err = document(fsys, d.path); err != nil {
 			return nil, err
 		}
-		if d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
+		if d.metadataData, d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
 			return nil, err
 		}
 		d.name = d.root.get("metadata", "name").text()
@@ -101,27 +103,27 @@ func visible(parent string, entries []fs.DirEntry) []string {
 
 // document reads a file that holds one YAML document. What is wrong with it package catalog
 // finds; here it only has no value then.
-func document(fsys fs.FS, name string) (root field, exists bool, err error) {
+func document(fsys fs.FS, name string) (data []byte, root field, exists bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return field{}, false, nil
+		return nil, field{}, false, nil
 	}
 	if err != nil || !info.Mode().IsRegular() { // opening a named pipe blocks
-		return field{}, true, err
+		return nil, field{}, true, err
 	}
 	opened, err := fsys.Open(name)
 	if err != nil {
-		return field{}, true, err
+		return nil, field{}, true, err
 	}
-	data, err := io.ReadAll(io.LimitReader(opened, maxFile+1))
+	data, err = io.ReadAll(io.LimitReader(opened, maxFile+1))
 	if err := errors.Join(err, opened.Close()); err != nil {
-		return field{}, true, fmt.Errorf("reading %s: %w", name, err)
+		return nil, field{}, true, fmt.Errorf("reading %s: %w", name, err)
 	}
 	node := decode(data)
 	if node == nil {
-		return field{line: 1}, true, nil
+		return data, field{line: 1}, true, nil
 	}
-	return newField("", node.Line, node), true, nil
+	return data, newField("", node.Line, node), true, nil
 }
 
 // decode returns the first document that is not empty, nil if nobody may look at it. The parser

@@ -15,8 +15,9 @@ func valuesRules() []documentRule {
 	return []documentRule{
 		{Rule{"kkp/values-mapping", Error, "the default values are a mapping"}, valuesMapping},
 		{Rule{"kkp/values-yaml", Warning, "spec.defaultValuesBlock is YAML"}, valuesYAML},
-		{Rule{"kkp/values-deprecated", Warning, "values are in spec.defaultValuesBlock"}, valuesDeprecated},
-		{Rule{"kkp/logo", Error, "spec.logo is base64 of an image of the stated format"}, logo},
+		{Rule{"kkp/values-deprecated", Info, "values are in spec.defaultValuesBlock"}, valuesDeprecated},
+		{Rule{"kkp/logo", Warning, "spec.logo is base64 of an image of the stated format"}, logo},
+		{Rule{"kkp/logo-type", Error, "spec.logoFormat is svg+xml or png"}, logoType},
 		{Rule{"kkp/logo-format", Warning, "a logo comes with its format"}, logoFormat},
 	}
 }
@@ -78,9 +79,6 @@ var pngHeader = []byte("\x89PNG\r\n\x1a\n")
 
 func logo(root field, report report) {
 	at, format := root.get("spec", "logo"), root.get("spec", "logoFormat")
-	if format.isSet() && format.text() != "svg+xml" && format.text() != "png" {
-		report(format, "spec.logoFormat must be svg+xml or png, not %s", quote(format.node.Value))
-	}
 	if at.text() == "" {
 		return
 	}
@@ -92,6 +90,13 @@ func logo(root field, report report) {
 		report(at, "spec.logo is not a PNG image, as spec.logoFormat says")
 	case format.text() == "svg+xml" && !bytes.Contains(image, []byte("<svg")):
 		report(at, "spec.logo is not an SVG image, as spec.logoFormat says")
+	}
+}
+
+func logoType(root field, report report) {
+	at := root.get("spec", "logoFormat")
+	if at.isSet() && at.text() != "svg+xml" && at.text() != "png" {
+		report(at, "spec.logoFormat must be svg+xml or png, not %s", quote(at.node.Value))
 	}
 }
 

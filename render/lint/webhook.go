@@ -15,7 +15,6 @@ const (
 // Those on the sources of versions are in sources.go.
 func webhookRules() []documentRule {
 	return []documentRule{
-		{Rule{"kkp/required", Error, "the fields that KKP's API requires are there"}, required},
 		{Rule{"kkp/method", Error, "spec.method is helm"}, method},
 		{Rule{"kkp/atomic-needs-wait", Warning, "atomic comes with wait"}, atomicNeedsWait},
 		{Rule{"kkp/wait-needs-timeout", Warning, "wait comes with a timeout"}, waitNeedsTimeout},
@@ -23,33 +22,6 @@ func webhookRules() []documentRule {
 		{Rule{"kkp/timeout", Error, "the timeout is a duration"}, timeoutIsDuration},
 		{Rule{"kkp/values-exclusive", Error, "only one of defaultValues and defaultValuesBlock is set"}, valuesExclusive},
 	}
-}
-
-func required(root field, report report) {
-	spec := root.get("spec")
-	if description := spec.get("description"); !description.isSet() {
-		report(description, "%s is missing", description.path)
-	}
-	for _, version := range spec.get("versions").items() {
-		for _, one := range requiredOf(version.get("template", "source")) {
-			if !one.isSet() || one.node.Value == "" && len(one.node.Content) == 0 {
-				report(one, "%s is missing", one.path)
-			}
-		}
-	}
-}
-
-// requiredOf returns the fields that the kind of a source requires.
-func requiredOf(source field) []field {
-	helm, git := source.get("helm"), source.get("git")
-	var all []field
-	if helm.isSet() {
-		all = append(all, helm.get("url"), helm.get("chartName"), helm.get("chartVersion"))
-	}
-	if git.isSet() {
-		all = append(all, git.get("remote"))
-	}
-	return all
 }
 
 func method(root field, report report) {
@@ -92,11 +64,11 @@ func timeoutNeedsWait(root field, report report) {
 
 func timeoutIsDuration(root field, report report) {
 	at := deployOptions(root).get("timeout")
-	if !at.isSet() {
-		return
+	if at.text() == "" {
+		return // unset, or of another type
 	}
 	if _, err := time.ParseDuration(at.text()); err != nil {
-		report(at, "timeout must be a duration such as 10m, not %s", quote(at.node.Value))
+		report(at, "timeout must be a duration such as 10m, not %s", quote(at.text()))
 	}
 }
 

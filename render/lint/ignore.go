@@ -1,0 +1,105 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+const ignoreRule = "lint/ignore"
+
+// directive is a comment that leaves out the findings of rules.
+var directive = regexp.MustCompile(`(?:^|\s)#\s*winnow:ignore(?:\s+(.*))?$`)
+
+// directives are the rules that the comments of a file name, by line. Line 0 stands for all lines.
+type directives map[int][]string
+
+// maxDirectives are read of a file, which may be anybody's.
+const maxDirectives = 100
+
+// ignoredIn reads the comments
+//
+//	# winnow:ignore RULE[,RULE...] [reason]
+//
+// of a file. One behind a value is for its line, one in a line of its own for the next line that is no
+// comment, and one above everything else for the whole file. The text is not parsed: whoever writes
+// the comment into a block of text means it as well.
+func ignoredIn(data []byte, report func(line int, format string, args ...any)) directives {
+	found := directives{}
+	var waiting []string // for the next line that is no comment
+	number, count, begun := 0, 0, false
+	for line := range bytes.Lines(data) {
+		number++
+		text := strings.TrimSpace(string(line))
+		alone := text == "" || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "---")
+		match := directive.FindStringSubmatch(text)
+		var rules []string
+		if match != nil && count < maxDirectives {
+			count++
+			rules = named(match[1], number, report)
+		}
+		switch {
+		case !alone:
+			begun = true
+			found.add(number, waiting, rules)
+			waiting = nil
+		case !begun:
+			found.add(0, rules)
+		default:
+			waiting = append(waiting, rules...)
+		}
+	}
+	return found
+}
+
+func (d directives) add(line int, rules ...[]string) {
+	if all := slices.Concat(rules...); len(all) > 0 {
+		d[line] = append(d[line], all...)
+	}
+}
+
+// named returns the rules that a comment names, and reports those that there are not.
+func named(text string, line int, report func(line int, format string, args ...any)) []string {
+	names, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if names == "" {
+		report(line, "winnow:ignore names no rule")
+		return nil
+	}
+	var rules []string
+	for name := range strings.SplitSeq(names, ",") {
+		if err := Ignorable(name); err != nil {
+			report(line, "winnow:ignore: %s", err)
+			continue
+		}
+		rules = append(rules, name)
+	}
+	return rules
+}
+
+// Ignorable returns why the findings of a rule cannot be left out: there is no such rule, or Winnow
+// refuses the catalog whatever lint says.
+func Ignorable(name string) error {
+	var known []string
+	for _, rule := range Rules() {
+		known = append(known, rule.ID)
+	}
+	switch {
+	case slices.ContainsFunc(loadingRules(), func(r Rule) bool { return r.ID == name }):
+		return fmt.Errorf("%s cannot be ignored: Winnow refuses the catalog", name)
+	case slices.Contains(known, name):
+		return nil
+	}
+	if near := spelling.Nearest(name, known); len(near) > 0 {
+		return fmt.Errorf("no rule %s; did you mean %s?", quote(name), near[0])
+	}
+	return fmt.Errorf("no rule %s; docs/lint.md has all", quote(name))
+}
+
+// covers reports whether a finding is left out. One without a line is of the file as a whole.
+func (d directives) covers(f Finding) bool {
+	return slices.Contains(d[0], f.Rule) || f.Line > 0 && slices.Contains(d[f.Line], f.Rule)
+}

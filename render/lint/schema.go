@@ -1,0 +1,142 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// Rules on what the API server refuses without any webhook. Flux dry-runs all objects before it applies
+// one, so that one definition that is refused keeps all the others from being applied.
+const (
+	misspeltFieldRule   = "schema/misspelt-field"
+	unknownFieldRule    = "schema/unknown-field"
+	typeRule            = "schema/type"
+	apiVersionRule      = "schema/api-version"
+	namespaceRule       = "schema/namespace"
+	kkpRequiredRule     = "kkp/required"
+	cozystackRequired   = "cozystack/required"
+	definedRule         = "crds/invalid"
+	undefinedRule       = "crds/missing"
+	schemaRulesSeverity = Error
+)
+
+func schemaRules() []Rule {
+	return []Rule{
+		{misspeltFieldRule, schemaRulesSeverity, "no field is misspelt"},
+		{unknownFieldRule, Warning, "all fields are known"},
+		{typeRule, schemaRulesSeverity, "fields have values of their type"},
+		{apiVersionRule, schemaRulesSeverity, "apiVersion is one that the platform serves"},
+		{namespaceRule, schemaRulesSeverity, "what is of no namespace names none"},
+		{kkpRequiredRule, schemaRulesSeverity, "the fields that KKP's API requires are there"},
+		{cozystackRequired, schemaRulesSeverity, "the fields that Cozystack's API requires are there"},
+		{definedRule, schemaRulesSeverity, "the CustomResourceDefinitions accept the definition"},
+		{undefinedRule, schemaRulesSeverity, "the CustomResourceDefinitions have the kind"},
+	}
+}
+
+// reportRule adds a finding of a rule in the line of a field.
+type reportRule func(rule string, at field, format string, args ...any)
+
+// checkSchema compares a definition with what is known of its platform.
+func checkSchema(d *definition, report reportRule) {
+	at := d.root.get("apiVersion")
+	group, version, ok := strings.Cut(at.text(), "/")
+	if !ok {
+		return // which the format of the catalog says
+	}
+	var groups []string
+	for _, p := range platforms() {
+		groups = append(groups, p.group)
+		if p.group != group {
+			continue
+		}
+		if p.version != version {
+			report(apiVersionRule, at, "apiVersion %s is not served: did you mean %s/%s?", quote(at.text()), p.group, p.version)
+			return
+		}
+		if namespace := d.root.get("metadata", "namespace"); namespace.text() != "" {
+			report(namespaceRule, namespace, "metadata.namespace %s is not for definitions, which are of no namespace: remove it",
+				quote(namespace.text()))
+		}
+		s := schemaCheck{required: p.required, report: report}
+		s.value(d.root, p.root)
+		return
+	}
+	if meant := spelling.Typo(group, groups); meant != "" {
+		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", quote(at.text()), meant)
+	}
+}
+
+type schemaCheck struct {
+	required string
+	report   reportRule
+}
+
+// value checks a value that is set. Documents are bounded, and so is the recursion.
+func (c schemaCheck) value(at field, known shape) {
+	if !known.fits(at) {
+		c.report(typeRule, at, "%s must be %s, not %s%s", at.path, known.kind, kindOf(at), remedy(at, known))
+		return
+	}
+	switch at.node.Kind {
+	case yaml.MappingNode:
+		c.mapping(at, known)
+	case yaml.SequenceNode:
+		for _, element := range at.items() {
+			c.below(element, known.elements)
+		}
+	}
+}
+
+func (c schemaCheck) below(at field, known *shape) {
+	if known != nil && at.isSet() {
+		c.value(at, *known)
+	}
+}
+
+func (c schemaCheck) mapping(at field, known shape) {
+	for _, member := range at.members() {
+		shape, ok := known.member(member.name)
+		switch {
+		case known.members == nil:
+			c.below(member.field, known.elements)
+		case !ok:
+			c.unknown(member, known)
+		case member.isSet():
+			c.value(member.field, shape)
+		}
+	}
+	for _, name := range known.required() {
+		member := at.member(name)
+		shape, _ := known.member(name)
+		if !member.isSet() || shape.filled && member.text() == "" && shape.fits(member) {
+			c.report(c.required, member, "%s is missing", member.path)
+		}
+	}
+}
+
+func (c schemaCheck) unknown(at entry, known shape) {
+	if meant := spelling.Typo(at.name, known.names()); meant != "" {
+		c.report(misspeltFieldRule, at.field, "%s is no field: did you mean %s?", shorten(at.path), meant)
+		return
+	}
+	c.report(unknownFieldRule, at.field, "%s is a field that Winnow does not know: an API that does not have it refuses all applications",
+		shorten(at.path))
+}
+
+// remedy says how a value becomes text.
+func remedy(at field, known shape) string {
+	switch {
+	case known.kind != textKind:
+		return ""
+	case at.node.Kind == yaml.ScalarNode:
+		return ": put it in quotes"
+	case at.node.Kind == yaml.MappingNode:
+		return fmt.Sprintf(": write %s: | and the text below it", at.path[strings.LastIndex(at.path, ".")+1:])
+	}
+	return ""
+}

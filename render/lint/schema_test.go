@@ -1,0 +1,230 @@
+package lint
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+const kkpDefinition = `apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: app}
+spec:
+  description: d
+  method: helm
+  defaultValuesBlock: |
+    a: 1
+  defaultNamespace: {name: app, create: true, labels: {a: b}}
+  versions:
+  - version: 1.0.0
+    template:
+      source:
+        helm:
+          url: oci://quay.io/charts
+          chartName: app
+          chartVersion: 1.0.0
+`
+
+const cozystackDefinition = `apiVersion: cozystack.io/v1alpha1
+kind: ApplicationDefinition
+metadata: {name: app}
+spec:
+  application: {kind: App, plural: apps, singular: app, openAPISchema: "{}"}
+  release:
+    prefix: ""
+    chartRef: {kind: ExternalArtifact, name: app, namespace: cozy-system}
+  secrets:
+    include:
+    - resourceNames: [a]
+      matchLabels: {a: b}
+`
+
+// What Flux's dry-run refuses, and with it all applications, is an error with the line of the field.
+func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
+	for _, test := range []struct {
+		name, document, old, new string
+		want                     []string // severity rule:line message
+	}{
+		{"a definition of KKP", kkpDefinition, "", "", nil},
+		{"a definition of Cozystack", cozystackDefinition, "", "", nil},
+		{"a field with two letters swapped", kkpDefinition, "  method", "  displayNaem: App\n  method",
+			[]string{"error schema/misspelt-field:6 spec.displayNaem is no field: did you mean displayName?"}},
+		{"a field in another case", kkpDefinition, "chartName:", "chartname:", []string{
+			"error kkp/required:14 spec.versions[0].template.source.helm.chartName is missing",
+			"error schema/misspelt-field:16 spec.versions[0].template.source.helm.chartname is no field: did you mean chartName?"}},
+		{"a field without a value", kkpDefinition, "  method", "  displayNaem:\n  method",
+			[]string{"error schema/misspelt-field:6 spec.displayNaem is no field: did you mean displayName?"}},
+		{"a field beside the spec", kkpDefinition, "spec:", "specs: {}\nspec:",
+			[]string{"error schema/misspelt-field:4 specs is no field: did you mean spec?"}},
+		{"a field that nothing is near of", kkpDefinition, "  method", "  replicas: 3\n  method", []string{
+			"warning schema/unknown-field:6 spec.replicas is a field that Winnow does not know: an API that does not have it refuses all applications"}},
+		{"a field that a merge key brings", kkpDefinition, "  method: helm", "  method: helm\n  <<: {displayNaem: App}",
+			[]string{"error schema/misspelt-field:7 spec.displayNaem is no field: did you mean displayName?"}},
+		{"any key where keys are free", kkpDefinition, "labels: {a: b}", "labels: {nmae: b}", nil},
+		{"a block that is a mapping", kkpDefinition, "Block: |", "Block:",
+			[]string{"error schema/type:7 spec.defaultValuesBlock must be a string, not a mapping: write defaultValuesBlock: | and the text below it"}},
+		{"a number for a text", kkpDefinition, "chartVersion: 1.0.0", "chartVersion: 1.0",
+			[]string{"error schema/type:17 spec.versions[0].template.source.helm.chartVersion must be a string, not a number: put it in quotes"}},
+		{"a text for a boolean", kkpDefinition, "create: true", "create: 'true'",
+			[]string{"error schema/type:9 spec.defaultNamespace.create must be a boolean, not a string"}},
+		{"a number among texts", kkpDefinition, "labels: {a: b}", "labels: {a: 1}",
+			[]string{"error schema/type:9 spec.defaultNamespace.labels.a must be a string, not a number: put it in quotes"}},
+		{"a mapping for a list", cozystackDefinition, "    - resourceNames", "      resourceNames",
+			[]string{"error schema/type:10 spec.secrets.include must be a list, not a mapping"}},
+		{"a field of an element", cozystackDefinition, "matchLabels", "matchLabel",
+			[]string{"error schema/misspelt-field:12 spec.secrets.include[0].matchLabel is no field: did you mean matchLabels?"}},
+		{"a required field of Cozystack", cozystackDefinition, "  release:", "  releases:", []string{
+			"error cozystack/required:4 spec.release is missing",
+			"error schema/misspelt-field:6 spec.releases is no field: did you mean release?"}},
+		{"a group with two letters swapped", kkpDefinition, "k8c.io/v1", "k8c.oi/v1",
+			[]string{`error schema/api-version:1 apiVersion "apps.kubermatic.k8c.oi/v1" has a group that is not known: did you mean apps.kubermatic.k8c.io?`}},
+		{"a version that the group does not have", cozystackDefinition, "v1alpha1", "v1aplha1",
+			[]string{`error schema/api-version:1 apiVersion "cozystack.io/v1aplha1" is not served: did you mean cozystack.io/v1alpha1?`}},
+		{"a group of somebody else", kkpDefinition, "apps.kubermatic.k8c.io/v1", "example.com/v3", nil},
+		{"a namespace", kkpDefinition, "{name: app}", "{name: app, namespace: kubermatic}",
+			[]string{`error schema/namespace:3 metadata.namespace "kubermatic" is not for definitions, which are of no namespace: remove it`}},
+		{"no namespace", kkpDefinition, "{name: app}", "{name: app, namespace: null}", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := linted(t, strings.Replace(test.document, test.old, test.new, 1), "tier: gold\n")
+			if !slices.Equal(got, test.want) {
+				t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
+	for _, test := range []struct {
+		name, metadata string
+		want           []string
+	}{
+		{"labels", "tier: gold\nlables: {a: b}\n", []string{`error catalog/misspelt-key:2 "lables" is a key that no selection looks at: did you mean labels?`}},
+		{"deprecated in another case", "tier: gold\nDeprecated: soon\n", []string{`error catalog/misspelt-key:2 "Deprecated" is a key that no selection looks at: did you mean deprecated?`}},
+		{"tier", "teir: gold\n", []string{
+			`error catalog/misspelt-key:1 "teir" is a key that no selection looks at: did you mean tier?`,
+			`warning catalog/tier-missing:1 tier is missing: limit.metadataSelector.tierRefs never selects the application`}},
+		{"what expressions look at", "tier: gold\nowner: me\ntime: now\ntags: [a]\nteam: b\n", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := linted(t, kkpDefinition, test.metadata); !slices.Equal(got, test.want) {
+				t.Errorf("found %v\nwant  %v", got, test.want)
+			}
+		})
+	}
+}
+
+// A hostile document has many fields. It takes one look at each, and no more findings than people read.
+func TestUnknownFieldsAreBounded(t *testing.T) {
+	var all strings.Builder
+	for i := range 60_000 {
+		all.WriteString("  f" + strings.Repeat("x", i%9) + string(rune('a'+i%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + string(rune('a'+i/17576)) + ": 1\n")
+	}
+	if got := linted(t, kkpDefinition+all.String(), "tier: gold\n"); len(got) != maxSchemaFindings {
+		t.Errorf("%d findings, want %d", len(got), maxSchemaFindings)
+	}
+}
+
+// linted returns "severity rule:line message" of what is found in an application.
+func linted(t *testing.T, document, metadata string) []string {
+	t.Helper()
+	result, err := Run(t.Context(), fstest.MapFS{
+		"applications/app/application.yaml": {Data: []byte(document)},
+		"applications/app/metadata.yaml":    {Data: []byte(metadata)},
+	}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range result.Findings {
+		all = append(all, strings.Join([]string{string(f.Severity), f.Rule + ":" + strconv.Itoa(f.Line), f.Message}, " "))
+	}
+	return all
+}
+
+// The table has what the platforms' CustomResourceDefinitions have.
+func TestTheShapesAreThoseOfThePlatforms(t *testing.T) {
+	data := os.Getenv("WINNOW_TEST_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("no CustomResourceDefinitions in %s; WINNOW_TEST_DATA names another directory", data)
+	}
+	for _, p := range platforms() {
+		crd := crdOf(t, data, p.group)
+		if crd.Spec.Scope != apiextensionsv1.ClusterScoped {
+			t.Errorf("%s: definitions are %s", p.group, crd.Spec.Scope)
+		}
+		for _, v := range crd.Spec.Versions {
+			if !v.Served || v.Name != p.version {
+				t.Errorf("%s: version %s, served %t, want only %s", p.group, v.Name, v.Served, p.version)
+				continue
+			}
+			root := p.root
+			root.members = maps.Clone(root.members)
+			delete(root.members, "metadata")
+			props := *v.Schema.OpenAPIV3Schema
+			delete(props.Properties, "metadata")
+			compareShape(t, p.group, root, props)
+		}
+	}
+}
+
+func crdOf(t *testing.T, data, group string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(data, "*/crd/*"+group+"_applicationdefinitions.yaml"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("definitions of %s are in %v: %v", group, files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(content, crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+func compareShape(t *testing.T, path string, s shape, props apiextensionsv1.JSONSchemaProps) {
+	t.Helper()
+	kinds := map[string]kind{"string": textKind, "boolean": booleanKind, "integer": integerKind, "array": listKind, "object": mappingKind}
+	if s.kind != "" && s.kind != kinds[props.Type] {
+		t.Errorf("%s is %s, want %s", path, s.kind, props.Type)
+	}
+	if s.filled && (props.MinLength == nil || *props.MinLength == 0) && props.Pattern == "" {
+		t.Errorf("%s must be filled, which nothing asks for", path)
+	}
+	if want := slices.Sorted(maps.Keys(props.Properties)); s.kind != "" && !slices.Equal(s.names(), want) {
+		t.Errorf("%s has %v, want %v", path, s.names(), want)
+	}
+	for _, name := range s.required() {
+		if !slices.Contains(props.Required, name) {
+			t.Errorf("%s.%s is not required", path, name)
+		}
+	}
+	for name, below := range props.Properties {
+		if member, ok := s.member(name); ok {
+			compareShape(t, path+"."+name, member, below)
+		}
+	}
+	switch {
+	case s.elements == nil:
+	case props.Items != nil:
+		compareShape(t, path+"[]", *s.elements, *props.Items.Schema)
+	case props.AdditionalProperties != nil:
+		compareShape(t, path+"{}", *s.elements, *props.AdditionalProperties.Schema)
+	default:
+		t.Errorf("%s has no elements", path)
+	}
+}

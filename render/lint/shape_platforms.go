@@ -1,0 +1,62 @@
+package lint
+
+// kkpShape has the fields of apps.kubermatic.k8c.io/v1. A required field has no mark where another
+// rule asks for it.
+func kkpShape() shape {
+	text, boolean := shape{kind: textKind}, shape{kind: booleanKind}
+	filled := shape{kind: textKind, filled: true}
+	texts := shape{kind: mappingKind, elements: &text}
+	secretKey := mapping(map[string]shape{"name": text, "key!": text, "optional": boolean})
+	helmCredentials := mapping(map[string]shape{"username": secretKey, "password": secretKey, "registryConfigFile": secretKey})
+	helm := mapping(map[string]shape{
+		"url!": filled, "chartName!": filled, "chartVersion!": filled,
+		"insecure": boolean, "plainHTTP": boolean, "credentials": helmCredentials,
+	})
+	git := mapping(map[string]shape{
+		"remote!": filled, "path": text,
+		"ref":         mapping(map[string]shape{"branch": text, "commit": text, "tag": text}),
+		"credentials": mapping(map[string]shape{"method": text, "username": secretKey, "password": secretKey, "token": secretKey, "sshKey": secretKey}),
+	})
+	version := mapping(map[string]shape{
+		"version": {},
+		"template": mapping(map[string]shape{
+			"source":              mapping(map[string]shape{"helm": helm, "git": git}),
+			"templateCredentials": mapping(map[string]shape{"helmCredentials": helmCredentials}),
+		}),
+	})
+	return object(mapping(map[string]shape{
+		"description!": text, "displayName": text, "method": text,
+		"documentationURL": text, "sourceURL": text, "logo": text, "logoFormat": text,
+		"default": boolean, "enforced": boolean, "selector": mapping(map[string]shape{"datacenters": listOf(text)}),
+		"defaultVersion": text, "defaultValues": {}, "defaultValuesBlock": text,
+		"defaultNamespace": mapping(map[string]shape{"name": text, "create": boolean, "labels": texts, "annotations": texts}),
+		"defaultDeployOptions": mapping(map[string]shape{
+			"helm": mapping(map[string]shape{"atomic": boolean, "enableDNS": boolean, "timeout": text, "wait": boolean}),
+		}),
+		"versions": {elements: &version},
+	}))
+}
+
+// cozystackShape has the fields of cozystack.io/v1alpha1.
+func cozystackShape() shape {
+	text, boolean := shape{kind: textKind}, shape{kind: booleanKind}
+	filled := shape{kind: textKind, filled: true}
+	texts := shape{kind: mappingKind, elements: &text}
+	expression := mapping(map[string]shape{"key!": text, "operator!": text, "values": listOf(text)})
+	selector := mapping(map[string]shape{"matchExpressions": listOf(expression), "matchLabels": texts, "resourceNames": listOf(text)})
+	resources := mapping(map[string]shape{"include": listOf(selector), "exclude": listOf(selector)})
+	check := mapping(map[string]shape{"apiVersion!": text, "kind!": text, "current!": text, "failed": text, "inProgress": text})
+	return object(mapping(map[string]shape{
+		"application!": mapping(map[string]shape{"kind!": text, "plural!": text, "singular!": text, "openAPISchema!": text}),
+		"release!": mapping(map[string]shape{
+			"chartRef!": mapping(map[string]shape{"apiVersion": text, "kind!": text, "name!": filled, "namespace": filled}),
+			"prefix!":   text, "labels": texts, "healthCheckExprs": listOf(check), "waitStrategy": text,
+		}),
+		"secrets": resources, "services": resources, "ingresses": resources,
+		"dashboard": mapping(map[string]shape{
+			"category!": text, "singular!": text, "plural!": text, "name": text, "description": text, "icon": text,
+			"module": boolean, "singularResource": boolean, "weight": {kind: integerKind},
+			"keysOrder": listOf(listOf(text)), "tabs": listOf(text), "tags": listOf(text),
+		}),
+	}))
+}
