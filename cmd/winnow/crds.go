@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,29 +16,54 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// openDefinitions reads the CustomResourceDefinitions of the directories of --crds.
-func openDefinitions(ctx context.Context, dirs []string) (*crds.Set, error) {
+// openDefinitions reads the CustomResourceDefinitions of --crds: of a directory, a file or an artifact
+// in a registry.
+func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crds.Set, error) {
 	set := &crds.Set{}
-	for _, dir := range dirs {
+	for _, where := range places {
 		before := set.Len()
-		if err := loadDefinitions(ctx, set, dir); err != nil {
+		if err := loadDefinitions(ctx, set, where, plainHTTP); err != nil {
 			return nil, fmt.Errorf("reading --crds: %w", err)
 		}
 		if set.Len() == before {
-			return nil, fmt.Errorf("reading --crds: %s holds no *.yaml file with a CustomResourceDefinition", dir)
+			return nil, fmt.Errorf("reading --crds: %s holds no *.yaml file with a CustomResourceDefinition", where)
 		}
 	}
 	return set, nil
 }
 
-func loadDefinitions(ctx context.Context, set *crds.Set, dir string) error {
+func loadDefinitions(ctx context.Context, set *crds.Set, where string, plainHTTP bool) error {
+	if strings.HasPrefix(where, ociScheme) {
+		files, err := pullFiles(ctx, where, v1alpha1.FormatApplications, plainHTTP)
+		if err != nil {
+			return pulledDefinitionsError(where, err)
+		}
+		return set.Load(ctx, where, files.FS())
+	}
+	info, err := os.Stat(where)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		dir, name := filepath.Split(where)
+		return set.LoadFile(filepath.ToSlash(dir), os.DirFS(filepath.Clean(dir)), name)
+	}
 	// os.Root keeps symbolic links from leading out of the directory.
-	root, err := os.OpenRoot(dir)
+	root, err := os.OpenRoot(where)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	return set.Load(ctx, dir, root.FS())
+	return set.Load(ctx, where, root.FS())
+}
+
+// pulledDefinitionsError leaves out that the artifact is no catalog, which it need not be.
+func pulledDefinitionsError(where string, err error) error {
+	var refused *render.Error
+	if errors.As(err, &refused) && errors.Unwrap(refused.Err) != nil {
+		err = errors.Unwrap(refused.Err)
+	}
+	return fmt.Errorf("%s: %w", where, err)
 }
 
 // checkObjects checks what was built, and warns of what the set has no definition for. A

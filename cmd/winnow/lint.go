@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +16,7 @@ import (
 
 // lintOptions are the flags of winnow lint.
 type lintOptions struct {
+	ruleOptions
 	plainHTTP      bool
 	output, failOn *choice
 }
@@ -23,132 +24,100 @@ type lintOptions struct {
 func newLintCommand() *cobra.Command {
 	var o lintOptions
 	cmd := &cobra.Command{
-		Use:   "lint CATALOG",
-		Short: "Find what is wrong with a catalog, with path and line",
-		Long: "Find what is wrong with a catalog, with path and line: what Winnow, the API\n" +
-			"server or KKP would refuse, and what KKP accepts although it cannot work.\n" +
-			"docs/lint.md explains every rule.\n\n" +
+		Use:   "lint CATALOG...",
+		Short: "Find what is wrong with catalogs, with path and line",
+		Long: "Find what is wrong with catalogs, with path and line. An error is what Winnow,\n" +
+			"the API server or KKP refuses, or what uninstalls applications; a warning works\n" +
+			"differently than it looks. docs/lint.md explains every rule.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"Without --crds, the fields of KKP's and Cozystack's definitions are known.\n" +
+			"Beyond 20 findings the first of each rule are shown; -o json and yaml have all.\n" +
+			"A comment \"# winnow:ignore RULE\" leaves findings out.\n" +
 			"Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 usage or I/O.",
 		Example: "  winnow lint ./catalog\n\n" +
+			"  # as strict as the API server\n" +
+			"  winnow lint ./catalog --crds ./crds\n\n" +
 			"  # annotations in a pull request\n" +
 			"  winnow lint ./catalog -o github --fail-on warning",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeFirst,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
+			return o.run(cmd.Context(), args, streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
+	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 	return cmd
 }
 
-func (o *lintOptions) run(ctx context.Context, where string, stdout, notes io.Writer) error {
-	files, prefix, err := readCatalog(ctx, where, o.plainHTTP)
-	if err != nil {
+func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) error {
+	report := &lintReport{Findings: []lint.Finding{}, least: lint.Info, wrapped: isTerminal(out.stdout)} // [] in JSON, not null
+	if out.quiet() {
+		report.least = lint.Severity(o.failOn.value)
+	}
+	failures := o.lint(ctx, catalogs, report)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := report.write(out.stdout, o.output.value); err != nil {
 		return err
 	}
-	result, err := lint.Run(ctx, files.FS())
-	if err != nil {
-		return fmt.Errorf("linting %s: %w", where, err)
+	if len(failures) > 0 {
+		return report.fail(failures, out)
 	}
-	report := newLintReport(result, prefix)
-	if err := report.write(stdout, o.output.value); err != nil {
-		return err
+	fails := func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn.value)) }
+	if slices.ContainsFunc(report.Findings, fails) {
+		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(report.summary())}
 	}
-	summary := report.summary()
-	for _, finding := range result.Findings {
-		if finding.Severity.AtLeast(lint.Severity(o.failOn.value)) {
-			return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(summary)}
-		}
-	}
-	fmt.Fprintln(notes, summary)
+	fmt.Fprintln(out.notes, report.summary())
 	return nil
 }
 
-// lintReport is what lint prints.
-type lintReport struct {
-	Applications int            `json:"applications"`
-	Errors       int            `json:"errors"`
-	Warnings     int            `json:"warnings"`
-	Findings     []lint.Finding `json:"findings"`
+// lint adds what is found to the report, and returns why something could not be read.
+func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintReport) (failures []error) {
+	options, err := o.open(ctx, o.plainHTTP)
+	if err != nil {
+		report.unreadable("", err)
+		return []error{err}
+	}
+	for _, where := range catalogs {
+		files, locate, err := readCatalog(ctx, where, len(catalogs) == 1, o.plainHTTP)
+		var result lint.Result
+		if err == nil {
+			if result, err = lint.Run(ctx, files.FS(), options); err != nil {
+				err = fmt.Errorf("linting %s: %w", where, err)
+			}
+		}
+		if err != nil {
+			report.unreadable(where, err)
+			failures = append(failures, err)
+			continue
+		}
+		report.add(result, locate)
+	}
+	return failures
 }
 
-func newLintReport(result lint.Result, prefix func(string) string) *lintReport {
-	report := &lintReport{
-		Applications: result.Applications,
-		Errors:       result.Count(lint.Error),
-		Warnings:     result.Count(lint.Warning),
-		Findings:     make([]lint.Finding, 0, len(result.Findings)), // [] in JSON, not null
+// fail prints what was found beside what could not be read, and returns the failure that decides the
+// exit code: one of input and output, if there is any.
+func (r *lintReport) fail(failures []error, out streams) error {
+	if r.Applications > 0 {
+		fmt.Fprintln(out.notes, r.summary())
 	}
-	for _, finding := range result.Findings {
-		finding.Path = prefix(finding.Path)
-		report.Findings = append(report.Findings, finding)
+	finding := func(err error) int {
+		var refused *render.Error
+		if errors.As(err, &refused) {
+			return 0
+		}
+		return 1
 	}
-	return report
+	slices.SortStableFunc(failures, func(a, b error) int { return finding(a) - finding(b) })
+	for _, err := range failures[:len(failures)-1] {
+		printError(out.stderr, err)
+	}
+	return failures[len(failures)-1]
 }
 
-func (r *lintReport) summary() string {
-	return fmt.Sprintf("%s, %s in %s", count(r.Errors, "error"), count(r.Warnings, "warning"),
-		count(r.Applications, "application"))
-}
-
-func (r *lintReport) write(w io.Writer, format string) error {
-	if format != formatGitHub {
-		return write(w, format, r)
-	}
-	var text strings.Builder
-	for _, finding := range r.Findings {
-		fmt.Fprintln(&text, annotation(finding))
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
-// table has two lines a finding: where, and what.
-func (r *lintReport) table(w io.Writer) {
-	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s  %s  %s\n%s\n", plain(place(f)), f.Severity, f.Rule, wrap(f.Message, "  "))
-	}
-}
-
-func (r *lintReport) markdown(w io.Writer) {
-	if len(r.Findings) == 0 {
-		fmt.Fprintln(w, "Nothing found.")
-		return
-	}
-	g := grid{header: []string{"Where", "Severity", "Rule", "Message"}}
-	for _, f := range r.Findings {
-		g.rows = append(g.rows, []string{place(f), string(f.Severity), f.Rule, f.Message})
-	}
-	g.markdown(w)
-}
-
-// place returns path:line, which terminals and editors open.
-func place(f lint.Finding) string {
-	if f.Line == 0 {
-		return f.Path
-	}
-	return fmt.Sprintf("%s:%d", f.Path, f.Line)
-}
-
-var (
-	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)
-
-// annotation is a workflow command of GitHub Actions.
-func annotation(f lint.Finding) string {
-	command := string(f.Severity)
-	if f.Severity == lint.Info {
-		command = "notice"
-	}
-	line := ""
-	if f.Line > 0 {
-		line = fmt.Sprintf(",line=%d", f.Line)
-	}
-	return fmt.Sprintf("::%s file=%s%s,title=%s::%s", command, escapeProperty.Replace(f.Path), line,
-		escapeProperty.Replace(f.Rule), escapeData.Replace(f.Message))
-}
+// quiet reports whether notes are not wanted.
+func (s streams) quiet() bool { return s.notes == io.Discard }

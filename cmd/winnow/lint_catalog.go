@@ -17,11 +17,15 @@ import (
 )
 
 // readCatalog reads the files of a CATALOG, whether they are a valid catalog or not. locate
-// returns how messages name one of its paths: for a directory, where the file is.
-func readCatalog(ctx context.Context, where string, plainHTTP bool) (files *tree.Tree, locate func(string) string, err error) {
-	locate = func(path string) string { return path }
+// returns how messages name one of its paths: for a directory, where the file is, and otherwise the path
+// in it, behind its name unless it is alone.
+func readCatalog(ctx context.Context, where string, alone, plainHTTP bool) (files *tree.Tree, locate func(string) string, err error) {
+	locate = locateBehind(where)
+	if alone {
+		locate = func(path string) string { return path }
+	}
 	if strings.HasPrefix(where, ociScheme) {
-		files, err = pullFiles(ctx, where, plainHTTP)
+		files, err = pullFiles(ctx, where, v1alpha1.FormatAuto, plainHTTP)
 		return files, locate, refused(where, err)
 	}
 	info, err := os.Stat(where)
@@ -44,6 +48,11 @@ func locateIn(dir string) func(string) string {
 	return func(path string) string { return filepath.ToSlash(filepath.Join(dir, filepath.FromSlash(path))) }
 }
 
+// locateBehind returns how a path in an archive or a registry is named beside those of other catalogs.
+func locateBehind(where string) func(string) string {
+	return func(path string) string { return where + "/" + path }
+}
+
 func readDirectory(ctx context.Context, where string) (*tree.Tree, error) {
 	// os.Root keeps symbolic links from leading out of the catalog.
 	root, err := os.OpenRoot(where)
@@ -63,12 +72,12 @@ func readArchive(ctx context.Context, where string) (*tree.Tree, error) {
 	return archive.Read(ctx, file, archive.Limits{})
 }
 
-func pullFiles(ctx context.Context, where string, plainHTTP bool) (*tree.Tree, error) {
+func pullFiles(ctx context.Context, where, format string, plainHTTP bool) (*tree.Tree, error) {
 	repository, err := newRepository(strings.TrimPrefix(where, ociScheme), plainHTTP)
 	if err != nil {
 		return nil, err
 	}
-	_, layer, err := pullLayer(ctx, repository, v1alpha1.FormatAuto)
+	_, layer, err := pullLayer(ctx, repository, format)
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 
 // pushOptions are the flags of winnow push.
 type pushOptions struct {
+	ruleOptions
 	tags, annotations   []string
 	sourceURL, revision string
 	plainHTTP           bool
@@ -32,7 +33,8 @@ func newPushCommand() *cobra.Command {
 		Short: "Publish a catalog in a registry",
 		Long: "Publish the catalog in a directory, as the artifact that an OCIRepository and\n" +
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
-			"ones. A catalog in which winnow lint finds an error is refused.\n\n" +
+			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
+			"--ignore are those of winnow lint.\n\n" +
 			"The same files and annotations give the same digest, which is printed, whoever\n" +
 			"pushes them and when. The annotations are those of --annotation; --source-url\n" +
 			"and --revision are org.opencontainers.image.source and .revision, and .created\n" +
@@ -64,6 +66,7 @@ func newPushCommand() *cobra.Command {
 	f.StringVar(&o.sourceURL, "source-url", "", "`URL` of the sources, an annotation")
 	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.addFlags(cmd)
 	completeNothing(cmd, "tag", "annotation", "source-url", "revision")
 	return cmd
 }
@@ -84,7 +87,11 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return err
 	}
-	result, err := lint.Run(ctx, files.FS())
+	options, err := o.open(ctx, o.plainHTTP)
+	if err != nil {
+		return err
+	}
+	result, err := lint.Run(ctx, files.FS(), options)
 	if err != nil {
 		return fmt.Errorf("linting %s: %w", dir, err)
 	}
@@ -144,10 +151,11 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 // reportLint prints errors and warnings as winnow lint does. Errors are an error, which is said
 // in full whether notes are wanted or not.
 func reportLint(dir string, result lint.Result, out streams) error {
-	result.Findings = slices.DeleteFunc(slices.Clone(result.Findings), func(f lint.Finding) bool {
-		return !f.Severity.AtLeast(lint.Warning)
-	})
-	report := newLintReport(result, locateIn(dir))
+	report := &lintReport{least: lint.Warning, wrapped: isTerminal(out.stderr)}
+	if out.quiet() {
+		report.least = lint.Error
+	}
+	report.add(result, locateIn(dir))
 	if report.Errors == 0 {
 		report.table(out.notes)
 		return nil

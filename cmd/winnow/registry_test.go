@@ -76,9 +76,30 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
 		Layers: []v1.Descriptor{r.layer(packed, contract.FluxLayerMediaType, "")},
 	})
+	r.push(t, "crds", v1.Manifest{
+		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
+		Layers: []v1.Descriptor{r.layer(packDefinition(t), contract.FluxLayerMediaType, "")},
+	})
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
 	return r
+}
+
+// packDefinition packs a CustomResourceDefinition that has nothing but spec.method.
+func packDefinition(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	content := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: example.com\n  scope: Cluster\n" +
+		"  names: {kind: ApplicationDefinition}\n  versions:\n  - name: v1\n    served: true\n    schema: {openAPIV3Schema: {type: object, " +
+		"properties: {spec: {type: object, properties: {method: {type: string}}}}}}\n"
+	if err := os.WriteFile(filepath.Join(dir, "crd.yaml"), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := pack(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packed
 }
 
 // packLess packs the example catalog without loki and without a version of argocd.

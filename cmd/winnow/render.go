@@ -16,7 +16,7 @@ import (
 type renderOptions struct {
 	selectionOptions
 	namespace, directory, archive string
-	// definitions are the directories of --crds.
+	// definitions are the places of --crds.
 	definitions []string
 
 	// unknownDigests are sources whose digest the objects should name.
@@ -56,18 +56,17 @@ func newRenderCommand() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
-	f.StringArrayVar(&o.definitions, "crds", nil, "check against the CRDs in `DIR`; may be repeated")
+	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+ociScheme)
 	// The only error of these is that there is no such flag.
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")
-	_ = cmd.MarkFlagDirname("crds")
 	completeNothing(cmd, "namespace")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
 	return cmd
 }
 
 func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
-	set, err := openDefinitions(ctx, o.definitions)
+	set, err := openDefinitions(ctx, o.definitions, o.plainHTTP)
 	if err != nil {
 		return err
 	}

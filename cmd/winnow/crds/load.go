@@ -40,16 +40,21 @@ func (s *Set) Load(ctx context.Context, dir string, fsys fs.FS) error {
 		case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !isYAML(name):
 			return nil
 		}
-		file := path.Join(dir, name)
-		content, err := s.read(fsys, name)
-		if err == nil {
-			err = s.add(file, content)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		return nil
+		return s.LoadFile(dir, fsys, name)
 	})
+}
+
+// LoadFile adds those in one file, whatever its name.
+func (s *Set) LoadFile(dir string, fsys fs.FS, name string) error {
+	file := path.Join(dir, name)
+	content, err := s.read(fsys, name)
+	if err == nil {
+		err = s.add(file, content)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 func isYAML(name string) bool {

@@ -3,6 +3,7 @@ package crds
 import (
 	"context"
 	"slices"
+	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -57,11 +58,17 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 		return errs
 	}
 	if slices.ContainsFunc(errs, keepsRulesFrom) {
-		return append(errs, &field.Error{Type: field.ErrorTypeInvalid,
-			Detail: "the rules of x-kubernetes-validations are not checked before the other errors are corrected"})
+		return append(errs, rulesUnchecked())
 	}
 	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
+}
+
+// RulesUnchecked is the message of a finding that stands beside others.
+const RulesUnchecked = "Invalid value: the rules of x-kubernetes-validations are not checked before the other errors are corrected"
+
+func rulesUnchecked() *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Detail: strings.TrimPrefix(RulesUnchecked, field.ErrorTypeInvalid.String()+": ")}
 }
 
 func keepsRulesFrom(e *field.Error) bool {
