@@ -103,7 +103,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	o := decide(err, cs, served)
 	o.names = this.names
 	o.soon(again)
-	o.applied, o.pushed = consumed.Applied(revisionOf(cs)), r.push(cs)
+	o.applied, o.pushed = consumed.Applied(revisionOf(cs), r.publishedFiles(cs)), r.push(cs)
 	if attended != nil {
 		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}

@@ -68,3 +68,19 @@ func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {
 	c.equal("Applied while the source is not ready", conditions.GetReason(cs, v1alpha1.AppliedCondition), "NoConsumer")
 	c.equal("consumers", cs.Status.Consumers, []v1alpha1.ConsumerStatus(nil))
 }
+
+func TestAppliedNamesTheFileOfTheApplicationToBlame(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd")
+	c.selection("kkp")
+	c.publish("kkp")
+	c.consumer("apps", "kkp")
+	const refused = "ApplicationDefinition/argocd dry-run failed: failed to create typed patch object: .spec.x: field not declared in schema"
+	c.report("apps", func(ks *kustomizev1.Kustomization) {
+		ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, "ReconciliationFailed", refused+"\n")}
+	})
+	cs := c.look()
+	c.equal("Applied", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),
+		"False ApplyFailed: Kustomization "+c.namespace+"/apps: no application is applied, because the API server refuses argocd "+
+			"(applications/argocd/application.yaml of source catalog): "+refused)
+}

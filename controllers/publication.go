@@ -27,6 +27,8 @@ type publication struct {
 	artifact   meta.Artifact
 	// names are what the render found out about names in the spec.
 	names *unmatchedNames
+	// files of the applications in their catalogs.
+	files cluster.Files
 }
 
 // sameInputs says whether both were rendered from the same.
@@ -46,6 +48,23 @@ func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelecti
 	}
 	p := last.(publication)
 	return p, p.uid == cs.UID
+}
+
+// publishedFiles returns where the applications of the artifact come from, as far as this process knows.
+func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
+	last, ok := r.lastPublication(cs)
+	if !ok || last.artifact.Revision != revisionOf(cs) {
+		return nil
+	}
+	return last.files
+}
+
+func filesOf(result *render.Result) cluster.Files {
+	files := cluster.Files{}
+	for _, d := range result.Selection.Applications() {
+		files[d.Application.Name] = d.Application.Path + " of source " + d.Source
+	}
+	return files
 }
 
 func publicationOf(cs *v1alpha1.CatalogSelection, observed []observedSource) publication {
@@ -104,7 +123,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, before, cs *v1
 	if err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	p.next.artifact, p.next.names = *artifact, this.names
+	p.next.artifact, p.next.names, p.next.files = *artifact, this.names, filesOf(p.result)
 	return fail(v1alpha1.StorageFailedReason, r.commit(ctx, before, cs, p))
 }
 

@@ -64,7 +64,7 @@ func TestOnlyATerminalIsWrapped(t *testing.T) {
 	for wrapped, want := range map[bool]string{
 		false: "a.yaml:1  error  a/b  " + message + "\n",
 		true: "a.yaml:1  error  a/b\n  " + strings.TrimSpace(strings.Repeat("word ", 15)) + "\n  " +
-			strings.TrimSpace(strings.Repeat("word ", 15)) + "\n  end\n",
+			strings.TrimSpace(strings.Repeat("word ", 15)) + " end\n",
 	} {
 		var got strings.Builder
 		(&lintReport{least: lint.Info, wrapped: wrapped, Findings: findings}).table(&got)

@@ -41,6 +41,8 @@ type consumer struct {
 	uid types.UID
 	// reason why the artifact is not applied, one of Applied's; empty when it is.
 	reason string
+	// refused is the application that the API server refused, by which it failed; empty if it is not known.
+	refused string
 	// prune says that it deletes what leaves the artifact.
 	prune bool
 	// prefix and suffix are put around the names of objects.
@@ -231,7 +233,8 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
-	message := truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
+	told := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
+	message := truncate(told, maxConsumerMessage)
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -240,7 +243,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	case ks.Spec.Suspend:
 		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
 	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
-		c.reason, c.Message = v1alpha1.ApplyFailedReason, message
+		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(told)
 	default:
 		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
@@ -256,8 +259,9 @@ func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 	return out
 }
 
-// Applied returns the condition Applied; nil where there is nothing to say.
-func (c Consumers) Applied(revision string) *metav1.Condition {
+// Applied returns the condition Applied; nil where there is nothing to say. files are those of the
+// applications, as far as they are known.
+func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
 	if !c.Known || revision == "" {
 		return nil
 	}
@@ -270,7 +274,7 @@ func (c Consumers) Applied(revision string) *metav1.Condition {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
 			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), short(revision))}
 	}
-	message := fmt.Sprintf("Kustomization %s/%s: %s", worst.Namespace, worst.Name, worst.Message)
+	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, blame(worst.refused, files), worst.Message)
 	if waiting > 1 {
 		message += fmt.Sprintf("; and %d more", waiting-1)
 	}

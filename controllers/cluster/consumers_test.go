@@ -146,10 +146,10 @@ func TestApplied(t *testing.T) {
 		{"of the same the first one is told", judged("done", "ApplyFailed", "ApplyFailed"), "False ApplyFailed: Kustomization apps/ks-1: says ApplyFailed; and 1 more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := appliedCondition(test.consumers.Applied(published2)); got != test.want {
+			if got := appliedCondition(test.consumers.Applied(published2, nil)); got != test.want {
 				t.Errorf("Applied() = %q, want %q", got, test.want)
 			}
-			if got := test.consumers.Applied(""); got != nil {
+			if got := test.consumers.Applied("", nil); got != nil {
 				t.Errorf("Applied is %v though nothing is published", got)
 			}
 		})
@@ -188,7 +188,7 @@ func TestTheConsumersInTheStatusAreBounded(t *testing.T) {
 	if got := c.Statuses(); len(got) != maxConsumers || got[0].Name != "ks-0" {
 		t.Errorf("%d consumers are listed", len(got))
 	}
-	if got := c.Applied(published2).Message; !strings.HasSuffix(got, fmt.Sprintf("; and %d more", 3*maxConsumers-1)) {
+	if got := c.Applied(published2, nil).Message; !strings.HasSuffix(got, fmt.Sprintf("; and %d more", 3*maxConsumers-1)) {
 		t.Errorf("the message is %q", got)
 	}
 }

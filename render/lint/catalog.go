@@ -25,7 +25,6 @@ func corpusRules() []corpusRule {
 		{Rule{"catalog/tier-spelling", Warning, "a tier is spelt in one way"}, tierSpelling},
 		{Rule{"catalog/misspelt-key", Error, "no key of a metadata.yaml is misspelt"}, misspeltKey},
 		{Rule{"catalog/deprecated", Info, "the application is not deprecated"}, deprecated},
-		{Rule{"cozystack/duplicate-kind", Error, "no two applications of Cozystack have one spec.application.kind"}, duplicateKind},
 	}
 }
 
@@ -96,21 +95,5 @@ func deprecated(c *corpus, report reportAt) {
 		if message := d.metadata.get("deprecated"); message.text() != "" {
 			report(d, d.metadataPath, message.line, "is deprecated: %s", shorten(message.text()))
 		}
-	}
-}
-
-// duplicateKind finds what stops Cozystack's API server (cozystack#4361).
-func duplicateKind(c *corpus, report reportAt) {
-	first := map[string]*definition{}
-	for _, d := range c.definitions {
-		kind := d.root.get("spec", "application", "kind")
-		if d.group != cozystackGroup || kind.text() == "" {
-			continue
-		}
-		if other := first[kind.text()]; other != nil {
-			report(d, d.path, kind.line, "spec.application.kind %s is taken by %s", quote(kind.text()), other.path)
-			continue
-		}
-		first[kind.text()] = d
 	}
 }

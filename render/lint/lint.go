@@ -17,7 +17,8 @@ type Severity string
 
 // Severities, the worst first.
 const (
-	// Error: the API server, KKP or Winnow refuses it, or it uninstalls applications.
+	// Error: the API server, KKP or Winnow refuses it, now or when it is installed, or it uninstalls
+	// applications.
 	Error Severity = "error"
 	// Warning: it works differently than it looks.
 	Warning Severity = "warning"
@@ -243,7 +244,7 @@ func (d *definition) checkSchemas(ctx context.Context, schemas Schemas) ([]Findi
 			quote(d.root.get("kind").text()), quote(d.root.get("apiVersion").text()))
 	}
 	for _, p := range problems {
-		report(definedRule, d.root.at(p.Field), "%s", strings.TrimPrefix(p.Field+": "+p.Message, ": "))
+		report(definedRule, d.root.at(p.Field), "%s", strings.TrimPrefix(shortenTo(p.Field, maxPath)+": "+p.Message, ": "))
 	}
 	return found, nil
 }

@@ -13,6 +13,7 @@ const (
 	duplicateRule   = "catalog/duplicate-name"
 	unknownRule     = "catalog/unknown-application"
 	versionsRule    = "kkp/versions-unique"
+	kindRule        = "cozystack/duplicate-kind"
 	loadingSeverity = Error // a catalog with a violation is refused as a whole
 )
 
@@ -22,6 +23,7 @@ func loadingRules() []Rule {
 		{duplicateRule, loadingSeverity, "no two applications have one name"},
 		{unknownRule, loadingSeverity, "a list of catalogs/ names applications that exist"},
 		{versionsRule, loadingSeverity, "no version is listed twice"},
+		{kindRule, loadingSeverity, "no two applications of Cozystack have one spec.application.kind"},
 	}
 }
 
@@ -29,6 +31,7 @@ func loadingRules() []Rule {
 var (
 	duplicateMessage = regexp.MustCompile(`^metadata\.name ".*" is taken by `)
 	unknownMessage   = regexp.MustCompile(`^applications has ".*", which no application\.yaml defines$`)
+	kindMessage      = regexp.MustCompile(`^spec\.application\.kind ".*" is taken by `)
 	versionsMessage  = regexp.MustCompile(`^spec\.versions has ".*" twice, `)
 )
 
@@ -59,6 +62,8 @@ func violated(v catalog.Violation, d *definition) string {
 		return duplicateRule
 	case unknownMessage.MatchString(v.Message):
 		return unknownRule
+	case kindMessage.MatchString(v.Message):
+		return kindRule
 	case d.group == kkpGroup && versionsMessage.MatchString(v.Message):
 		return versionsRule
 	}

@@ -30,7 +30,7 @@ func schemaRules() []Rule {
 		{unknownFieldRule, Warning, "all fields are known"},
 		{typeRule, schemaRulesSeverity, "fields have values of their type"},
 		{apiVersionRule, schemaRulesSeverity, "apiVersion is one that the platform serves"},
-		{namespaceRule, schemaRulesSeverity, "what is of no namespace names none"},
+		{namespaceRule, Warning, "what is of no namespace names none"},
 		{kkpRequiredRule, schemaRulesSeverity, "the fields that KKP's API requires are there"},
 		{cozystackRequired, schemaRulesSeverity, "the fields that Cozystack's API requires are there"},
 		{definedRule, schemaRulesSeverity, "the CustomResourceDefinitions accept the definition"},
@@ -59,7 +59,7 @@ func checkSchema(d *definition, report reportRule) {
 			return
 		}
 		if namespace := d.root.get("metadata", "namespace"); namespace.text() != "" {
-			report(namespaceRule, namespace, "metadata.namespace %s is not for definitions, which are of no namespace: remove it",
+			report(namespaceRule, namespace, "metadata.namespace %s has no effect: definitions are of no namespace",
 				quote(namespace.text()))
 		}
 		s := schemaCheck{required: p.required, report: report}
@@ -79,7 +79,7 @@ type schemaCheck struct {
 // value checks a value that is set. Documents are bounded, and so is the recursion.
 func (c schemaCheck) value(at field, known shape) {
 	if !known.fits(at) {
-		c.report(typeRule, at, "%s must be %s, not %s%s", at.path, known.kind, kindOf(at), remedy(at, known))
+		c.report(typeRule, at, "%s must be %s, not %s%s", shownPath(at), known.kind, kindOf(at), remedy(at, known))
 		return
 	}
 	switch at.node.Kind {
@@ -121,12 +121,18 @@ func (c schemaCheck) mapping(at field, known shape) {
 
 func (c schemaCheck) unknown(at entry, known shape) {
 	if meant := spelling.Typo(at.name, known.names()); meant != "" {
-		c.report(misspeltFieldRule, at.field, "%s is no field: did you mean %s?", shorten(at.path), meant)
+		c.report(misspeltFieldRule, at.field, "%s is no field: did you mean %s?", shownPath(at.field), meant)
 		return
 	}
 	c.report(unknownFieldRule, at.field, "%s is a field that Winnow does not know: an API that does not have it refuses all applications",
-		shorten(at.path))
+		shownPath(at.field))
 }
+
+// maxPath bounds the path of a field in a message: that of a known field is shorter, but keys are free in
+// some mappings.
+const maxPath = 160
+
+func shownPath(at field) string { return shortenTo(at.path, maxPath) }
 
 // remedy says how a value becomes text.
 func remedy(at field, known shape) string {
@@ -136,7 +142,7 @@ func remedy(at field, known shape) string {
 	case at.node.Kind == yaml.ScalarNode:
 		return ": put it in quotes"
 	case at.node.Kind == yaml.MappingNode:
-		return fmt.Sprintf(": write %s: | and the text below it", at.path[strings.LastIndex(at.path, ".")+1:])
+		return fmt.Sprintf(": write %s: | and the text below it", shorten(at.path[strings.LastIndex(at.path, ".")+1:]))
 	}
 	return ""
 }

@@ -90,7 +90,7 @@ func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 			[]string{`error schema/api-version:1 apiVersion "cozystack.io/v1aplha1" is not served: did you mean cozystack.io/v1alpha1?`}},
 		{"a group of somebody else", kkpDefinition, "apps.kubermatic.k8c.io/v1", "example.com/v3", nil},
 		{"a namespace", kkpDefinition, "{name: app}", "{name: app, namespace: kubermatic}",
-			[]string{`error schema/namespace:3 metadata.namespace "kubermatic" is not for definitions, which are of no namespace: remove it`}},
+			[]string{`warning schema/namespace:3 metadata.namespace "kubermatic" has no effect: definitions are of no namespace`}},
 		{"no namespace", kkpDefinition, "{name: app}", "{name: app, namespace: null}", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -113,11 +113,13 @@ const maxQuoted = 80
 func quote(text string) string { return fmt.Sprintf("%q", shorten(text)) }
 
 // shorten cuts text of the catalog that is repeated in a message.
-func shorten(text string) string {
-	if len(text) <= maxQuoted {
+func shorten(text string) string { return shortenTo(text, maxQuoted) }
+
+func shortenTo(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
-	cut := maxQuoted
+	cut := limit
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The catalogs that KKP and Cozystack ship have no error, neither with their CustomResourceDefinitions
+// nor without, and can be pushed.
+func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
+	data := os.Getenv("WINNOW_TEST_DATA")
+	if data == "" {
+		data = "../../../shared/data"
+	}
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("no definitions of vendors in %s; WINNOW_TEST_DATA names another directory", data)
+	}
+	server := httptest.NewServer(newRegistry(t, nil))
+	defer server.Close()
+	for vendor, pattern := range map[string]string{
+		"kkp": "kkp/system-applications/*.yaml", "cozystack": "cozystack/applicationdefinitions/*.yaml",
+	} {
+		t.Run(vendor, func(t *testing.T) {
+			dir := vendorCatalog(t, filepath.Join(data, pattern))
+			crds, err := filepath.Glob(filepath.Join(data, vendor, "crd/*_applicationdefinitions.yaml"))
+			if err != nil || len(crds) != 1 {
+				t.Fatalf("definitions are in %v: %v", crds, err)
+			}
+			where := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/push:" + vendor
+			for _, args := range [][]string{
+				{"lint", dir}, {"lint", dir, "--crds", crds[0]},
+				{"push", "--plain-http", dir, where}, {"push", "--plain-http", dir, where, "--crds", crds[0]},
+			} {
+				if got := execute(t.Context(), args...); got.code != exitOK {
+					t.Errorf("winnow %s: exit code %d\n%s%s", strings.Join(args, " "), got.code, got.stdout, got.stderr)
+				}
+			}
+		})
+	}
+}
+
+// vendorCatalog makes a catalog of definitions, each a file.
+func vendorCatalog(t *testing.T, pattern string) string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no files match %s: %v", pattern, err)
+	}
+	dir := t.TempDir()
+	for _, name := range names {
+		application := filepath.Join(dir, "applications", strings.TrimSuffix(filepath.Base(name), ".yaml"))
+		content, err := os.ReadFile(name)
+		if err == nil {
+			err = os.MkdirAll(application, 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(application, "application.yaml"), content, 0o600)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(application, "metadata.yaml"), []byte("tier: gold\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

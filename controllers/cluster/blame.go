@@ -1,0 +1,42 @@
+package cluster
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render"
+)
+
+// Files says where the catalogs have the definitions of an artifact, by the names of the applications:
+// "applications/argocd/application.yaml of source kkp".
+type Files map[string]string
+
+// refusedObject is how kustomize-controller names the object that the API server refused in a dry-run, the
+// first one if there are several: Kind/name, with the namespace between them if the object has one.
+//
+//	ApplicationDefinition/argocd dry-run failed: failed to create typed patch object (...)
+//	ApplicationDefinition/argocd dry-run failed (Invalid): ApplicationDefinition.apps... is invalid: ...
+var refusedObject = regexp.MustCompile(`^[A-Za-z0-9]+/(?:[a-z0-9-]+/)?([a-z0-9.-]+) dry-run failed\b`)
+
+// refusedIn returns the application of which a message says that the API server refused it. An artifact
+// has definitions and nothing else.
+func (c consumer) refusedIn(message string) string {
+	match := refusedObject.FindStringSubmatch(message)
+	if match == nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(match[1], c.prefix), c.suffix)
+}
+
+// blame says which application is to blame for that nothing is applied; empty if it is not known.
+func blame(name string, files Files) string {
+	if name == "" {
+		return ""
+	}
+	file := files[name]
+	if file == "" {
+		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, name)
+	}
+	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", name, file)
+}
