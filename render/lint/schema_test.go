@@ -122,6 +122,21 @@ func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
 	}
 }
 
+// Winnow refuses the catalog, and the finding is one.
+func TestAKindOfCozystackThatIsTakenIsOneFinding(t *testing.T) {
+	result, err := Run(t.Context(), fstest.MapFS{
+		"applications/a/application.yaml": {Data: []byte(strings.Replace(cozystackDefinition, "name: app}", "name: a}", 1))},
+		"applications/a/metadata.yaml":    {Data: []byte("tier: gold\n")},
+		"applications/b/application.yaml": {Data: []byte(strings.Replace(cozystackDefinition, "name: app}", "name: b}", 1))},
+		"applications/b/metadata.yaml":    {Data: []byte("tier: gold\n")},
+	}, Options{})
+	want := []Finding{{Rule: "cozystack/duplicate-kind", Severity: Error, Path: "applications/b/application.yaml", Line: 5, Application: "b",
+		Message: `spec.application.kind "App" is taken by applications/a/application.yaml`}}
+	if err != nil || !slices.Equal(result.Findings, want) {
+		t.Errorf("found %v, %v, want %v", result.Findings, err, want)
+	}
+}
+
 // A hostile document has many fields. It takes one look at each, and no more findings than people read.
 func TestUnknownFieldsAreBounded(t *testing.T) {
 	var all strings.Builder
