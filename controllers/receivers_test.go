@@ -3,6 +3,9 @@ package controllers
 import (
 	"testing"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
@@ -91,5 +94,65 @@ func TestWhoSelectsNothingReceivesNothing(t *testing.T) {
 	c.flux("alpha", "alpha", "falco")
 	if c.live("argocd") != nil {
 		t.Error("argocd is kept for beta, which does not select it")
+	}
+}
+
+// What waits for its first consumer is in the record, and neither served nor reserved.
+func TestWhatIsWithheldIsNotServed(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("gamma", guarded, compared, without("argocd", "falco"))
+	c.settle("gamma")
+	c.consumer("gamma", "", gitFed)
+	c.flux("gamma", "other", "argocd")
+	c.point("gamma", "gamma")
+	c.settle("gamma")
+	held := c.get("gamma").Status.Held
+	if held == nil || len(held.Approve) != 1 {
+		t.Fatalf("gamma is not held: %+v", held)
+	}
+	c.selection("alpha", compared, without("argocd", "falco"))
+	c.consumer("alpha", "alpha", pruning)
+	c.rounds("alpha", "gamma")
+	c.ready("alpha")
+
+	c.change("alpha", without("nginx", "falco")) // it waits for what gamma gives up
+	c.change("gamma", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = held.Approve })
+	c.rounds("alpha", "gamma")
+	c.flux("gamma", "gamma", "nginx")
+	if c.live("argocd") == nil {
+		t.Error("argocd is deleted, and alpha installs it anew")
+	}
+}
+
+// The new one serves nothing until it was compared, and gives up nothing by that.
+func TestARenameGivesUpNothing(t *testing.T) {
+	prefixed := func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "pre-" }
+	c := newCluster(t)
+	c.catalog("argocd")
+	for _, name := range []string{"alpha", "beta"} {
+		c.selection(name, compared)
+		c.consumer(name, name, pruning, prefixed)
+		c.settle(name)
+		if name == "alpha" {
+			c.flux("alpha", "alpha", "pre-argocd")
+			c.settle("alpha")
+		}
+	}
+	c.equal("beta", conditionsOf(c.get("beta")), stalled("Conflict"))
+	c.selection("alpha-2", compared)
+	c.settle("alpha-2")
+	c.point("alpha", "alpha-2")
+	c.rounds("beta")
+	c.equal("beta while alpha is renamed", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
+// point has a Kustomization apply the artifact of a selection.
+func (c *liveCluster) point(kustomization, selection string) {
+	c.Helper()
+	ks := c.kustomization(kustomization)
+	ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name = sourcev1.ExternalArtifactKind, selection
+	if err := apiServer.Update(c.Context(), ks); err != nil {
+		c.Fatal(err)
 	}
 }

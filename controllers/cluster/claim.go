@@ -199,8 +199,13 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	}
 }
 
-// Commit notes what a selection serves from now on, and enqueues the others that this concerns.
+// Commit notes what a selection serves from now on, nothing until a consumer was compared, and enqueues the
+// others that this concerns.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		c.Withdraw(ctx, cs)
+		return
+	}
 	before := c.served(ctx, cs)
 	now := around.Consumers.liveKeys(next)
 	c.claims.serve(cs.UID, now)

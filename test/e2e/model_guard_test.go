@@ -144,10 +144,12 @@ func (m *model) wipe(p *modelPart) {
 	}
 }
 
-// loseArchives takes the archives away: who has no record does not know what is served.
-func (m *model) loseArchives() {
+// restart has the controller forget what is not written down, and the archives as well if these are
+// lost: who has no record does not know what is served then.
+func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
-		if p.baseline == baselineContent {
+		p.restarted = true
+		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}
 	}
