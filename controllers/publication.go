@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -179,7 +180,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	published, _ := PublishedDefinitions(cs)
 	recordPublication(cs, &artifact, p.result, p.next.sources, time.Since(p.start))
 	if revisionOf(before) != artifact.Revision {
-		cs.Status.Summary.SourceChanges = count(len(sourceChanges(published, p.result.Definitions)))
+		cs.Status.Summary.SourceChanges = bounds.Count(len(sourceChanges(published, p.result.Definitions)))
 	}
 	cs.Status.Published = packed
 	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,

@@ -14,6 +14,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/archive"
 )
@@ -92,7 +93,7 @@ func TestWhatIsServedIsPushed(t *testing.T) {
 		URL: p.url() + "@" + pushed, Revision: cs.Status.Artifact.Revision,
 		Sources: cs.Status.Sources[0].Revision, Tags: []string{"stable", "latest"},
 	})
-	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", shortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
+	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", bounds.ShortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
 	p.equal("events", p.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	p.equal("artifactType", m.ArtifactType, "application/vnd.winnow.rendered.v1")
 	p.equal("annotations", m.Annotations, map[string]string{

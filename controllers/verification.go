@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 // signature is what Flux makes of the signature of a source's artifact.
@@ -102,10 +103,10 @@ func judge(source conditions.Getter, revision string) verification {
 	case condition == nil:
 		return verification{pending, "Flux has not verified the artifact yet"}
 	case condition.Status == metav1.ConditionFalse:
-		return verification{refused, "Flux could not verify it: " + truncate(condition.Message, maxQuotedMessage)}
+		return verification{refused, "Flux could not verify it: " + bounds.Truncate(condition.Message, maxQuotedMessage)}
 	case condition.Status != metav1.ConditionTrue || !mentions(condition.Message, revision):
 		return verification{pending, fmt.Sprintf("Flux has not verified %s, the revision of the artifact; it says: %s",
-			revision, truncate(condition.Message, maxQuotedMessage))}
+			revision, bounds.Truncate(condition.Message, maxQuotedMessage))}
 	}
 	return verification{}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -231,7 +232,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
-	message := truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
+	message := bounds.Truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -268,7 +269,7 @@ func (c Consumers) Applied(revision string) *metav1.Condition {
 	worst, waiting := c.worst()
 	if worst == nil {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
-			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), short(revision))}
+			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), bounds.ShortRevision(revision))}
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s", worst.Namespace, worst.Name, worst.Message)
 	if waiting > 1 {
@@ -294,13 +295,4 @@ func (c Consumers) worst() (*consumer, int) {
 		}
 	}
 	return worst, waiting
-}
-
-// short cuts the checksum of a revision to twelve digits, as far as people need it.
-func short(revision string) string {
-	const digits = 12
-	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
-		return revision[:i+1+digits]
-	}
-	return revision
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -81,8 +82,8 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {
-		cs.Status.Summary.Bypassed = count(len(bypassed))
-		cs.Status.Summary.Unmanaged = count(unmanaged)
+		cs.Status.Summary.Bypassed = bounds.Count(len(bypassed))
+		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
 		again = keptRetry
