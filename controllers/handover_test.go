@@ -190,3 +190,54 @@ func TestABaselineIsOnesOwn(t *testing.T) {
 	_, _ = c.tryReconcile("kkp")
 	c.equal("told of what is not ours", lost(c.get("kkp")), []string{"BaselineLost "})
 }
+
+func TestWhatMovesIsNotDeleted(t *testing.T) {
+	c := moving(t)
+	uid := c.live("argocd").GetUID()
+	c.change("alpha", without("argocd", "nginx", "falco"))
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.equal("kept", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha")
+	c.rounds("alpha", "beta")
+	c.equal("kept while nobody has applied it", c.kept("argocd"), disabled)
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.equal("kept once it was applied", c.kept("argocd"), "")
+	if got := c.live("argocd").GetUID(); got != uid {
+		t.Errorf("it is another object: %s, not %s", got, uid)
+	}
+}
+
+// TestAMarkStaysWhileAnotherInventoryHasTheObject: its Kustomization may be on its way with what it had.
+func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
+	c := moving(t)
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) {
+		without("argocd", "nginx")(cs)
+	})
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.equal("kept while the giver has it", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha", "falco")
+	c.rounds("alpha", "beta")
+	c.equal("kept afterwards", c.kept("argocd"), "")
+}
+
+func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.ready("beta")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.flux("alpha", "alpha", "falco")
+	c.equal("the definition", c.live("argocd") != nil, true)
+}
