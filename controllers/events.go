@@ -45,7 +45,7 @@ func (r *CatalogSelectionReconciler) tellPushed(before, after *v1alpha1.CatalogS
 	}
 }
 
-// told says whether the conditions that report trouble said the same before. The message of what
+// told reports whether the conditions that report trouble said the same before. The message of what
 // is retried may name ports and temporary files, and differ every time. Of what is held, only the
 // revision and the reasons count, and that nothing is served any more.
 func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {

@@ -26,8 +26,8 @@ type loadedSource struct {
 //
 // What is compared with: the record of the last publication. What the selection does not publish
 // yet is compared with what lives in the cluster instead, because server-side apply replaces
-// spec.versions as a whole. Until something is served, or where there is no record, so are the inventories of
-// the Kustomizations, which delete what they have and the render lacks.
+// spec.versions as a whole. Until something is served, or where there is no record, the render is also
+// compared with the inventories of the Kustomizations, which delete what they have and the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
 	needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
 	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))

@@ -100,7 +100,7 @@ type outcome struct {
 //	AccessDenied, Invalid*, NameConflict,
 //	ContractViolated                              False  Stalled      next change
 //	VerificationFailed                            False  Stalled      next change of the source
-//	Conflict                                      False  Stalled      next change of the other, and soon
+//	Conflict                                      False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval

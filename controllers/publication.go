@@ -30,12 +30,13 @@ type publication struct {
 	names *unmatchedNames
 }
 
-// sameInputs says whether both were rendered from the same.
+// sameInputs reports whether both were rendered by the same spec from the same artifacts, for the same
+// request.
 func (a publication) sameInputs(b publication) bool {
 	return a.sameSources(b) && a.requested == b.requested
 }
 
-// sameSources says whether both were rendered by the same spec from the same artifacts.
+// sameSources reports whether both were rendered by the same spec from the same artifacts.
 func (a publication) sameSources(b publication) bool {
 	return a.uid == b.uid && a.generation == b.generation && slices.Equal(a.sources, b.sources)
 }

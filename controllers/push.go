@@ -205,7 +205,7 @@ func (r *CatalogSelectionReconciler) pushJob(cs *v1alpha1.CatalogSelection) push
 	return job
 }
 
-// isPushed says whether the status has the job done.
+// isPushed reports whether the status has the job done.
 func (job pushJob) isPushed(status *v1alpha1.PushStatus) bool {
 	return status != nil && status.Revision == job.revision && strings.HasPrefix(status.URL, job.access.url+"@")
 }

@@ -95,7 +95,7 @@ func gitProblem(source *sourcev1.GitRepository) string {
 	return ""
 }
 
-// judge says whether the condition SourceVerified is about the revision, which for Git is the hash
+// judge reports whether the condition SourceVerified is about the revision, which for Git is the hash
 // of a commit.
 func judge(source conditions.Getter, revision string) verification {
 	condition := conditions.Get(source, sourcev1.SourceVerifiedCondition)
@@ -111,7 +111,7 @@ func judge(source conditions.Getter, revision string) verification {
 	return verification{}
 }
 
-// mentions says whether a message of Flux has the revision as a whole word, which may be quoted.
+// mentions reports whether a message of Flux has the revision as a whole word, which may be quoted.
 // Neither a tag nor a branch can have a space in its name.
 func mentions(message, revision string) bool {
 	for word := range strings.FieldsSeq(message) {
