@@ -119,6 +119,9 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.Ca
 	}
 	p.result, err = render.Render(ctx, selectionSources(p.loaded), p.options)
 	this.found(p.result, err, p.loaded, p.options)
+	if reasonOf(err) == v1alpha1.EmptyResultReason {
+		r.Cluster.Want(cs, consumed, nil)
+	}
 	if err != nil {
 		return holdEmpty(cs, p, err)
 	}

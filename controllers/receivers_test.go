@@ -77,3 +77,19 @@ func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 		})
 	}
 }
+
+// An empty result is held, and says all the same that nothing is wanted.
+func TestWhoSelectsNothingReceivesNothing(t *testing.T) {
+	c := moving(t)
+	c.change("beta", without("argocd", "nginx", "falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha", "beta", "alpha")
+	c.ready("alpha")
+	if held := c.get("beta").Status.Held; held == nil {
+		t.Fatal("beta is not held, though it selects nothing")
+	}
+	c.flux("alpha", "alpha", "falco")
+	if c.live("argocd") != nil {
+		t.Error("argocd is kept for beta, which does not select it")
+	}
+}

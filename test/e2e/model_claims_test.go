@@ -120,15 +120,15 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 	return h.baseline != baselineNone && h.baseline != baselineLost && !keeps
 }
 
-// publish replaces the artifact of a part. What Flux would delete and another one renders is marked
-// before.
+// publish replaces the artifact of a part. What Flux would delete and another one renders, or may render, is
+// marked before.
 func (m *model) publish(p *modelPart, next map[string]app) {
 	for name := range p.published {
 		l, lives := m.live[name]
 		if _, stays := next[name]; stays || !lives || l.owner != p.applier {
 			continue
 		}
-		if slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.wants[name] }) {
+		if slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.mayWant(name) }) {
 			l.kept = true
 			m.tally["moved"]++
 		}
@@ -145,6 +145,13 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		sum, _, _ := strings.Cut(entry, "#")
 		return !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next)
 	})
+}
+
+// mayWant reports whether a part renders a definition, or may do so once it is resumed: what an edited
+// spec selects is not known before.
+func (p *modelPart) mayWant(name string) bool {
+	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
+	return p.wants[name] || p.suspended && edited
 }
 
 // apply has the Kustomization of a part apply what is served: it creates and updates, except what is
