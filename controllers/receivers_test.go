@@ -9,7 +9,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// What is bypassed when it moves loses its mark with the bypass, before the giver's Kustomization has looked.
+// A bypassed definition moves, and its bypass ends before the giver's Kustomization has applied the new
+// artifact. The mark of the move stays, so that Flux does not delete it.
 func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c := moving(t)
 	c.bypass("argocd")
@@ -20,14 +21,14 @@ func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c.ready("alpha", "beta")
 	c.unlabel("argocd", v1alpha1.BypassLabel)
 	c.rounds("alpha", "beta")
-	t.Log(c.live("argocd").GetAnnotations())
 	c.flux("alpha", "alpha", "falco")
 	if c.live("argocd") == nil {
 		t.Error("argocd is deleted, and beta installs it anew")
 	}
 }
 
-// The giver has published without it, and its Kustomization has not applied that yet, when another one wants it.
+// The giver has published without an application, and its Kustomization has not applied that yet. Another
+// selection that takes the application then marks it.
 func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
@@ -42,7 +43,7 @@ func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
 	}
 }
 
-// What the receiver is going to render is not known when the giver publishes.
+// What leaves is marked while it is not known what a receiver is going to render.
 func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -71,7 +72,6 @@ func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 				_, _ = c.tryReconcile("alpha")
 				c.awaitCaches()
 			}
-			t.Log(conditionsOf(c.get("alpha")), conditionsOf(c.get("beta")))
 			c.ready("alpha")
 			c.flux("alpha", "alpha", "falco")
 			if c.live("argocd") == nil {
