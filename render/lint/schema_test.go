@@ -68,7 +68,7 @@ func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 			"warning schema/unknown-field:6 spec.replicas is a field that Winnow does not know: an API that does not have it refuses all applications"}},
 		{"a field that a merge key brings", kkpDefinition, "  method: helm", "  method: helm\n  <<: {displayNaem: App}",
 			[]string{"error schema/misspelt-field:7 spec.displayNaem is no field: did you mean displayName?"}},
-		{"any key where keys are free", kkpDefinition, "labels: {a: b}", "labels: {nmae: b}", nil},
+		{"any key where keys are free", kkpDefinition, "labels: {a: b}", "labels: {displayNaem: b}", nil},
 		{"a block that is a mapping", kkpDefinition, "Block: |", "Block:",
 			[]string{"error schema/type:7 spec.defaultValuesBlock must be a string, not a mapping: write defaultValuesBlock: | and the text below it"}},
 		{"a number for a text", kkpDefinition, "chartVersion: 1.0.0", "chartVersion: 1.0",
