@@ -18,7 +18,8 @@ import (
 
 // drop makes of the object what the API server decodes: without fields that the schema does not
 // have, whose paths it returns, and with the defaults. The error is that of metadata which
-// cannot be decoded.
+// cannot be decoded. A null stays where there is no default: the API server drops it from what is
+// created, and refuses it in what is applied server-side, as Flux applies.
 func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]string, error) {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
@@ -27,7 +28,6 @@ func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]stri
 	if !d.preserveUnknown {
 		unknown = append(unknown, pruning.PruneWithOptions(object.Object, v.structural, true,
 			structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
-		defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, v.structural)
 	}
 	invalid, embedded := objectmeta.CoerceWithOptions(nil, object.Object, v.structural, false,
 		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
@@ -41,6 +41,9 @@ func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]stri
 	}
 	return unknown, nil
 }
+
+// RulesUnchecked ends the message of the finding that says that there may be more.
+const RulesUnchecked = "the rules of x-kubernetes-validations are not checked before the other errors are corrected"
 
 // validate is in the order of the API server, which looks at the rules only where they can be
 // evaluated.
@@ -58,7 +61,7 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 	}
 	if slices.ContainsFunc(errs, keepsRulesFrom) {
 		return append(errs, &field.Error{Type: field.ErrorTypeInvalid,
-			Detail: "the rules of x-kubernetes-validations are not checked before the other errors are corrected"})
+			Detail: RulesUnchecked})
 	}
 	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
