@@ -1,0 +1,54 @@
+package selectionfile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Violation is what is wrong with a CatalogSelection.
+type Violation struct {
+	// Line in the file, 0 where it is not known.
+	Line int
+	// Field is its path, empty for the document as a whole.
+	Field string
+	// Message says what is wrong with it, in a line.
+	Message string
+}
+
+// String returns the violation without its place.
+func (v Violation) String() string {
+	if v.Field == "" {
+		return v.Message
+	}
+	return v.Field + ": " + v.Message
+}
+
+// InvalidError has all that is wrong with the CatalogSelections of a file, by line within a document.
+type InvalidError struct {
+	Violations []Violation
+
+	file string
+}
+
+// Error joins the lines.
+func (e *InvalidError) Error() string { return strings.Join(e.Lines(), "; ") }
+
+// Lines returns the violations, each with its place if there is a file.
+func (e *InvalidError) Lines() []string {
+	lines := make([]string, len(e.Violations))
+	for i, v := range e.Violations {
+		lines[i] = v.String()
+		if e.file != "" {
+			lines[i] = place(e.file, v.Line) + ": " + lines[i]
+		}
+	}
+	return lines
+}
+
+// place returns what terminals and editors open.
+func place(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
