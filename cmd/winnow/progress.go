@@ -27,11 +27,15 @@ type progress struct {
 }
 
 func newProgress(stderr io.Writer) *progress {
-	file, ok := stderr.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
+	if os.Getenv("TERM") == "dumb" || !isTerminal(stderr) {
 		return &progress{}
 	}
-	return &progress{terminal: file}
+	return &progress{terminal: stderr}
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // step shows what is being done from now on.

@@ -3,6 +3,7 @@ package crds
 import (
 	"context"
 	"slices"
+	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -42,9 +43,6 @@ func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]stri
 	return unknown, nil
 }
 
-// RulesUnchecked ends the message of the finding that says that there may be more.
-const RulesUnchecked = "the rules of x-kubernetes-validations are not checked before the other errors are corrected"
-
 // validate is in the order of the API server, which looks at the rules only where they can be
 // evaluated.
 func (d *definition) validate(ctx context.Context, v *version, object *unstructured.Unstructured) field.ErrorList {
@@ -60,11 +58,17 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 		return errs
 	}
 	if slices.ContainsFunc(errs, keepsRulesFrom) {
-		return append(errs, &field.Error{Type: field.ErrorTypeInvalid,
-			Detail: RulesUnchecked})
+		return append(errs, rulesUnchecked())
 	}
 	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
+}
+
+// RulesUnchecked is the message of a finding that stands beside others.
+const RulesUnchecked = "Invalid value: the rules of x-kubernetes-validations are not checked before the other errors are corrected"
+
+func rulesUnchecked() *field.Error {
+	return &field.Error{Type: field.ErrorTypeInvalid, Detail: strings.TrimPrefix(RulesUnchecked, field.ErrorTypeInvalid.String()+": ")}
 }
 
 func keepsRulesFrom(e *field.Error) bool {
