@@ -93,7 +93,7 @@ func completeNames(ctx context.Context, file string) []string {
 		if err != nil {
 			return nil
 		}
-		return selectionfile.Names(content)
+		return selectionfile.Names(ctx, content)
 	})
 }
 

@@ -47,7 +47,7 @@ func violationsOf(err error) (violations []string, omitted int, cause error) {
 		for _, line := range all[:min(len(all), maxViolations)] {
 			violations = append(violations, plain(line))
 		}
-		return violations, len(all) - len(violations), refused
+		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}
 	// What Kubernetes' validation and strict decoding return.
 	var several interface {

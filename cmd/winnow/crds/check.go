@@ -131,6 +131,11 @@ func label(object *unstructured.Unstructured) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
+const unknownField = "unknown field: the CustomResourceDefinition does not have it"
+
+// maxAdvised bounds the unknown fields for which one that may be meant is looked for.
+const maxAdvised = 20
+
 // check does not let the libraries panic: definitions and objects are somebody's files.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
 	defer func() {
@@ -139,8 +144,12 @@ func (d *definition) check(ctx context.Context, v *version, object *unstructured
 		}
 	}()
 	unknown, err := d.drop(v, object)
-	for _, path := range unknown {
-		found = append(found, Finding{Field: path, Message: v.unknownField(path)})
+	for i, path := range unknown {
+		message := unknownField
+		if i < maxAdvised {
+			message += v.advise(path)
+		}
+		found = append(found, Finding{Field: path, Message: message})
 	}
 	if err != nil {
 		return append(found, Finding{Field: "metadata", Message: err.Error()})

@@ -10,19 +10,17 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// unknownField says of a path that the schema does not have it, and which of the fields beside it may
-// be meant.
-func (v *version) unknownField(path string) string {
-	const message = "unknown field: the CustomResourceDefinition does not have it"
+// advise says which of the fields beside an unknown one may be meant; empty for none.
+func (v *version) advise(path string) string {
 	parent, name := parentOf(v.structural, path)
 	if parent == nil {
-		return message
+		return ""
 	}
 	near := spelling.Nearest(name, slices.Collect(maps.Keys(parent.Properties)))
 	if len(near) == 0 {
-		return message
+		return ""
 	}
-	return message + "; did you mean " + near[0] + "?"
+	return "; did you mean " + near[0] + "?"
 }
 
 // parentOf returns the schema of the mapping that a path leads to, and the last name in the path; nil

@@ -37,32 +37,30 @@ func isSelection(head metav1.TypeMeta) bool {
 	return group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind
 }
 
-// parse returns nothing for a document of another kind.
-func parse(ctx context.Context, file string, document []byte, before int) (*Selection, []Violation) {
+// parse returns nothing for a document of another kind. Of many violations it omits some.
+func parse(ctx context.Context, file string, document []byte, before int) (cs *Selection, violations []Violation, omitted int) {
 	var head metav1.TypeMeta
 	if err := yaml.Unmarshal(document, &head); err != nil {
-		return nil, placed(err, before)
+		return nil, placed(err, before), 0
 	}
 	if !isSelection(head) {
-		return nil, nil
+		return nil, nil, 0
 	}
-	position := newLines(document, before)
+	found := &Selection{file: file, lines: newLines(document, before)}
 	if known := v1alpha1.GroupVersion.String(); head.APIVersion != known {
 		message := fmt.Sprintf("%s is not known: use %s", head.APIVersion, known)
-		return nil, []Violation{{Line: position.of("apiVersion"), Field: "apiVersion", Message: message}}
+		return nil, []Violation{{Line: found.lines.of("apiVersion"), Field: "apiVersion", Message: message}}, 0
 	}
 	object, err := decode(document)
 	if err != nil {
-		return nil, placed(err, before)
+		return nil, placed(err, before), 0
 	}
-	found := &Selection{file: file, lines: position}
-	var violations []Violation
-	found.CatalogSelection, violations = check(ctx, object)
+	found.CatalogSelection, violations, omitted = check(ctx, object)
 	for i := range violations {
 		violations[i].Line = found.lines.of(violations[i].Field)
 	}
 	slices.SortStableFunc(violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
-	return found, violations
+	return found, violations, omitted
 }
 
 // decode refuses keys that occur twice. Numbers are whole or not, as the API server decodes them.
@@ -76,16 +74,21 @@ func decode(document []byte) (*unstructured.Unstructured, error) {
 }
 
 // check asks the API server's rules, and then the controller's about whatever these let through.
-func check(ctx context.Context, object *unstructured.Unstructured) (*v1alpha1.CatalogSelection, []Violation) {
-	violations := admit(ctx, object)
-	cs, err := typed(object)
-	if err != nil {
-		if len(violations) == 0 { // then the schema is to blame
-			violations = []Violation{{Message: fmt.Sprintf("decoding: %v", err)}}
-		}
-		return nil, violations
+func check(ctx context.Context, object *unstructured.Unstructured) (cs *v1alpha1.CatalogSelection, violations []Violation, omitted int) {
+	bounded := func(all []Violation) []Violation {
+		kept := all[:min(len(all), maxViolations)]
+		omitted += len(all) - len(kept)
+		return kept
 	}
-	return cs, append(violations, refused(cs, violations)...)
+	violations = bounded(admit(ctx, object))
+	cs, err := typed(object)
+	switch {
+	case err == nil:
+		violations = append(violations, bounded(refused(cs, violations))...)
+	case len(violations) == 0: // then the schema is to blame
+		violations = []Violation{{Message: fmt.Sprintf("decoding: %v", err)}}
+	}
+	return cs, violations, omitted
 }
 
 // admit leaves of the object what the API server would store, and returns what it would refuse.

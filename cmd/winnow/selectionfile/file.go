@@ -32,19 +32,25 @@ func (s *Selection) Place(field string) string {
 
 // Parse returns the CatalogSelections among the documents of a file, in its order. What the API server
 // or the controller would refuse is a *render.Error with the reason InvalidSpec around an
-// *InvalidError, which has all that is wrong with all of them.
+// *InvalidError, of what is wrong with all of them.
 func Parse(ctx context.Context, file string, content []byte) ([]*Selection, error) {
 	var found []*Selection
 	invalid := &InvalidError{file: file}
-	err := eachDocument(content, func(document []byte, before int) {
-		cs, violations := parse(ctx, file, document, before)
+	err := eachDocument(ctx, content, func(document []byte, before int) {
+		if len(invalid.Violations) == maxViolations {
+			return // there is enough to correct
+		}
+		cs, violations, omitted := parse(ctx, file, document, before)
 		if cs != nil {
 			found = append(found, cs)
 		}
-		invalid.Violations = append(invalid.Violations, violations...)
+		invalid.add(violations, omitted)
 	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		invalid.Violations = append(invalid.Violations, Violation{Message: err.Error()})
+		invalid.add([]Violation{{Message: err.Error()}}, 0)
 	}
 	if len(invalid.Violations) > 0 {
 		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: invalid}
@@ -55,10 +61,10 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 // ParseDocument returns the CatalogSelection of a single document, nil for another kind. Errors are
 // those of Parse, without places.
 func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelection, error) {
-	cs, violations := parse(ctx, "", document, 0)
+	cs, violations, omitted := parse(ctx, "", document, 0)
 	switch {
 	case len(violations) > 0:
-		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations}}
+		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
 	case cs == nil:
 		return nil, nil
 	}
@@ -67,9 +73,9 @@ func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelec
 
 // Names returns the names of the CatalogSelections in a file, valid or not. Documents that cannot be
 // read have none.
-func Names(content []byte) []string {
+func Names(ctx context.Context, content []byte) []string {
 	var names []string
-	_ = eachDocument(content, func(document []byte, _ int) {
+	_ = eachDocument(ctx, content, func(document []byte, _ int) {
 		var object metav1.PartialObjectMetadata
 		if yaml.Unmarshal(document, &object) == nil && isSelection(object.TypeMeta) && object.Name != "" {
 			names = append(names, object.Name)
@@ -79,9 +85,9 @@ func Names(content []byte) []string {
 }
 
 // eachDocument calls f for each document, with the number of lines that come before it in the file.
-func eachDocument(content []byte, f func(document []byte, before int)) error {
+func eachDocument(ctx context.Context, content []byte, f func(document []byte, before int)) error {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for before := 0; ; {
+	for before := 0; ctx.Err() == nil; {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -92,4 +98,5 @@ func eachDocument(content []byte, f func(document []byte, before int)) error {
 		f(document, before)
 		before += bytes.Count(document, []byte("\n")) + 1 // the reader drops the line that ends a document
 	}
+	return ctx.Err()
 }

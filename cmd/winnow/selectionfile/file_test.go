@@ -1,11 +1,14 @@
 package selectionfile
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -178,7 +181,7 @@ spec:
 
 func TestNamesAreThoseOfInvalidOnesToo(t *testing.T) {
 	content := one("a") + "---\na: [\n---\n" + head + "metadata: {name: b}\nspec: {x: 1}\n---\nkind: Other\nmetadata: {name: c}\n"
-	if got := Names([]byte(content)); !slices.Equal(got, []string{"a", "b"}) {
+	if got := Names(t.Context(), []byte(content)); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("names %q", got)
 	}
 }
@@ -217,5 +220,38 @@ func TestBombsAreRefused(t *testing.T) {
 	want := []string{"f.yaml:6: spec.values[0].defaults: Invalid value: is nested deeper than 100 levels"}
 	if got := linesOf(t, err); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Hostile files cost little, and the report of one stays short.
+func TestManyViolationsAreCounted(t *testing.T) {
+	var fields, documents strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&fields, "  field%d: 1\n", i)
+	}
+	for range 1000 {
+		documents.WriteString(one("A") + "---\n")
+	}
+	start := time.Now()
+	for name, c := range map[string]struct {
+		content       string
+		kept, omitted int
+	}{
+		"unknown fields":    {one("a")[:len(one("a"))-len("{sources: [{name: catalog}]}\n")] + "\n  sources: [{name: catalog}]\n" + fields.String(), maxViolations, 20_000 - maxViolations},
+		"invalid documents": {documents.String(), maxViolations, 0},
+	} {
+		_, err := Parse(t.Context(), "f.yaml", []byte(c.content))
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) || len(invalid.Violations) != c.kept || invalid.Omitted != c.omitted {
+			t.Errorf("%s: %d violations and %d more: %.200s", name, len(invalid.Violations), invalid.Omitted, err)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Parse(ctx, "f.yaml", []byte(documents.String())); !errors.Is(err, context.Canceled) {
+		t.Errorf("a read that is cancelled ends with %v", err)
 	}
 }

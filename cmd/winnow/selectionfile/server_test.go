@@ -1,6 +1,7 @@
 package selectionfile
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"regexp"
@@ -99,7 +100,7 @@ func ask(t *testing.T, client *rest.RESTClient, document string) map[string]erro
 }
 
 func nameIn(document string) string {
-	if names := Names([]byte(document)); len(names) > 0 {
+	if names := Names(context.Background(), []byte(document)); len(names) > 0 {
 		return names[0]
 	}
 	return "nameless"

@@ -25,13 +25,32 @@ func (v Violation) String() string {
 
 // InvalidError has all that is wrong with the CatalogSelections of a file, by line within a document.
 type InvalidError struct {
+	// Violations are those that are kept.
 	Violations []Violation
+	// Omitted is how many more there are.
+	Omitted int
 
 	file string
 }
 
+// maxViolations bounds those that are kept: lists may have thousands.
+const maxViolations = 200
+
 // Error joins the lines.
-func (e *InvalidError) Error() string { return strings.Join(e.Lines(), "; ") }
+func (e *InvalidError) Error() string {
+	lines := e.Lines()
+	if e.Omitted > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", e.Omitted))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// add keeps violations within the bound.
+func (e *InvalidError) add(violations []Violation, omitted int) {
+	kept := min(len(violations), maxViolations-len(e.Violations))
+	e.Violations = append(e.Violations, violations[:kept]...)
+	e.Omitted += omitted + len(violations) - kept
+}
 
 // Lines returns the violations, each with its place if there is a file.
 func (e *InvalidError) Lines() []string {
