@@ -131,9 +131,9 @@ func TestSelectRefusesListsThatNoSourceHas(t *testing.T) {
 			"unknown lists x, y: the sources have default, empty, security",
 		},
 		{
-			[]selection.Source{sample(t)}, []string{"secruity", "defaults"},
-			selection.UnknownListError{Unknown: []string{"defaults", "secruity"}, Known: []string{"default", "empty", "security"}},
-			"unknown lists defaults, secruity: did you mean default and security? the sources have default, empty, security",
+			[]selection.Source{sample(t)}, []string{"secuity", "defaults"},
+			selection.UnknownListError{Unknown: []string{"defaults", "secuity"}, Known: []string{"default", "empty", "security"}},
+			"unknown lists defaults, secuity: did you mean default and security? the sources have default, empty, security",
 		},
 		{nil, []string{"x"}, selection.UnknownListError{Unknown: []string{"x"}}, "unknown list x: the sources have no lists"},
 	} {
