@@ -19,6 +19,8 @@ type Mention struct {
 	Value string
 
 	kind mentionKind
+	// refuses says that what it names is kept out, which is of use for what may come.
+	refuses bool
 	// omitted is the index in spec.omitFields.
 	omitted int
 }
@@ -40,6 +42,11 @@ func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.V
 // LimitMentions returns what spec.limit mentions to select by: names, tiers and values of labels.
 // What refuses, such as NotIn, is not among them.
 func LimitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
+	return slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
+}
+
+// limitMentions returns what refuses as well.
+func limitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	if spec.Limit == nil {
 		return nil
 	}
@@ -57,25 +64,30 @@ func LimitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 		})
 	}
 	for i, requirement := range m.MatchExpressions {
-		path := path.Child("matchExpressions").Index(i)
-		switch requirement.Operator {
-		case metav1.LabelSelectorOpIn:
-			for j, value := range requirement.Values {
-				mentions = append(mentions, Mention{
-					Field: path.Child("values").Index(j).String(), Value: requirement.Key + "=" + value, kind: mentionsLabel,
-				})
-			}
-		case metav1.LabelSelectorOpExists:
-			mentions = append(mentions, Mention{Field: path.Child("key").String(), Value: requirement.Key, kind: mentionsLabelKey})
-		}
+		mentions = append(mentions, requirementMentions(requirement, path.Child("matchExpressions").Index(i))...)
 	}
 	return mentions
+}
+
+func requirementMentions(requirement metav1.LabelSelectorRequirement, path *field.Path) []Mention {
+	refuses := requirement.Operator == metav1.LabelSelectorOpNotIn || requirement.Operator == metav1.LabelSelectorOpDoesNotExist
+	switch requirement.Operator {
+	case metav1.LabelSelectorOpExists, metav1.LabelSelectorOpDoesNotExist:
+		return []Mention{{Field: path.Child("key").String(), Value: requirement.Key, kind: mentionsLabelKey, refuses: refuses}}
+	}
+	var all []Mention
+	for i, value := range requirement.Values {
+		all = append(all, Mention{
+			Field: path.Child("values").Index(i).String(), Value: requirement.Key + "=" + value, kind: mentionsLabel, refuses: refuses,
+		})
+	}
+	return all
 }
 
 // mentions returns all that a spec mentions.
 func mentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	path := field.NewPath("spec")
-	all := append(LimitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
+	all := append(limitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
 	for i, rule := range spec.Versions {
 		all = append(all, each(mentionsName, path.Child("versions").Index(i).Child("names"), rule.Names)...)
 	}

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -73,46 +72,13 @@ func (k Known) of(m Mention) map[string]bool {
 // Matches reports whether there is what a mention names. That of a field is no concern of it.
 func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m)[m.Value] }
 
-// maxKnown bounds the known values that are listed, and maxListed the bytes of one.
-const (
-	maxKnown  = 10
-	maxListed = 80
-)
-
-// Advice says what may have been meant by a mention that matches nothing, and what there is.
-func (k Known) Advice(m Mention) string {
-	known := slices.Sorted(maps.Keys(k.of(m)))
-	var parts []string
-	if near := spelling.Nearest(m.Value, known); len(near) > 0 {
-		parts = append(parts, fmt.Sprintf("did you mean %s?", quoted(near[0])))
-	}
-	if len(known) == 0 {
-		return strings.Join(append(parts, "the catalogs have none"), " ")
-	}
-	var listed []string
-	for _, one := range known[:min(len(known), maxKnown)] {
-		listed = append(listed, quoted(one))
-	}
-	list := "the catalogs have " + strings.Join(listed, ", ")
-	if more := len(known) - len(listed); more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(append(parts, list), " ")
-}
-
-// quoted cuts a text that is repeated in a message, and quotes it.
-func quoted(text string) string {
-	if len(text) > maxListed {
-		text = strings.ToValidUTF8(text[:maxListed], "") + "..."
-	}
-	return fmt.Sprintf("%q", text)
-}
-
 // Unmatched is a mention that matches nothing.
 type Unmatched struct {
 	Mention
 	// Nearest is what may have been meant; empty where nothing is near, and of all but the first few.
 	Nearest string
+	// Known is what could have been named, sorted; of the first few.
+	Known []string
 }
 
 // String returns the field, the value and what may have been meant.
@@ -124,8 +90,8 @@ func (u Unmatched) String() string {
 	return text
 }
 
-// maxNearest bounds the mentions for which something near is looked for: there may be thousands.
-const maxNearest = 20
+// MaxAdvised bounds the mentions for which something near is looked for: there may be thousands.
+const MaxAdvised = 20
 
 // UnmatchedOf returns the mentions of the options that match nothing in the sources, in the order of
 // the spec. What is to be omitted from documents is not looked at.
@@ -141,15 +107,21 @@ func unmatched(sources []selection.Source, opts Options, documents []document) [
 	}
 	known, fields := KnownOf(sources), omittedOf(documents)
 	var found []Unmatched
+	refused := 0
 	for _, m := range opts.Mentions {
 		switch {
 		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes[m.omitted]):
 		case m.kind == mentionsField:
-			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value)})
+			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value), Known: fields.known()})
 		case !known.Matches(m):
 			u := Unmatched{Mention: m}
-			if len(found) < maxNearest {
-				u.Nearest = first(spelling.Nearest(m.Value, slices.Collect(maps.Keys(known.of(m)))))
+			if len(found) < MaxAdvised && (!m.refuses || refused < MaxAdvised) {
+				u.Known, u.Nearest = known.choices(m)
+			}
+			// What is kept out may be there one day, unless it is misspelt.
+			if m.refuses && u.Nearest == "" {
+				refused++
+				continue
 			}
 			found = append(found, u)
 		}
@@ -187,6 +159,11 @@ func (o omitted) nearest(path string) string {
 		return near
 	}
 	return near + "." + rest
+}
+
+// known are the fields that can be omitted.
+func (o omitted) known() []string {
+	return slices.Sorted(maps.Keys(o.names))
 }
 
 func first(list []string) string {

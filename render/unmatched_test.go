@@ -61,6 +61,16 @@ func TestWhatMatchesNothingIsListed(t *testing.T) {
 			`spec.limit.metadataSelector.matchExpressions[0].values[1] "team=nobody"`,
 			`spec.limit.metadataSelector.matchExpressions[1].key "teem" (did you mean "team"?)`,
 		}},
+		{"what an expression keeps out, if it is misspelt", metadata(v1alpha1.MetadataSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "stage", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"stabel", "unheard"}},
+			{Key: "taem", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"ops"}},
+			{Key: "stagr", Operator: metav1.LabelSelectorOpDoesNotExist},
+			{Key: "stage", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"stable"}},
+		}}), []string{
+			`spec.limit.metadataSelector.matchExpressions[0].values[0] "stage=stabel" (did you mean "stage=stable"?)`,
+			`spec.limit.metadataSelector.matchExpressions[1].values[0] "taem=ops" (did you mean "team=ops"?)`,
+			`spec.limit.metadataSelector.matchExpressions[2].key "stagr" (did you mean "stage"?)`,
+		}},
 		{"names, wherever they are", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd", "argo"}}
 			cs.Spec.Exclude = []string{"falko"}
@@ -102,6 +112,64 @@ func TestWhatMatchesNothingIsListed(t *testing.T) {
 	}
 }
 
+func TestWhatThereIsIsSaidOnce(t *testing.T) {
+	result, err := renderFS(t.Context(), labelledApplications(), selectionOf(func(cs *v1alpha1.CatalogSelection) {
+		metadata(v1alpha1.MetadataSelector{
+			TierRefs:    []string{"sliver"},
+			MatchLabels: map[string]string{"team": "x", "teem": "x", "owner": "x"},
+		})(cs)
+		cs.Spec.Exclude = []string{"falko", "prometheus"}
+		cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const labels = "spec.limit.metadataSelector.matchLabels"
+	sameSentences(t, result.Unmatched, []string{
+		`spec.limit.metadataSelector.tierRefs[0] "sliver" matches nothing in the catalogs: did you mean "silver"? (the catalogs have "gold", "silver")`,
+		labels + `[owner] "owner=x" matches nothing in the catalogs (the catalogs have "stage", "team")`,
+		labels + `[team] "team=x" matches nothing in the catalogs (the catalogs have "team=ops", "team=web")`,
+		labels + `[teem] "teem=x" matches nothing in the catalogs: did you mean "team=x"?`,
+		`spec.exclude[0] "falko" matches nothing in the catalogs: did you mean "falco"? (the catalogs have "argocd", "falco", "nginx")`,
+		`spec.exclude[1] "prometheus" matches nothing in the catalogs`,
+	})
+	result, err = renderFS(t.Context(), labelledApplications(), selectionOf(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.OmitFields = []string{"defaultNamspace.create"}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSentences(t, result.Unmatched, []string{
+		`spec.omitFields[0] "defaultNamspace.create" matches nothing in the catalogs: did you mean "defaultNamespace.create"? ` +
+			`(the catalogs have "defaultNamespace", "documentationURL", "versions")`,
+	})
+}
+
+func sameSentences(t *testing.T, unmatched []render.Unmatched, want []string) {
+	t.Helper()
+	if got := render.Sentences(unmatched); !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Names that are kept out do not use up what is said of others.
+func TestWhatIsKeptOutTakesNoAdviceAway(t *testing.T) {
+	refused := metav1.LabelSelectorRequirement{Key: "team", Operator: metav1.LabelSelectorOpNotIn}
+	for i := range 100 {
+		refused.Values = append(refused.Values, fmt.Sprintf("nobody-%d", i))
+	}
+	result, err := renderFS(t.Context(), labelledApplications(), selectionOf(func(cs *v1alpha1.CatalogSelection) {
+		metadata(v1alpha1.MetadataSelector{MatchExpressions: []metav1.LabelSelectorRequirement{refused}})(cs)
+		cs.Spec.Exclude = []string{"falko"}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSentences(t, result.Unmatched, []string{
+		`spec.exclude[0] "falko" matches nothing in the catalogs: did you mean "falco"? (the catalogs have "argocd", "falco", "nginx")`,
+	})
+}
+
 // A selection and a catalog that are made to cost time, by thousands of long names that are alike.
 func TestManyNamesThatMatchNothingCostLittle(t *testing.T) {
 	fsys := fstest.MapFS{}
@@ -127,5 +195,9 @@ func TestManyNamesThatMatchNothingCostLittle(t *testing.T) {
 	found := render.UnmatchedOf([]selection.Source{{Name: "catalog", Catalog: loaded}}, opts)
 	if took := time.Since(start); len(found) != 5000 || took > 5*time.Second {
 		t.Errorf("%d names in %s", len(found), took)
+	}
+	sentences := render.Sentences(found)
+	if last := sentences[len(sentences)-1]; len(sentences) != render.MaxAdvised+1 || last != "4980 more match nothing in the catalogs" {
+		t.Errorf("%d sentences, the last: %s", len(sentences), last)
 	}
 }

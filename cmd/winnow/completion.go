@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 )
 
 // completionTime bounds what a shell waits for that completes a word.
@@ -92,15 +93,7 @@ func completeNames(ctx context.Context, file string) []string {
 		if err != nil {
 			return nil
 		}
-		found, err := parseSelections(content)
-		if err != nil {
-			return nil
-		}
-		var names []string
-		for _, cs := range found {
-			names = append(names, cs.Name)
-		}
-		return names
+		return selectionfile.Names(ctx, content)
 	})
 }
 

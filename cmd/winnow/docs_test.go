@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -65,7 +66,7 @@ func pages(t *testing.T) []string {
 
 func renderDocumented(t *testing.T, text string, example *catalog.Catalog) {
 	t.Helper()
-	found, err := parseSelections([]byte(text))
+	found, err := selectionfile.Parse(t.Context(), "the block", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func renderDocumented(t *testing.T, text string, example *catalog.Catalog) {
 		t.Error("the block has no CatalogSelection of this version")
 	}
 	for _, cs := range found {
-		renderSelection(t, cs, example)
+		renderSelection(t, cs.CatalogSelection, example)
 	}
 }
 

@@ -6,8 +6,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
+
+// maxViolations of a selection are printed: its lists may have thousands.
+const maxViolations = 100
 
 // printError prints an error for people and for the logs of CI: an input that breaks several
 // rules with one violation a line, all of them.
@@ -36,6 +40,14 @@ func violationsOf(err error) (violations []string, omitted int, cause error) {
 			violations = append(violations, v.String())
 		}
 		return violations, invalid.Omitted, invalid
+	}
+	var refused *selectionfile.InvalidError
+	if errors.As(err, &refused) {
+		all := refused.Lines()
+		for _, line := range all[:min(len(all), maxViolations)] {
+			violations = append(violations, plain(line))
+		}
+		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}
 	// What Kubernetes' validation and strict decoding return.
 	var several interface {

@@ -37,7 +37,7 @@ func newExplainCommand() *cobra.Command {
 			"    argocd -o json",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd), args[0])
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -51,7 +51,7 @@ func newExplainCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout io.Writer, name string) error {
+func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
 	sources, options, err := o.decide(ctx, stdin)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wri
 	// What Decide refuses has a better message there.
 	result, err := render.Decide(ctx, sources, options)
 	if err != nil {
-		return err
+		return o.placed(err)
 	}
 	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
 	if err != nil {
@@ -68,6 +68,7 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout io.Wri
 	if explained == nil {
 		return unknownApplication(name, result)
 	}
+	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	return write(stdout, o.output.value, newExplanation(explained))
 }
 

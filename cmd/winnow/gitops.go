@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -113,16 +112,25 @@ func (g *gitops) document(file string, document []byte) error {
 	case group == fluxGroup:
 		g.sources = append(g.sources, placedSource{head, file, string(document)})
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
+		if !hasSources(document) {
+			return errors.New("a CatalogSelection without sources, such as a patch")
+		}
 		cs, err := parseSelection(document)
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
-			err = &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
-		} else if len(cs.Spec.Sources) == 0 {
-			return errors.New("a CatalogSelection without sources, such as a patch")
 		}
 		return g.add(placedSelection{cs, file, err})
 	}
 	return nil
+}
+
+func hasSources(document []byte) bool {
+	var cs struct {
+		Spec struct {
+			Sources any `json:"sources"`
+		} `json:"spec"`
+	}
+	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
 }
 
 func (g *gitops) add(cs placedSelection) error {

@@ -72,9 +72,9 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	}
 	result, err := render.Decide(ctx, sources, options)
 	if err != nil {
-		return err
+		return o.placed(err)
 	}
-	warnUnknown(notes, result)
+	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	list := newDecisionList(result, len(sources) > 1)
 	if o.refers() {
 		if err := list.refer(ctx, result.Applications(), options, notes); err != nil {

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -19,6 +19,8 @@ type selectionOptions struct {
 	file, name string
 	sources    []string
 	plainHTTP  bool
+
+	selection *selectionfile.Selection // that was read
 }
 
 // sourceFlag names the flag of catalogs in messages.
@@ -41,7 +43,12 @@ func (o *selectionOptions) read(ctx context.Context, stdin io.Reader) (*v1alpha1
 	case len(o.sources) == 0:
 		return nil, errors.New("which catalog? pass --source CATALOG")
 	}
-	return readSelection(ctx, o.file, o.name, stdin)
+	found, err := placeSelection(ctx, o.file, o.name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	o.selection = found
+	return found.CatalogSelection, nil
 }
 
 // open compiles the selection and loads the catalogs of its sources.
@@ -64,10 +71,4 @@ func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selec
 		cs.Namespace = "default"
 	}
 	return o.open(ctx, cs)
-}
-
-func warnUnknown(notes io.Writer, result selection.Result) {
-	if len(result.UnknownNames) > 0 {
-		fmt.Fprintf(notes, "warning: no catalog has %s\n", strings.Join(result.UnknownNames, ", "))
-	}
 }

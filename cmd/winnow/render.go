@@ -132,7 +132,8 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 	if cs.Spec.Provenance == v1alpha1.ProvenanceObject {
 		o.unknownDigests = nameUnknownDigests(sources)
 	}
-	return render.Render(ctx, sources, options)
+	result, err := render.Render(ctx, sources, options)
+	return result, o.placed(o.explainEmpty(err, sources, options))
 }
 
 // nameUnknownDigests gives sources that are no artifacts of a registry a digest that says so,
@@ -150,7 +151,7 @@ func nameUnknownDigests(sources []selection.Source) []string {
 
 // warn tells what is no error but may not be meant so.
 func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
-	warnUnknown(notes, result.Selection)
+	o.warnUnmatched(notes, result.Unmatched)
 	for _, a := range result.Addresses {
 		for _, host := range a.Uncovered() {
 			fmt.Fprintf(notes, "warning: no mirror covers %s: %s of %s\n", host.Host, host.Path, a.Application)

@@ -119,6 +119,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	case from.Result.Revision == to.Result.Revision:
 		out.Change = Unchanged
 	}
+	out.Notes = append(out.Notes, unmatched(to)...)
 	out.SpecChanged = from != nil &&
 		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
 	verdict := guard.Decide(ctx, from.Published(), guard.Next{

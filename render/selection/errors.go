@@ -2,8 +2,11 @@ package selection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 const (
@@ -31,7 +34,17 @@ func (e *UnknownListError) Error() string {
 	if len(e.Known) == 0 {
 		return fmt.Sprintf("unknown %s %s: the sources have no lists", lists, some(e.Unknown))
 	}
-	return fmt.Sprintf("unknown %s %s: the sources have %s", lists, some(e.Unknown), some(e.Known))
+	var meant []string
+	for _, one := range e.Unknown[:min(len(e.Unknown), maxListed)] {
+		if near := spelling.Nearest(one, e.Known); len(near) > 0 {
+			meant = append(meant, shorten(near[0]))
+		}
+	}
+	advice := ""
+	if len(meant) > 0 {
+		advice = "did you mean " + strings.Join(slices.Compact(meant), " and ") + "? "
+	}
+	return fmt.Sprintf("unknown %s %s: %sthe sources have %s", lists, some(e.Unknown), advice, some(e.Known))
 }
 
 // ExpressionError says what is wrong with an expression, or why it failed for an application.

@@ -130,6 +130,11 @@ func TestSelectRefusesListsThatNoSourceHas(t *testing.T) {
 			selection.UnknownListError{Unknown: []string{"x", "y"}, Known: []string{"default", "empty", "security"}},
 			"unknown lists x, y: the sources have default, empty, security",
 		},
+		{
+			[]selection.Source{sample(t)}, []string{"secuity", "defaults"},
+			selection.UnknownListError{Unknown: []string{"defaults", "secuity"}, Known: []string{"default", "empty", "security"}},
+			"unknown lists defaults, secuity: did you mean default and security? the sources have default, empty, security",
+		},
 		{nil, []string{"x"}, selection.UnknownListError{Unknown: []string{"x"}}, "unknown list x: the sources have no lists"},
 	} {
 		_, err := selection.Select(context.Background(), test.sources, selection.Criteria{Lists: test.lists})

@@ -22,7 +22,7 @@ func Nearest(name string, known []string) []string {
 		name     string
 		distance int
 	}
-	if len(name) > maxName {
+	if len(name) < 2 || len(name) > maxName { // a single letter is a part of anything
 		return nil
 	}
 	limit := min(max(2, len(name)/3), len(name)-1)
@@ -52,12 +52,11 @@ func Nearest(name string, known []string) []string {
 
 // distance is the number of letters to insert, delete or replace.
 func distance(a, b string) int {
-	previous := make([]int, len(b)+1)
+	previous, current := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j
 	}
 	for i := range len(a) {
-		current := make([]int, len(b)+1)
 		current[0] = i + 1
 		for j := range len(b) {
 			replaced := previous[j]
@@ -66,7 +65,7 @@ func distance(a, b string) int {
 			}
 			current[j+1] = min(replaced, previous[j+1]+1, current[j]+1)
 		}
-		previous = current
+		previous, current = current, previous
 	}
 	return previous[len(b)]
 }

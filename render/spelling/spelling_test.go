@@ -16,6 +16,7 @@ func TestNearest(t *testing.T) {
 		{name: "a part comes after the nearest", wanted: "ngnx", want: []string{"nginx"}},
 		{name: "a part of names", wanted: "nginx-", want: []string{"nginx"}},
 		{name: "what contains it", wanted: "cert", want: []string{"cert-manager"}},
+		{name: "a letter, which is a part of anything", wanted: "a"},
 		{name: "nothing near", wanted: "prometheus"},
 	}
 	for _, test := range tests {

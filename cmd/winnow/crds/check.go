@@ -95,31 +95,46 @@ func decode(document []byte) (*unstructured.Unstructured, error) {
 }
 
 func (s *Set) checkObject(ctx context.Context, object *unstructured.Unstructured, result *Result) {
-	gvk := object.GroupVersionKind()
 	name := label(object)
-	d, ok := s.kinds[gvk.GroupKind()]
+	found, ok := s.Admit(ctx, object)
 	if !ok {
 		kind := object.GetAPIVersion() + " " + object.GetKind()
 		result.Unchecked[kind] = append(result.Unchecked[kind], object.GetName())
 		return
 	}
 	result.Checked++
+	for _, f := range found {
+		f.Object = name
+		result.Findings = append(result.Findings, f)
+	}
+}
+
+// Admit makes of an object what the API server makes of it, without unknown fields and with the
+// defaults, and returns what it would refuse; of the findings the object is not named. It reports
+// false for an object without a definition.
+func (s *Set) Admit(ctx context.Context, object *unstructured.Unstructured) ([]Finding, bool) {
+	gvk := object.GroupVersionKind()
+	d, ok := s.kinds[gvk.GroupKind()]
+	if !ok {
+		return nil, false
+	}
 	v, ok := d.versions[gvk.Version]
 	if !ok {
-		result.Findings = append(result.Findings, Finding{name, "apiVersion", fmt.Sprintf(
-			"%s does not serve version %s, but %s", d.file, gvk.Version, strings.Join(d.served, ", "))})
-		return
+		return []Finding{{Field: "apiVersion", Message: fmt.Sprintf(
+			"%s does not serve version %s, but %s", d.file, gvk.Version, strings.Join(d.served, ", "))}}, true
 	}
-	for _, found := range d.check(ctx, v, object) {
-		found.Object = name
-		result.Findings = append(result.Findings, found)
-	}
+	return d.check(ctx, v, object), true
 }
 
 func label(object *unstructured.Unstructured) string {
 	parts := []string{object.GetKind(), object.GetNamespace(), object.GetName()}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
+
+const unknownField = "unknown field: the CustomResourceDefinition does not have it"
+
+// maxAdvised bounds the unknown fields for which one that may be meant is looked for.
+const maxAdvised = 20
 
 // check does not let the libraries panic: definitions and objects are somebody's files.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
@@ -129,8 +144,12 @@ func (d *definition) check(ctx context.Context, v *version, object *unstructured
 		}
 	}()
 	unknown, err := d.drop(v, object)
-	for _, path := range unknown {
-		found = append(found, Finding{Field: path, Message: "unknown field: the CustomResourceDefinition does not have it"})
+	for i, path := range unknown {
+		message := unknownField
+		if i < maxAdvised {
+			message += v.advise(path)
+		}
+		found = append(found, Finding{Field: path, Message: message})
 	}
 	if err != nil {
 		return append(found, Finding{Field: "metadata", Message: err.Error()})

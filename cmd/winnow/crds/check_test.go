@@ -125,6 +125,11 @@ func TestCheck(t *testing.T) {
 		{"an unknown field of the metadata", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, label: x}\nspec: {size: 3}", []string{
 			"Widget/a: metadata.label: unknown field: the CustomResourceDefinition does not have it",
 		}},
+		{"unknown fields that are meant to be others", head + "spec: {size: 3, nme: a, ports: [{name: a, nubmer: 1}]}\nspecs: {}", []string{
+			"Widget/a: spec.nme: unknown field: the CustomResourceDefinition does not have it; did you mean name?",
+			"Widget/a: spec.ports[0].nubmer: unknown field: the CustomResourceDefinition does not have it; did you mean number?",
+			"Widget/a: specs: unknown field: the CustomResourceDefinition does not have it; did you mean spec?",
+		}},
 		{"unknown fields that are preserved", head + "spec: {size: 3, raw: {b: {c: 1}}}", nil},
 		{"a number or a text", head + "spec: {size: 3, port: http}\n---\n" + head + "spec: {size: 3, port: 80}", nil},
 		{"neither a number nor a text", head + "spec: {size: 3, port: true}", []string{
@@ -136,7 +141,11 @@ func TestCheck(t *testing.T) {
 		{"an item of a set twice", head + "spec: {size: 3, tags: [x, x]}", []string{
 			`Widget/a: spec.tags[1]: Duplicate value: "x"`,
 		}},
-		{"null is no value", head + "spec: {size: 3, note: null, mode: null}", nil},
+		{"null where it is allowed, or there is a default", head + "spec: {size: 3, note: null, limit: null}", nil},
+		{"null where it is no value", head + "spec: {size: 3, mode: null}", []string{
+			notYet, `Widget/a: spec.mode: Invalid value: "null": spec.mode in body must be of type string: "null"`,
+			`Widget/a: spec.mode: Unsupported value`,
+		}},
 		{"an embedded object without its kind", head + "spec: {size: 3, template: {metadata: {name: A_}}}", []string{
 			notYet,
 			"Widget/a: spec.template.apiVersion: Required value",

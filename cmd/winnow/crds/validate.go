@@ -19,7 +19,8 @@ import (
 
 // drop makes of the object what the API server decodes: without fields that the schema does not
 // have, whose paths it returns, and with the defaults. The error is that of metadata which
-// cannot be decoded.
+// cannot be decoded. A null stays where there is no default: the API server drops it from what is
+// created, and refuses it in what is applied server-side, as Flux applies.
 func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]string, error) {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
@@ -28,7 +29,6 @@ func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]stri
 	if !d.preserveUnknown {
 		unknown = append(unknown, pruning.PruneWithOptions(object.Object, v.structural, true,
 			structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
-		defaulting.PruneNonNullableNullsWithoutDefaults(object.Object, v.structural)
 	}
 	invalid, embedded := objectmeta.CoerceWithOptions(nil, object.Object, v.structural, false,
 		objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})

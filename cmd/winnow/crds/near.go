@@ -1,0 +1,46 @@
+package crds
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// advise says which of the fields beside an unknown one may be meant; empty for none.
+func (v *version) advise(path string) string {
+	parent, name := parentOf(v.structural, path)
+	if parent == nil {
+		return ""
+	}
+	near := spelling.Nearest(name, slices.Collect(maps.Keys(parent.Properties)))
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + near[0] + "?"
+}
+
+// parentOf returns the schema of the mapping that a path leads to, and the last name in the path; nil
+// where a key with dots, or what is no schema's, is in the way.
+func parentOf(at *structuralschema.Structural, path string) (*structuralschema.Structural, string) {
+	names := strings.Split(path, ".")
+	last := len(names) - 1
+	for _, name := range names[:last] {
+		property, _, _ := strings.Cut(name, "[")
+		next, ok := at.Properties[property]
+		if !ok {
+			return nil, ""
+		}
+		for range strings.Count(name, "[") {
+			if next.Items == nil {
+				return nil, ""
+			}
+			next = *next.Items
+		}
+		at = &next
+	}
+	return at, names[last]
+}

@@ -1,0 +1,162 @@
+package selectionfile
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/config/crd"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// someNamespace stands for the namespace that a document does not have.
+const someNamespace = "the-namespace-that-is-not-known-here"
+
+// definitions compiles our own CustomResourceDefinition, once.
+var definitions = sync.OnceValues(func() (*crds.Set, error) {
+	set := &crds.Set{}
+	err := set.Load(context.Background(), "config/crd", crd.Files())
+	return set, err
+})
+
+func isSelection(head metav1.TypeMeta) bool {
+	group, _, _ := strings.Cut(head.APIVersion, "/")
+	return group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind
+}
+
+// parse returns nothing for a document of another kind. Of many violations it omits some.
+func parse(ctx context.Context, file string, document []byte, before int) (cs *Selection, violations []Violation, omitted int) {
+	var head metav1.TypeMeta
+	if err := yaml.Unmarshal(document, &head); err != nil {
+		return nil, placed(err, before), 0
+	}
+	if !isSelection(head) {
+		return nil, nil, 0
+	}
+	found := &Selection{file: file, lines: newLines(document, before)}
+	if known := v1alpha1.GroupVersion.String(); head.APIVersion != known {
+		message := fmt.Sprintf("%s is not known: use %s", head.APIVersion, known)
+		return nil, []Violation{{Line: found.lines.of("apiVersion"), Field: "apiVersion", Message: message}}, 0
+	}
+	object, err := decode(document)
+	if err != nil {
+		return nil, placed(err, before), 0
+	}
+	found.CatalogSelection, violations, omitted = check(ctx, object)
+	for i := range violations {
+		violations[i].Line = found.lines.of(violations[i].Field)
+	}
+	slices.SortStableFunc(violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
+	return found, violations, omitted
+}
+
+// decode refuses keys that occur twice. Numbers are whole or not, as the API server decodes them.
+func decode(document []byte) (*unstructured.Unstructured, error) {
+	content, err := yaml.YAMLToJSONStrict(document)
+	if err != nil {
+		return nil, err
+	}
+	object := &unstructured.Unstructured{}
+	return object, utiljson.Unmarshal(content, &object.Object)
+}
+
+// check asks the API server's rules, and then the controller's about whatever these let through.
+func check(ctx context.Context, object *unstructured.Unstructured) (cs *v1alpha1.CatalogSelection, violations []Violation, omitted int) {
+	bounded := func(all []Violation) []Violation {
+		kept := all[:min(len(all), maxViolations)]
+		omitted += len(all) - len(kept)
+		return kept
+	}
+	violations = bounded(admit(ctx, object))
+	cs, err := typed(object)
+	switch {
+	case err == nil:
+		violations = append(violations, bounded(refused(cs, violations))...)
+	case len(violations) == 0: // then the schema is to blame
+		violations = []Violation{{Message: fmt.Sprintf("decoding: %v", err)}}
+	}
+	return cs, violations, omitted
+}
+
+// admit leaves of the object what the API server would store, and returns what it would refuse.
+func admit(ctx context.Context, object *unstructured.Unstructured) []Violation {
+	set, err := definitions()
+	if err != nil {
+		return []Violation{{Message: err.Error()}}
+	}
+	namespace, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "namespace")
+	anywhere := namespace == nil || namespace == ""
+	if anywhere {
+		object.SetNamespace(someNamespace)
+	}
+	found, _ := set.Admit(ctx, object)
+	if anywhere {
+		object.SetNamespace("")
+	}
+	var violations []Violation
+	for _, f := range found {
+		// What the rules would refuse as well, the controller's checks say.
+		if f.Message != crds.RulesUnchecked {
+			message := strings.Replace(f.Message, f.Field+" in body ", "", 1) // the field is named already
+			violations = append(violations, Violation{Field: f.Field, Message: message})
+		}
+	}
+	return violations
+}
+
+// typed returns what the controller gets from the API server.
+func typed(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection, error) {
+	content, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	cs := &v1alpha1.CatalogSelection{}
+	return cs, json.Unmarshal(content, cs)
+}
+
+// refused returns what the controller refuses, where the API server does not refuse something already.
+func refused(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
+	placed := cs.DeepCopy()
+	if placed.Namespace == "" {
+		placed.Namespace = someNamespace
+	}
+	_, err := render.FromSpec(placed)
+	var several interface{ Errors() []error }
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &several):
+		return []Violation{{Message: err.Error()}}
+	}
+	var violations []Violation
+	for _, one := range several.Errors() {
+		v := Violation{Message: one.Error()}
+		var of *field.Error
+		if errors.As(one, &of) {
+			v = Violation{Field: of.Field, Message: of.ErrorBody()}
+		}
+		if !slices.ContainsFunc(already, func(a Violation) bool { return a.encloses(v) || v.encloses(a) }) {
+			violations = append(violations, v)
+		}
+	}
+	return violations
+}
+
+// encloses reports whether a violation is of the same field as another one, or of one around it.
+func (v Violation) encloses(other Violation) bool {
+	rest, within := strings.CutPrefix(other.Field, v.Field)
+	return v.Field != "" && within && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}

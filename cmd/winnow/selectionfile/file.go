@@ -1,0 +1,102 @@
+package selectionfile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// Selection is a CatalogSelection that API server and controller accept, with the API server's
+// defaults. Its namespace is empty where the document has none: kustomize may set it.
+type Selection struct {
+	*v1alpha1.CatalogSelection
+
+	file  string
+	lines lines
+}
+
+// Place returns <file>:<line> of a field, spec.exclude[2]; of one that the document does not have,
+// that of the nearest field around it.
+func (s *Selection) Place(field string) string {
+	return place(s.file, s.lines.of(field))
+}
+
+// Parse returns the CatalogSelections among the documents of a file, in its order. What the API server
+// or the controller would refuse is a *render.Error with the reason InvalidSpec around an
+// *InvalidError, of what is wrong with all of them.
+func Parse(ctx context.Context, file string, content []byte) ([]*Selection, error) {
+	var found []*Selection
+	invalid := &InvalidError{file: file}
+	err := eachDocument(ctx, content, func(document []byte, before int) {
+		if len(invalid.Violations) == maxViolations {
+			return // there is enough to correct
+		}
+		cs, violations, omitted := parse(ctx, file, document, before)
+		if cs != nil {
+			found = append(found, cs)
+		}
+		invalid.add(violations, omitted)
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		invalid.add([]Violation{{Message: err.Error()}}, 0)
+	}
+	if len(invalid.Violations) > 0 {
+		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: invalid}
+	}
+	return found, nil
+}
+
+// ParseDocument returns the CatalogSelection of a single document, nil for another kind. Errors are
+// those of Parse, without places.
+func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelection, error) {
+	cs, violations, omitted := parse(ctx, "", document, 0)
+	switch {
+	case len(violations) > 0:
+		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
+	case cs == nil:
+		return nil, nil
+	}
+	return cs.CatalogSelection, nil
+}
+
+// Names returns the names of the CatalogSelections in a file, valid or not. Documents that cannot be
+// read have none.
+func Names(ctx context.Context, content []byte) []string {
+	var names []string
+	_ = eachDocument(ctx, content, func(document []byte, _ int) {
+		var object metav1.PartialObjectMetadata
+		if yaml.Unmarshal(document, &object) == nil && isSelection(object.TypeMeta) && object.Name != "" {
+			names = append(names, object.Name)
+		}
+	})
+	return names
+}
+
+// eachDocument calls f for each document, with the number of lines that come before it in the file.
+func eachDocument(ctx context.Context, content []byte, f func(document []byte, before int)) error {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for before := 0; ctx.Err() == nil; {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		f(document, before)
+		before += bytes.Count(document, []byte("\n")) + 1 // the reader drops the line that ends a document
+	}
+	return ctx.Err()
+}

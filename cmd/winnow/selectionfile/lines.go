@@ -1,0 +1,100 @@
+package selectionfile
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// lines finds the lines of fields in a document.
+type lines struct {
+	root *yaml.Node
+	// before is the number of lines of the file that come before the document.
+	before int
+}
+
+// newLines knows no lines of a document that this parser cannot read.
+func newLines(document []byte, before int) lines {
+	var root yaml.Node
+	if err := yaml.Unmarshal(document, &root); err != nil || len(root.Content) == 0 {
+		return lines{before: before}
+	}
+	return lines{root: root.Content[0], before: before}
+}
+
+// of returns the line of a field, or of the nearest one around it; 0 when none is known.
+func (l lines) of(field string) int {
+	if l.root == nil {
+		return 0
+	}
+	node, line := l.root, l.root.Line
+	for field != "" {
+		child, rest, at := descend(node, field)
+		if child == nil {
+			break
+		}
+		node, field, line = child, rest, at
+	}
+	return l.before + line
+}
+
+// descend returns the child of a node that a path leads to, the rest of the path, and the line of the
+// child, of a mapping that of its key; nil where the path leads nowhere. Keys may have dots: the
+// longest one that fits is meant.
+func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line int) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		longest := -1
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			key := node.Content[i]
+			if after, ok := cutKey(path, key.Value); ok && len(key.Value) > longest {
+				longest, child, rest, line = len(key.Value), node.Content[i+1], after, key.Line
+			}
+		}
+	case yaml.SequenceNode:
+		index, after, ok := strings.Cut(strings.TrimPrefix(path, "["), "]")
+		i, err := strconv.Atoi(index)
+		if ok && err == nil && i >= 0 && i < len(node.Content) {
+			return node.Content[i], after, node.Content[i].Line
+		}
+	}
+	return child, rest, line
+}
+
+// cutKey returns what follows a key at the beginning of a path, where it stands as .key or [key].
+func cutKey(path, key string) (rest string, ok bool) {
+	if rest, ok = strings.CutPrefix(path, "["+key+"]"); ok {
+		return rest, true
+	}
+	rest, ok = strings.CutPrefix(strings.TrimPrefix(path, "."), key)
+	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// yamlLine is how the parser names a line of the document.
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+// placed returns the errors of the YAML parser as violations of the lines that they name.
+func placed(err error, before int) []Violation {
+	message := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "error converting YAML to JSON: ")
+	message = strings.TrimPrefix(strings.TrimPrefix(message, "yaml: "), "unmarshal errors: ")
+	marks := yamlLine.FindAllStringSubmatchIndex(message, -1)
+	if len(marks) == 0 || marks[0][0] != 0 {
+		return []Violation{{Line: before + 1, Message: fmt.Sprintf("reading YAML: %s", message)}}
+	}
+	var all []Violation
+	for i, mark := range marks {
+		end := len(message)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		number, _ := strconv.Atoi(message[mark[2]:mark[3]])
+		all = append(all, Violation{Line: before + number, Message: "reading YAML: " + strings.TrimSpace(message[mark[1]:end])})
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// warnUnmatched warns of each name in the selection that matches nothing in the catalogs, in which
+// line it is, and what may have been meant.
+func (o *selectionOptions) warnUnmatched(notes io.Writer, unmatched []render.Unmatched) {
+	for _, line := range o.unmatchedLines(unmatched) {
+		warn(notes, line)
+	}
+}
+
+func (o *selectionOptions) unmatchedLines(unmatched []render.Unmatched) []string {
+	lines := render.Sentences(unmatched)
+	for i := range lines[:min(len(lines), render.MaxAdvised)] {
+		lines[i] = plain(o.selection.Place(unmatched[i].Field) + ": " + lines[i])
+	}
+	return lines
+}
+
+// explainEmpty adds to the error of an empty result the names that may be the reason, one a line.
+func (o *selectionOptions) explainEmpty(err error, sources []selection.Source, options render.Options) error {
+	var refused *render.Error
+	if !errors.As(err, &refused) || refused.Reason != v1alpha1.EmptyResultReason {
+		return err
+	}
+	for _, line := range o.unmatchedLines(render.UnmatchedOf(sources, options)) {
+		err = fmt.Errorf("%w\n%s", err, line)
+	}
+	return err
+}
+
+// placed adds to the error of a field where that is in the file.
+func (o *selectionOptions) placed(err error) error {
+	var refused *render.Error
+	if errors.As(err, &refused) && refused.Field != "" {
+		return fmt.Errorf("%s: %w", o.selection.Place(refused.Field), err)
+	}
+	return err
+}
+
+// warn writes a warning: in lines on a terminal, in one where it may be searched.
+func warn(notes io.Writer, text string) {
+	text = "warning: " + plain(text)
+	if isTerminal(notes) {
+		text = wrap(text, "")
+	}
+	fmt.Fprintln(notes, text)
+}
