@@ -175,6 +175,8 @@ func fromTo(f diff.Field) string {
 		return "added: " + f.To
 	case f.To == "":
 		return "removed, was " + f.From
+	case f.From == f.To: // both are cut, or a word
+		return f.From + " changed"
 	}
 	return f.From + " -> " + f.To
 }
