@@ -13,7 +13,8 @@ func highlights(s *diff.Selection) []string {
 		label string
 		of    func(diff.Application) []string
 	}{
-		{"removed", whole(diff.Removed)},
+		{"removed, and deleted by Flux", removed(true)},
+		{"removed, and kept by Flux", removed(false)},
 		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, code(a.Name)) }},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", fromElsewhere},
@@ -57,6 +58,12 @@ func when(holds bool, text string) []string {
 
 func whole(change diff.Change) func(diff.Application) []string {
 	return func(a diff.Application) []string { return when(a.Change == change, code(a.Name)) }
+}
+
+func removed(deleted bool) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		return when(a.Deleted != nil && *a.Deleted == deleted, code(a.Name))
+	}
 }
 
 func versionsOf(change diff.Change) func(diff.Application) []string {

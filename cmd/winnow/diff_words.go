@@ -50,13 +50,34 @@ func headline(s *diff.Selection) string {
 	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, count(s.To.Available, "application"))
 }
 
+// fate says what Flux does with the definitions that are removed.
+func fate(c diff.Counts) string {
+	switch kept := c.Removed - c.Deleted; {
+	case c.Removed == 0:
+		return ""
+	case kept == 0:
+		return " (Flux deletes " + them(c.Deleted) + ")"
+	case c.Deleted == 0:
+		return " (Flux keeps " + them(kept) + ")"
+	default:
+		return fmt.Sprintf(" (Flux deletes %d, keeps %d)", c.Deleted, kept)
+	}
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
 type counted struct {
 	n    int
 	word string
 }
 
 func applicationCounts(c diff.Counts) []string {
-	return counts([]counted{{c.Removed, "removed"}, {c.Updated, "updated"}, {c.Added, "added"}}, "application")
+	return counts([]counted{{c.Removed, "removed" + fate(c)}, {c.Updated, "updated"}, {c.Added, "added"}}, "application")
 }
 
 func versionCounts(c diff.Counts) []string {
@@ -186,6 +207,15 @@ func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
 // inPlace are what changes for those who run an application, without a new version.
 func inPlace(a diff.Application) []string {
 	var all []string
+	switch {
+	case a.Deleted == nil:
+	case *a.Deleted && a.OfKKP():
+		all = append(all, "Flux deletes the definition, and KKP all its installations")
+	case *a.Deleted:
+		all = append(all, "Flux deletes the definition")
+	default:
+		all = append(all, "Flux keeps the definition: it stays in the cluster, and is updated no more")
+	}
 	for _, f := range a.Identity {
 		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
 	}

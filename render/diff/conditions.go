@@ -15,7 +15,8 @@ type Condition struct {
 	found func(*Selection) []string
 }
 
-// Conditions are all that there are.
+// Conditions are all that there are: first those about applications, then those about the selection in the
+// order in which a change passes: an edit settles, is held, and moves applications.
 func Conditions() []Condition {
 	return []Condition{
 		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
@@ -31,9 +32,10 @@ func Conditions() []Condition {
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
+		{"safeguards", "an edit loosens what protects: safeguards, prune and others", loosenedFields},
+		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
-		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
@@ -102,6 +104,14 @@ func fromElsewhere(s *Selection) []string {
 				found = append(found, a.Name+" "+v.Version)
 			}
 		}
+	}
+	return found
+}
+
+func loosenedFields(s *Selection) []string {
+	var found []string
+	for _, l := range s.Loosened {
+		found = append(found, fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.Name, l.From, l.To))
 	}
 	return found
 }

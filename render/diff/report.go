@@ -68,10 +68,12 @@ type Selection struct {
 	Counts Counts `json:"counts"`
 	// Applications of which there is something to say, sorted by name.
 	Applications []Application `json:"applications"`
-	// Held is what the safeguards hold; nil for nothing.
-	Held *Held `json:"held,omitempty"`
+	// Loosened is what the edit of the spec protects less.
+	Loosened []Loosened `json:"loosened"`
 	// Transient is what may be lost until Flux has pulled the newer catalogs; nil for nothing.
 	Transient *Transient `json:"transient,omitempty"`
+	// Held is what the safeguards hold; nil for nothing.
+	Held *Held `json:"held,omitempty"`
 	// Moves are applications that leave for another selection.
 	Moves []Move `json:"moves"`
 	// Live says that the cluster was looked at. Without, bypass and adoption are unknown.
@@ -115,8 +117,10 @@ type Source struct {
 
 // Counts are numbers of applications, if they do not say versions.
 type Counts struct {
-	Added            int `json:"added"`
-	Removed          int `json:"removed"`
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Deleted are those of Removed that Flux deletes.
+	Deleted          int `json:"deleted"`
 	Updated          int `json:"updated"`
 	Unchanged        int `json:"unchanged"`
 	VersionsAdded    int `json:"versionsAdded"`
@@ -143,6 +147,9 @@ type Application struct {
 	// Cause and Reason of a removal.
 	Cause  Cause  `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Deleted says of a removal whether Flux deletes the live definition, where the Kustomization prunes;
+	// otherwise it stays in the cluster, and nobody updates it any more.
+	Deleted *bool `json:"deleted,omitempty"`
 	// Versions that are added, removed or replaced; of an application that is added or removed, all
 	// of them.
 	Versions []Version `json:"versions"`
