@@ -25,6 +25,7 @@ type diffOptions struct {
 	live                    bool
 	kubeconfig, kubeContext string
 
+	stat   bool
 	failOn conditions
 	output *choice
 }
@@ -82,6 +83,7 @@ func newDiffCommand() *cobra.Command {
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
+	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
 	completeNothing(cmd, "git", "context")
@@ -96,7 +98,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, o.output.value, (*diffView)(report)); err != nil {
+	if err := write(stdout, o.output.value, o.view(report)); err != nil {
 		return err
 	}
 	found := report.Trips(o.failOn.names)
@@ -112,6 +114,14 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(strings.Join(found, "; "))}
 	}
 	return nil
+}
+
+func (o *diffOptions) view(report *diff.Report) view {
+	if !o.stat {
+		return (*diffView)(report)
+	}
+	report.Shorten()
+	return (*statView)(report)
 }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
@@ -178,11 +188,12 @@ func (c *conditions) Set(value string) error {
 func (o *diffOptions) check() error {
 	switch {
 	case o.file == "":
-		return errors.New("which selection? pass -f FILE")
+		return o.checkEverything()
 	case len(o.to) == 0:
 		return errors.New("which catalog? pass --to CATALOG")
-	case len(o.from) == 0 && o.fromFile == "":
-		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both")
+	case len(o.from) == 0 && o.fromFile == "" && !o.live:
+		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both;" +
+			" --live alone for a selection that has published nothing yet")
 	case o.file == "-" && o.fromFile == "-":
 		return errors.New("-f and --from-selection cannot both be standard input")
 	}

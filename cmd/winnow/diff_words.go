@@ -14,10 +14,13 @@ const offlineNote = "Unknown without --live: which definitions live in the clust
 
 // offline says whether the cluster could have been looked at, but was not.
 func offline(s *diff.Selection) bool {
-	return !s.Live && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
 func nameOf(s *diff.Selection) string {
+	if s.Everything {
+		return "everything"
+	}
 	name := s.Namespace + "/" + s.Name
 	if s.File != "" {
 		name += " (" + s.File + ")"
@@ -39,7 +42,7 @@ func headline(s *diff.Selection) string {
 	if s.Change == diff.Added {
 		parts = append(parts, "a new selection")
 	}
-	for _, counted := range [][]string{applicationCounts(s.Counts), versionCounts(s.Counts)} {
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts)} {
 		if len(counted) > 0 {
 			parts = append(parts, strings.Join(counted, ", "))
 		}
@@ -47,13 +50,17 @@ func headline(s *diff.Selection) string {
 	if len(parts) == 0 {
 		parts = append(parts, "nothing changes")
 	}
+	if s.Everything {
+		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), count(s.To.Available, "application"))
+	}
 	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, count(s.To.Available, "application"))
 }
 
 // fate says what Flux does with the definitions that are removed.
-func fate(c diff.Counts) string {
+func fate(s *diff.Selection) string {
+	c := s.Counts
 	switch kept := c.Removed - c.Deleted; {
-	case c.Removed == 0:
+	case s.Everything || c.Removed == 0:
 		return ""
 	case kept == 0:
 		return " (Flux deletes " + them(c.Deleted) + ")"
@@ -76,8 +83,11 @@ type counted struct {
 	word string
 }
 
-func applicationCounts(c diff.Counts) []string {
-	return counts([]counted{{c.Removed, "removed" + fate(c)}, {c.Updated, "updated"}, {c.Added, "added"}}, "application")
+func applicationCounts(s *diff.Selection) []string {
+	c := s.Counts
+	return counts([]counted{
+		{c.Removed, "removed" + fate(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
+	}, "application")
 }
 
 func versionCounts(c diff.Counts) []string {
@@ -102,18 +112,23 @@ func counts(all []counted, thing string) []string {
 	return parts
 }
 
-func heldHeadline(h *diff.Held) string {
-	if h.Approved {
+func heldHeadline(s *diff.Selection) string {
+	switch {
+	case s.Held.Approved:
 		return "Held unless approved, and spec.safeguards.approve has it: it is published"
+	case s.Everything:
+		return "HELD by selections with the default safeguards, until they approve it"
 	}
 	return "HELD: nothing of this is published"
 }
 
-func named(application string) string {
-	if application == "" {
-		return ""
-	}
-	return application + ": "
+const (
+	loosenedHeadline = "LOOSENED: the edit of the selection protects less"
+	reasonsHeadline  = "What is held:"
+)
+
+func loosenedLine(l diff.Loosened) string {
+	return l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect
 }
 
 // approval says how to release what is held, in lines.
@@ -121,11 +136,7 @@ func approval(h *diff.Held) []string {
 	if h.Approved || len(h.Approve) == 0 {
 		return nil
 	}
-	var lines []string
-	for _, entry := range h.BaseApprovals {
-		lines = append(lines, strings.Split(wrap(baseApproval(plain(entry)), ""), "\n")...)
-	}
-	return append(append(lines, approveHeadline), approveYAML(h)...)
+	return append([]string{approveHeadline}, approveYAML(h)...)
 }
 
 const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
@@ -162,18 +173,32 @@ func applicationHeadline(a diff.Application) string {
 	case diff.Added:
 		return "added"
 	case diff.Unchanged:
-		return "its definition stays as it is"
+		if a.Untouched {
+			return "lives in the cluster, and Flux leaves it alone"
+		}
+		return adopted(a) + "its definition stays as it is"
 	}
 	if h := a.Highest; h != nil {
-		return fmt.Sprintf("updated, %s -> %s (%s)", h.From, h.To, h.Kind)
+		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted(a), h.From, h.To, h.Kind)
 	}
-	return "updated"
+	return adopted(a) + "updated"
+}
+
+// adopted says of a definition that it enters the artifact and lives already.
+func adopted(a diff.Application) string {
+	if a.Adopted {
+		return "adopted, "
+	}
+	return ""
 }
 
 // by says whose doing a loss is.
 func by(cause diff.Cause) string {
-	if cause == diff.CauseSpec {
+	switch cause {
+	case diff.CauseSpec:
 		return "by the edit of the selection"
+	case diff.CauseAdoption:
+		return "by the adoption: only the live definition has it"
 	}
 	return "by the catalog"
 }

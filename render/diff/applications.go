@@ -244,6 +244,9 @@ func (c *Counts) add(a Application) {
 		c.Unchanged++
 	}
 	c.versions(a)
+	if a.Adopted {
+		c.Adopted++
+	}
 	if a.Deprecated != "" {
 		c.Deprecated++
 	}

@@ -111,7 +111,7 @@ func fromElsewhere(s *Selection) []string {
 func loosenedFields(s *Selection) []string {
 	var found []string
 	for _, l := range s.Loosened {
-		found = append(found, fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.Name, l.From, l.To))
+		found = append(found, fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.label(), l.From, l.To))
 	}
 	return found
 }
@@ -124,18 +124,26 @@ func isHeld(s *Selection) []string {
 	for _, reason := range s.Held.Reasons {
 		name := reason.Application
 		if name == "" {
-			name = s.Name
+			name = s.label()
 		}
 		found = append(found, name+" ("+reason.Reason+")")
 	}
 	return found
 }
 
+// label names the selection in a message.
+func (s *Selection) label() string {
+	if s.Everything {
+		return "the catalog"
+	}
+	return s.Name
+}
+
 func once(holds bool, s *Selection) []string {
 	if !holds {
 		return nil
 	}
-	return []string{s.Name}
+	return []string{s.label()}
 }
 
 func baseApprovals(s *Selection) []string {

@@ -15,7 +15,7 @@ const (
 type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// From and To are the commits that are compared; empty where catalogs are.
+	// From and To are the commits that are compared, or the catalogs where there is no selection.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	// Selections in the order of their files, namespaces and names.
@@ -44,16 +44,21 @@ const (
 // Cause is whose doing a loss is.
 type Cause string
 
-// Causes. Of a CatalogSpec the safeguards take no notice: it was reviewed.
+// Causes. Of CauseSpec the safeguards take no notice: it was reviewed. CauseAdoption is that of what only
+// a live definition has.
 const (
-	CauseCatalog Cause = "catalog"
-	CauseSpec    Cause = "spec"
+	CauseCatalog  Cause = "catalog"
+	CauseSpec     Cause = "spec"
+	CauseAdoption Cause = "adoption"
 )
 
 // Selection is what happens to the artifact of one CatalogSelection.
 type Selection struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Everything says that there is no CatalogSelection: two catalogs are compared as one that selects
+	// everything, with the default safeguards, would see them.
+	Everything bool `json:"everything,omitempty"`
 	// File that the CatalogSelection is in, the newer one's if there is one.
 	File string `json:"file,omitempty"`
 	// Change of the artifact: added, removed, updated or unchanged. The other fields may say more
@@ -133,6 +138,8 @@ type Counts struct {
 	Patch         int `json:"patch"`
 	Deprecated    int `json:"deprecated"`
 	Unmirrored    int `json:"unmirrored"`
+	// Adopted are those of Updated and Unchanged that live already and enter the artifact.
+	Adopted int `json:"adopted"`
 }
 
 // Application is what happens to one application.
@@ -144,6 +151,11 @@ type Application struct {
 	Source string `json:"source"`
 	// Change of the object: added, removed, updated or unchanged.
 	Change Change `json:"change"`
+	// Adopted says that the definition enters the artifact and lives in the cluster already: the live one is
+	// what it is compared with.
+	Adopted bool `json:"adopted,omitempty"`
+	// Untouched says instead that Flux leaves the live definition alone.
+	Untouched bool `json:"untouched,omitempty"`
 	// Cause and Reason of a removal.
 	Cause  Cause  `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
