@@ -7,6 +7,7 @@ import (
 
 const (
 	maxNames = 20  // of a list
+	maxName  = 80  // characters of one of them
 	maxCode  = 300 // characters of a text
 )
 
@@ -140,7 +141,7 @@ func code(text string) string {
 func codes(texts []string) string {
 	var all []string
 	for _, text := range texts[:min(len(texts), maxNames)] {
-		all = append(all, code(text))
+		all = append(all, shortCode(text))
 	}
 	list := strings.Join(all, ", ")
 	if more := len(texts) - maxNames; more > 0 {

@@ -88,7 +88,8 @@ func summaryMarkdown(s *diff.Selection) string {
 	if len(s.Bypassed) > 0 {
 		fmt.Fprintf(&w, "\nBypassed in the cluster: %s\n", codes(s.Bypassed))
 	}
-	return strings.Trim(w.String(), "\n") + "\n"
+	// Each part ends with a blank line, and what follows begins with one.
+	return strings.ReplaceAll(strings.Trim(w.String(), "\n"), "\n\n\n", "\n\n") + "\n"
 }
 
 func loosenedMarkdown(w *strings.Builder, all []diff.Loosened) {

@@ -111,6 +111,8 @@ func TestDiffLive(t *testing.T) {
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
+	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", s.Kubeconfig(), "--stat")
+	t.Log(first.stdout, first.stderr)
 	_, replaced, _ := strings.Cut(live.stdout, "\nreplaced in live definitions:\n")
 	if want := settingsOfArgocd + "\nbypassed in the cluster: loki\n"; replaced != want {
 		t.Errorf("the end is:\n%swant:\n%s", replaced, want)
