@@ -76,6 +76,7 @@ func compareSides(ctx context.Context, cluster *liveCluster, from, to *diff.Side
 	}
 	compared.Live = true
 	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
+	compared.Notes = append(compared.Notes, ownerNotes(found.entering, found.live)...)
 	for key, live := range found.live {
 		if live.Kept {
 			compared.Survives(key.Name)
@@ -94,8 +95,9 @@ type looked struct {
 	adopted  []safeguard.Change
 	replaced map[safeguard.Key]guard.Replaced
 	bypassed []string
-	// live are all definitions of the kinds that are looked at.
-	live map[safeguard.Key]diff.Live
+	// entering are those that the publication takes over, live all definitions of the kinds that are looked at.
+	entering []safeguard.Definition
+	live     map[safeguard.Key]diff.Live
 }
 
 // adopt looks at the live definitions that the result takes over.
@@ -144,7 +146,7 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		return looked{}, err
 	}
 	slices.Sort(bypassed)
-	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, live: lives}, nil
+	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
 }
 
 // replacedBy compares what people set in live definitions with the objects that take them over.
