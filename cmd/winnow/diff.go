@@ -33,19 +33,22 @@ type diffOptions struct {
 func newDiffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff -f SELECTION --from CATALOG --to CATALOG",
+		Use:   "diff [-f SELECTION] --from CATALOG --to CATALOG",
 		Short: "Say what a new catalog, or an edit of a selection, changes",
 		Long: "Say what a new catalog, or an edit of a selection, changes in the artifact:\n" +
 			"application by application and version by version, and what the safeguards will\n" +
 			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Only a registry knows the digest that an approval of held changes names.\n\n" +
+			"Without -f, two catalogs are compared as a selection of everything would see\n" +
+			"them: the gate of a catalog's own pull requests.\n\n" +
 			"With --git BASE..HEAD [PATH...] the CatalogSelections and OCIRepositories in the\n" +
 			"YAML files of two commits are compared, and the catalogs that these name are\n" +
 			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
 			"--fail-on takes\n\n" + conditionTable() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
-			"lose when the selection begins to hold them.\n\n" +
+			"lose when the selection begins to hold them. Without --from and\n" +
+			"--from-selection, a first publication is compared with what lives.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
 		Example: "  # what v2 changes\n" +
@@ -53,6 +56,11 @@ func newDiffCommand() *cobra.Command {
 			"    --to oci://ghcr.io/org/catalog:v2\n\n" +
 			"  # what an edit of the selection changes\n" +
 			"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
+			"  # a catalog's own pull request\n" +
+			"  winnow diff --from oci://ghcr.io/org/catalog:v1 --to . --stat \\\n" +
+			"    --fail-on removal,version-removal\n\n" +
+			"  # before the first publication: what it changes in the cluster\n" +
+			"  winnow diff -f selection.yaml --to ./catalog --live\n\n" +
 			"  # several sources\n" +
 			"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
 			"    --to base=./new --to extra=./extra\n\n" +
@@ -120,7 +128,9 @@ func (o *diffOptions) view(report *diff.Report) view {
 	if !o.stat {
 		return (*diffView)(report)
 	}
-	report.Shorten()
+	if o.output.value == formatJSON {
+		report.Shorten()
+	}
 	return (*statView)(report)
 }
 

@@ -135,11 +135,12 @@ func foldMarkdown(group []diff.Application) string {
 	for _, line := range inPlace(a) {
 		fmt.Fprintf(&w, "- %s\n", code(line))
 	}
-	for _, version := range a.Versions[:min(len(a.Versions), maxReasons)] {
+	versions := versionsOfWhole(a, maxNames)
+	for _, version := range versions[:min(len(versions), maxReasons)] {
 		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
 		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)
 	}
-	if more := len(a.Versions) - maxReasons; more > 0 {
+	if more := len(versions) - maxReasons; more > 0 {
 		fmt.Fprintf(&w, "- and %d more versions\n", more)
 	}
 	if f := a.DefaultNamespace; f != nil {

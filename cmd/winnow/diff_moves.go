@@ -67,7 +67,7 @@ func findMoves(placements []placement) {
 		slices.SortFunc(moved, compareMoves)
 		for _, m := range moved {
 			if !m.Unprotected {
-				giver.out.Survives(m.Application)
+				giver.out.Moved(m.Application)
 			}
 		}
 		giver.out.Moves = append(giver.out.Moves, moved...)

@@ -51,7 +51,14 @@ func statOf(a diff.Application) string {
 	if v := a.Values; v != nil {
 		say(true, "values +%d -%d", v.Added, v.Removed)
 	}
-	fields := len(a.Fields) + a.FieldsOmitted
+	logos := 0
+	for _, f := range a.Fields {
+		if f.IsLogo() {
+			logos++
+		}
+	}
+	fields := len(a.Fields) + a.FieldsOmitted - logos
+	say(logos > 0, "logo")
 	say(fields > 0, "%s", count(fields, "field"))
 	say(a.Deprecated != "", "deprecated")
 	say(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")

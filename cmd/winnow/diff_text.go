@@ -154,7 +154,7 @@ func bodyText(a diff.Application) string {
 	for _, line := range inPlace(a) {
 		fmt.Fprintln(w, wrap(line, "    "))
 	}
-	for _, version := range a.Versions {
+	for _, version := range versionsOfWhole(a, len(a.Versions)) {
 		fmt.Fprintln(w, wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
 		w.fields(version.Fields, version.FieldsOmitted, "        ")
 	}

@@ -58,9 +58,14 @@ func headline(s *diff.Selection) string {
 
 // fate says what Flux does with the definitions that are removed.
 func fate(s *diff.Selection) string {
-	c := s.Counts
-	switch kept := c.Removed - c.Deleted; {
-	case s.Everything || c.Removed == 0:
+	c, kept := s.Counts, 0
+	for _, a := range s.Applications {
+		if a.Deleted != nil && !*a.Deleted {
+			kept++
+		}
+	}
+	switch {
+	case kept+c.Deleted == 0:
 		return ""
 	case kept == 0:
 		return " (Flux deletes " + them(c.Deleted) + ")"
@@ -213,6 +218,23 @@ func versionLine(a diff.Application, v diff.Version) string {
 		return v.Version + ", removed " + by(v.Cause)
 	}
 	return v.Version
+}
+
+// versionsOfWhole are those of an application that comes or goes as a whole: where they are many, a line with
+// at most so many names.
+func versionsOfWhole(a diff.Application, most int) []diff.Version {
+	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
+		return a.Versions
+	}
+	var names []string
+	for _, v := range a.Versions[:min(len(a.Versions), most)] {
+		names = append(names, v.Version)
+	}
+	line := strings.Join(names, ", ")
+	if more := len(a.Versions) - most; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return []diff.Version{{Version: line, Change: a.Change}}
 }
 
 func fromTo(f diff.Field) string {

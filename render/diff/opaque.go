@@ -41,6 +41,9 @@ func readable(key string, value any) any {
 // isLogo says whether a field has a logo: spec.logo of KKP, spec.dashboard.icon of Cozystack.
 func isLogo(key string) bool { return key == "logo" || key == "icon" }
 
+// IsLogo says whether the field is a logo.
+func (f Field) IsLogo() bool { return isLogo(f.Path[strings.LastIndexByte(f.Path, '.')+1:]) }
+
 // opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". A logo may be
 // short, where it is an image; line breaks and the head of a data URL count as base64.
 func opaque(text string, logo bool) (string, bool) {

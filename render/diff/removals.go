@@ -35,12 +35,20 @@ const kkpGroup = "apps.kubermatic.k8c.io"
 func (a Application) OfKKP() bool { return strings.HasPrefix(a.APIVersion, kkpGroup+"/") }
 
 // Survives notes that Flux keeps the live definition of an application that is removed.
-func (s *Selection) Survives(application string) {
+func (s *Selection) Survives(application string) { s.settle(application, new(bool)) }
+
+// Moved notes that an application that is removed goes on in another selection.
+func (s *Selection) Moved(application string) { s.settle(application, nil) }
+
+func (s *Selection) settle(application string, deleted *bool) {
 	for i := range s.Applications {
 		a := &s.Applications[i]
-		if a.Name == application && a.Deleted != nil && *a.Deleted {
-			*a.Deleted = false
+		if a.Name != application || a.Deleted == nil {
+			continue
+		}
+		if *a.Deleted {
 			s.Counts.Deleted--
 		}
+		a.Deleted = deleted
 	}
 }

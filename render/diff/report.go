@@ -160,7 +160,7 @@ type Application struct {
 	Cause  Cause  `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	// Deleted says of a removal whether Flux deletes the live definition, where the Kustomization prunes;
-	// otherwise it stays in the cluster, and nobody updates it any more.
+	// otherwise it stays in the cluster, and nobody updates it any more. Nil where it moves.
 	Deleted *bool `json:"deleted,omitempty"`
 	// Versions that are added, removed or replaced; of an application that is added or removed, all
 	// of them.
