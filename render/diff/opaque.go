@@ -50,6 +50,9 @@ func opaque(text string, logo bool) (string, bool) {
 	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		text, logo = rest, true
 	}
+	if logo && len(text) >= minOpaque && strings.HasPrefix(strings.TrimSpace(text), "<") {
+		return fmt.Sprintf("(%s, %d bytes)", typeOf([]byte(text)), len(text)), true
+	}
 	text = strings.Join(strings.Fields(text), "")
 	short := len(text) < minOpaque
 	if short && !logo || isHex(text) {
@@ -57,7 +60,10 @@ func opaque(text string, logo bool) (string, bool) {
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	format := typeOf(decoded)
-	if err != nil || short && format == unknownType {
+	switch {
+	case err != nil && logo && !short && !strings.Contains(text, "://"):
+		return fmt.Sprintf("(no base64, %d bytes)", len(text)), true
+	case err != nil || short && format == unknownType:
 		return "", false
 	}
 	return fmt.Sprintf("(%s, %d bytes)", format, len(decoded)), true

@@ -39,6 +39,11 @@ func TestALogoIsAWord(t *testing.T) {
 			want:  `a updated; defaultValuesBlock +1-0 "@@ -1,1 +1,2 @@\n a: 1\n+image: data:image/svg+xml;base64,(svg, 118 bytes) # it\n"`,
 		},
 		{
+			name:  "a logo that is broken, or no base64",
+			after: "  logo: " + svg(100) + "-\n  icon: '<svg>" + strings.Repeat("#", 100) + "</svg>'\n",
+			want:  "a updated; spec.icon ->(svg, 111 bytes); spec.logo ->(no base64, 161 bytes)",
+		},
+		{
 			name:  "what is no base64 stays as it is",
 			after: "  logo: https://example.com/logo.svg\n  digest: " + strings.Repeat("0a", 64) + "\n  icon: database\n",
 			want: `a updated; spec.digest ->"` + strings.Repeat("0a", 64) + `"; spec.icon ->"database"; ` +
