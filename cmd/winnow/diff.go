@@ -30,6 +30,23 @@ type diffOptions struct {
 	output *choice
 }
 
+const diffExamples = "  # what v2 changes\n" +
+	"  winnow diff -f selection.yaml --from oci://ghcr.io/org/catalog:v1 \\\n" +
+	"    --to oci://ghcr.io/org/catalog:v2\n\n" +
+	"  # what an edit of the selection changes\n" +
+	"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
+	"  # a catalog's own pull request\n" +
+	"  winnow diff --from oci://ghcr.io/org/catalog:v1 --to . --stat \\\n" +
+	"    --fail-on removal,version-removal\n\n" +
+	"  # before the first publication: what it changes in the cluster\n" +
+	"  winnow diff -f selection.yaml --to ./catalog --live\n\n" +
+	"  # several sources\n" +
+	"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
+	"    --to base=./new --to extra=./extra\n\n" +
+	"  # a pull request of a GitOps repository, which must not remove anything\n" +
+	"  winnow diff --git origin/main...HEAD clusters/production -o markdown \\\n" +
+	"    --fail-on removal,version-removal"
+
 func newDiffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
@@ -51,22 +68,7 @@ func newDiffCommand() *cobra.Command {
 			"--from-selection, a first publication is compared with what lives.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
-		Example: "  # what v2 changes\n" +
-			"  winnow diff -f selection.yaml --from oci://ghcr.io/org/catalog:v1 \\\n" +
-			"    --to oci://ghcr.io/org/catalog:v2\n\n" +
-			"  # what an edit of the selection changes\n" +
-			"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
-			"  # a catalog's own pull request\n" +
-			"  winnow diff --from oci://ghcr.io/org/catalog:v1 --to . --stat \\\n" +
-			"    --fail-on removal,version-removal\n\n" +
-			"  # before the first publication: what it changes in the cluster\n" +
-			"  winnow diff -f selection.yaml --to ./catalog --live\n\n" +
-			"  # several sources\n" +
-			"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
-			"    --to base=./new --to extra=./extra\n\n" +
-			"  # a pull request of a GitOps repository, which must not remove anything\n" +
-			"  winnow diff --git origin/main...HEAD clusters/production -o markdown \\\n" +
-			"    --fail-on removal,version-removal",
+		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && o.git == "" {
 				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"regexp"
@@ -44,47 +43,43 @@ func isLogo(key string) bool { return key == "logo" || key == "icon" }
 // IsLogo says whether the field is a logo.
 func (f Field) IsLogo() bool { return isLogo(f.Path[strings.LastIndexByte(f.Path, '.')+1:]) }
 
-// opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". A logo may be
-// short, where it is an image; line breaks and the head of a data URL count as base64.
+// opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". Line breaks and the head
+// of a data URL count as base64. A logo may be short, where it is an image, and no base64, where it is long.
 func opaque(text string, logo bool) (string, bool) {
 	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		text, logo = rest, true
 	}
-	if logo && len(text) >= minOpaque && strings.HasPrefix(strings.TrimSpace(text), "<") {
-		return fmt.Sprintf("(%s, %d bytes)", typeOf([]byte(text)), len(text)), true
-	}
-	text = strings.Join(strings.Fields(text), "")
-	short := len(text) < minOpaque
-	if short && !logo || isHex(text) {
+	joined := strings.Join(strings.Fields(text), "")
+	short := len(joined) < minOpaque
+	if short && !logo || isHex(joined) {
 		return "", false
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
-	format := typeOf(decoded)
-	switch {
-	case err != nil && logo && !short && !strings.Contains(text, "://"):
-		return fmt.Sprintf("(no base64, %d bytes)", len(text)), true
-	case err != nil || short && format == unknownType:
-		return "", false
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(joined, "="))
+	if err != nil {
+		// Of a link, a person reads something.
+		return word(text), logo && !short && !strings.HasPrefix(text, "http")
 	}
-	return fmt.Sprintf("(%s, %d bytes)", format, len(decoded)), true
+	return word(string(decoded)), !short || typeOf(string(decoded)) != unknownType
 }
+
+func word(content string) string { return fmt.Sprintf("(%s, %d bytes)", typeOf(content), len(content)) }
 
 // isHex says whether a text is a digest or a number rather than base64.
 func isHex(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
 
 // unknownType is what content is that is no image.
-const unknownType = "base64"
+const unknownType = "binary"
 
 // typeOf names the format of an image.
-func typeOf(content []byte) string {
+func typeOf(content string) string {
 	for _, format := range []struct{ magic, name string }{
 		{"\x89PNG", "png"}, {"\xff\xd8\xff", "jpeg"}, {"GIF8", "gif"}, {"RIFF", "webp"},
 	} {
-		if bytes.HasPrefix(content, []byte(format.magic)) {
+		if strings.HasPrefix(content, format.magic) {
 			return format.name
 		}
 	}
-	if bytes.Contains(content[:min(len(content), 4096)], []byte("<svg")) {
+	if strings.Contains(content[:min(len(content), 4096)], "<svg") {
 		return "svg"
 	}
 	return unknownType

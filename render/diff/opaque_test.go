@@ -31,7 +31,7 @@ func TestALogoIsAWord(t *testing.T) {
 		{
 			name:  "a data URL, and base64 in a list",
 			after: "  logo: data:image/jpeg;base64," + encode("\xff\xd8\xff\xe0jpeg") + "\n  other: [" + text + "]\n",
-			want:  `a updated; spec.logo ->(jpeg, 8 bytes); spec.other ->["(base64, 190 bytes)"]`,
+			want:  `a updated; spec.logo ->(jpeg, 8 bytes); spec.other ->["(binary, 190 bytes)"]`,
 		},
 		{
 			name: "in default values", before: "  defaultValuesBlock: |\n    a: 1\n",
@@ -41,7 +41,7 @@ func TestALogoIsAWord(t *testing.T) {
 		{
 			name:  "a logo that is broken, or no base64",
 			after: "  logo: " + svg(100) + "-\n  icon: '<svg>" + strings.Repeat("#", 100) + "</svg>'\n",
-			want:  "a updated; spec.icon ->(svg, 111 bytes); spec.logo ->(no base64, 161 bytes)",
+			want:  "a updated; spec.icon ->(svg, 111 bytes); spec.logo ->(binary, 161 bytes)",
 		},
 		{
 			name:  "what is no base64 stays as it is",
