@@ -7,47 +7,122 @@ import (
 
 const (
 	maxNames = 20  // of a list
+	maxName  = 80  // characters of one of them
 	maxCode  = 300 // characters of a text
 )
 
-// part of a comment, which is there or not as a whole.
+// rank says what a comment has first when not all of it fits.
+type rank int
+
+// Ranks of parts.
+const (
+	rankDecision rank = iota
+	rankSummary
+	rankList // only where folds do not fit
+	rankFold
+	ranks
+)
+
+// part of a comment, which is there or not as a whole. Of several texts, a later one is shorter.
 type part struct {
-	text string
-	fold bool
+	rank  rank
+	texts []string
 }
 
-// fit joins the parts that fit, and says how many do not.
+// sizeOf is the length of a text in a comment, with the line between two parts.
+func sizeOf(text string) int {
+	if strings.TrimSpace(text) == "" {
+		return 0
+	}
+	return len(text) + 1
+}
+
+// fit joins the parts that fit. Where the folds do not, lists come before them, and a line says how many
+// parts are left out.
 func fit(parts []part, limit int) string {
-	const note = "\n**%d of %d parts are left out here: a comment has at most %d characters.** `winnow diff -o text` has all of them.\n"
-	room := limit - len(note) - 30
-	chosen := make([]bool, len(parts))
-	left := 0
-	for _, folds := range []bool{false, true} {
+	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o text` has all.\n"
+	room := limit - len(note) - 60
+	chosen := make([]string, len(parts))
+	left := map[rank]int{}
+	lists := !fits(parts, room)
+	for r := range ranks {
+		if r == rankList && !lists {
+			continue
+		}
+		text := shortest(parts, r, room)
 		for i, p := range parts {
-			if p.fold != folds {
+			if p.rank != r {
 				continue
 			}
-			if size := len(p.text) + 1; size <= room {
-				chosen[i], room = true, room-size
+			if said := text(p); sizeOf(said) <= room {
+				chosen[i], room = said, room-sizeOf(said)
 			} else {
-				left++
+				left[r]++
 			}
 		}
 	}
 	var text strings.Builder
-	for i, p := range parts {
-		if !chosen[i] {
+	for _, said := range chosen {
+		if sizeOf(said) == 0 {
 			continue
 		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		text.WriteString(p.text)
+		text.WriteString(said)
 	}
-	if left > 0 {
-		fmt.Fprintf(&text, note, left, len(parts), limit)
+	if missing := leftOut(left); missing != "" {
+		fmt.Fprintf(&text, note, missing, limit)
 	}
 	return text.String()
+}
+
+// fits says whether all parts fit but the lists, which then nobody needs.
+func fits(parts []part, room int) bool {
+	for _, p := range parts {
+		if p.rank != rankList {
+			room -= sizeOf(p.texts[0])
+		}
+	}
+	return room >= 0
+}
+
+// shortest returns the text to take of the parts of a rank: the first of each, where all of these fit, and
+// otherwise the last.
+func shortest(parts []part, r rank, room int) func(part) string {
+	for _, p := range parts {
+		if p.rank == r {
+			room -= sizeOf(p.texts[0])
+		}
+	}
+	return func(p part) string {
+		if room >= 0 {
+			return p.texts[0]
+		}
+		return p.texts[len(p.texts)-1]
+	}
+}
+
+// leftOut counts what a comment does not have; empty for nothing.
+func leftOut(left map[rank]int) string {
+	var missing []string
+	if n := left[rankFold]; n > 0 {
+		missing = append(missing, count(n, "fold")+" with details")
+	}
+	if n := left[rankList]; n > 0 {
+		missing = append(missing, count(n, "list")+" of applications")
+	}
+	if n := left[rankDecision] + left[rankSummary]; n > 0 {
+		missing = append(missing, count(n, "summary part"))
+	}
+	switch text := strings.Join(missing, ", "); {
+	case text == "":
+		return ""
+	case len(missing) == 1 && strings.HasPrefix(text, "1 "):
+		return text + " is"
+	default:
+		return text + " are"
+	}
 }
 
 // code makes a code span of a text, in which nothing is markup, a mention or a link.
@@ -66,7 +141,7 @@ func code(text string) string {
 func codes(texts []string) string {
 	var all []string
 	for _, text := range texts[:min(len(texts), maxNames)] {
-		all = append(all, code(text))
+		all = append(all, shortCode(text))
 	}
 	list := strings.Join(all, ", ")
 	if more := len(texts) - maxNames; more > 0 {

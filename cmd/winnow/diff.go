@@ -25,39 +25,50 @@ type diffOptions struct {
 	live                    bool
 	kubeconfig, kubeContext string
 
+	stat   bool
 	failOn conditions
 	output *choice
 }
 
+const diffExamples = "  # what v2 changes\n" +
+	"  winnow diff -f selection.yaml --from oci://ghcr.io/org/catalog:v1 \\\n" +
+	"    --to oci://ghcr.io/org/catalog:v2\n\n" +
+	"  # what an edit of the selection changes\n" +
+	"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
+	"  # a catalog's own pull request\n" +
+	"  winnow diff --from oci://ghcr.io/org/catalog:v1 --to . --stat \\\n" +
+	"    --fail-on removal,version-removal\n\n" +
+	"  # before the first publication: what it changes in the cluster\n" +
+	"  winnow diff -f selection.yaml --to ./catalog --live\n\n" +
+	"  # several sources\n" +
+	"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
+	"    --to base=./new --to extra=./extra\n\n" +
+	"  # a pull request of a GitOps repository, which must not remove anything\n" +
+	"  winnow diff --git origin/main...HEAD clusters/production -o markdown \\\n" +
+	"    --fail-on removal,version-removal"
+
 func newDiffCommand() *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff -f SELECTION --from CATALOG --to CATALOG",
+		Use:   "diff [-f SELECTION] --from CATALOG --to CATALOG",
 		Short: "Say what a new catalog, or an edit of a selection, changes",
 		Long: "Say what a new catalog, or an edit of a selection, changes in the artifact:\n" +
 			"application by application and version by version, and what the safeguards will\n" +
 			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Only a registry knows the digest that an approval of held changes names.\n\n" +
+			"Without -f, two catalogs are compared as a selection of everything would see\n" +
+			"them: the gate of a catalog's own pull requests.\n\n" +
 			"With --git BASE..HEAD [PATH...] the CatalogSelections and OCIRepositories in the\n" +
 			"YAML files of two commits are compared, and the catalogs that these name are\n" +
 			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
 			"--fail-on takes\n\n" + conditionTable() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
-			"lose when the selection begins to hold them.\n\n" +
+			"lose when the selection begins to hold them. Without --from and\n" +
+			"--from-selection, a first publication is compared with what lives.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
-		Example: "  # what v2 changes\n" +
-			"  winnow diff -f selection.yaml --from oci://ghcr.io/org/catalog:v1 \\\n" +
-			"    --to oci://ghcr.io/org/catalog:v2\n\n" +
-			"  # what an edit of the selection changes\n" +
-			"  winnow diff -f edited.yaml --from-selection selection.yaml --to ./catalog\n\n" +
-			"  # several sources\n" +
-			"  winnow diff -f selection.yaml --from base=./old --from extra=./extra \\\n" +
-			"    --to base=./new --to extra=./extra\n\n" +
-			"  # a pull request of a GitOps repository, which must not remove anything\n" +
-			"  winnow diff --git origin/main...HEAD clusters/production -o markdown \\\n" +
-			"    --fail-on removal,version-removal",
+		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && o.git == "" {
 				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])
@@ -82,6 +93,7 @@ func newDiffCommand() *cobra.Command {
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
+	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
 	completeNothing(cmd, "git", "context")
@@ -96,7 +108,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, o.output.value, (*diffView)(report)); err != nil {
+	if err := write(stdout, o.output.value, o.view(report)); err != nil {
 		return err
 	}
 	found := report.Trips(o.failOn.names)
@@ -112,6 +124,16 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(strings.Join(found, "; "))}
 	}
 	return nil
+}
+
+func (o *diffOptions) view(report *diff.Report) view {
+	if !o.stat {
+		return (*diffView)(report)
+	}
+	if o.output.value == formatJSON {
+		report.Shorten()
+	}
+	return (*statView)(report)
 }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
@@ -178,11 +200,12 @@ func (c *conditions) Set(value string) error {
 func (o *diffOptions) check() error {
 	switch {
 	case o.file == "":
-		return errors.New("which selection? pass -f FILE")
+		return o.checkEverything()
 	case len(o.to) == 0:
 		return errors.New("which catalog? pass --to CATALOG")
-	case len(o.from) == 0 && o.fromFile == "":
-		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both")
+	case len(o.from) == 0 && o.fromFile == "" && !o.live:
+		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both;" +
+			" --live alone for a selection that has published nothing yet")
 	case o.file == "-" && o.fromFile == "-":
 		return errors.New("-f and --from-selection cannot both be standard input")
 	}

@@ -144,6 +144,9 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 // selection returns nil when the commits say the same.
 func (c *gitComparison) selection(ctx context.Context, p pair) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
+	if p.from != nil && p.to != nil && p.to.invalid == nil {
+		out.Loosened = diff.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
+	}
 	var before, after []reference
 	var unknown []string
 	if p.from != nil {

@@ -13,20 +13,24 @@ func highlights(s *diff.Selection) []string {
 		label string
 		of    func(diff.Application) []string
 	}{
-		{"removed", whole(diff.Removed)},
-		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, code(a.Name)) }},
+		{"removed", func(a diff.Application) []string {
+			return when(a.Change == diff.Removed && a.Deleted == nil, shortCode(a.Name))
+		}},
+		{"removed, and deleted by Flux", removed(true)},
+		{"removed, and kept by Flux", removed(false)},
+		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, shortCode(a.Name)) }},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", fromElsewhere},
 		{"default namespace changed", func(a diff.Application) []string {
-			return when(a.DefaultNamespace != nil, code(a.Name))
+			return when(a.DefaultNamespace != nil, shortCode(a.Name))
 		}},
 		{"major", stepsOf(diff.StepMajor)},
 		{"minor", stepsOf(diff.StepMinor)},
 		{"patch", stepsOf(diff.StepPatch)},
 		{"lower", stepsOf(diff.StepLower)},
-		{"deprecated", func(a diff.Application) []string { return when(a.Deprecated != "", code(a.Name)) }},
+		{"deprecated", func(a diff.Application) []string { return when(a.Deprecated != "", shortCode(a.Name)) }},
 		{"no mirror", func(a diff.Application) []string {
-			return when(len(a.Unmirrored) > 0 || a.Unsearched != "", code(a.Name))
+			return when(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
 		}},
 		{"added", whole(diff.Added)},
 	}
@@ -56,7 +60,13 @@ func when(holds bool, text string) []string {
 }
 
 func whole(change diff.Change) func(diff.Application) []string {
-	return func(a diff.Application) []string { return when(a.Change == change, code(a.Name)) }
+	return func(a diff.Application) []string { return when(a.Change == change, shortCode(a.Name)) }
+}
+
+func removed(deleted bool) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		return when(a.Deleted != nil && *a.Deleted == deleted, shortCode(a.Name))
+	}
 }
 
 func versionsOf(change diff.Change) func(diff.Application) []string {
@@ -64,7 +74,7 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 		var found []string
 		for _, v := range a.Versions {
 			if a.Change == diff.Updated && v.Change == change {
-				found = append(found, code(a.Name+" "+v.Version))
+				found = append(found, shortCode(a.Name+" "+v.Version))
 			}
 		}
 		return found
@@ -72,9 +82,9 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 }
 
 func fromElsewhere(a diff.Application) []string {
-	found := when(a.SourceChanged, code(a.Name))
+	found := when(a.SourceChanged, shortCode(a.Name))
 	for _, v := range a.Versions {
-		found = append(found, when(v.SourceChanged, code(a.Name+" "+v.Version))...)
+		found = append(found, when(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)
 	}
 	return found
 }
@@ -84,6 +94,9 @@ func stepsOf(kind string) func(diff.Application) []string {
 		if a.Highest == nil || a.Highest.Kind != kind {
 			return nil
 		}
-		return []string{code(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
+		return []string{shortCode(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
 	}
 }
+
+// shortCode bounds what one of many names takes of a comment.
+func shortCode(text string) string { return code(brief(text, maxName)) }

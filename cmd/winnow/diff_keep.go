@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -57,6 +58,37 @@ func (w selectionText) settings(all []diff.Settings, keep string) {
 			fmt.Fprintln(w, wrap(advice, ""))
 		}
 	}
+}
+
+// withoutLive leaves the values of a live definition out of what is said of its adoption.
+func withoutLive(a diff.Application) diff.Application {
+	if !a.Adopted {
+		return a
+	}
+	a.Fields = pathsOnly(a.Fields)
+	a.Versions = slices.Clone(a.Versions)
+	for i := range a.Versions {
+		a.Versions[i].Fields = pathsOnly(a.Versions[i].Fields)
+	}
+	if f := a.DefaultNamespace; f != nil {
+		a.DefaultNamespace = &pathsOnly([]diff.Field{*f})[0]
+	}
+	if a.Values != nil {
+		values := *a.Values
+		values.Diff, values.Omitted = "", 0
+		a.Values = &values
+	}
+	return a
+}
+
+func pathsOnly(fields []diff.Field) []diff.Field {
+	public := slices.Clone(fields)
+	for i, f := range public {
+		if f.From != "" {
+			public[i].From = "(live)"
+		}
+	}
+	return public
 }
 
 // settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.

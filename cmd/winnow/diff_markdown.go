@@ -16,46 +16,68 @@ const (
 	maxDiffText = 20_000 // bytes
 )
 
-// markdown is for a comment of a pull request: of every selection a summary, then a fold for each
-// application. What does not fit is left out, folds first.
+// markdown is for a comment of a pull request: of every selection what to decide, a summary, and a fold
+// for each application. Where the folds do not fit, a list has all applications, and as many folds follow
+// as do.
 func (v *diffView) markdown(w io.Writer) {
 	var parts []part
 	for _, s := range v.Selections {
-		parts = append(parts, part{text: summaryMarkdown(s)})
-		for _, a := range inOrder(s.Applications) {
-			parts = append(parts, part{text: foldMarkdown(a), fold: true})
+		parts = append(parts, part{rank: rankDecision, texts: []string{decisionMarkdown(s)}},
+			part{rank: rankSummary, texts: []string{summaryMarkdown(s)}},
+			part{rank: rankList, texts: []string{statList(s), briefList(s)}})
+		for _, group := range applicationsAlike(s.Applications) {
+			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
 		}
 	}
+	fmt.Fprint(w, fit(append(parts, v.ends()...), maxMarkdown))
+}
+
+// ends are what is said after the selections.
+func (v *diffView) ends() []part {
+	var parts []part
 	if len(v.Selections) == 0 {
-		parts = append(parts, part{text: "No CatalogSelection changes.\n"})
+		parts = append(parts, part{texts: []string{"No CatalogSelection changes.\n"}})
 	}
 	for _, note := range v.Notes {
-		parts = append(parts, part{text: "Note: " + code(note) + "\n"})
+		parts = append(parts, part{rank: rankSummary, texts: []string{"Note: " + code(note) + "\n"}})
 	}
-	fmt.Fprint(w, fit(parts, maxMarkdown))
+	return parts
+}
+
+// decisionMarkdown is what a reviewer decides about: how much changes, and the approval.
+func decisionMarkdown(s *diff.Selection) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "### %s\n", code(nameOf(s)))
+	if s.Held != nil {
+		fmt.Fprintf(&w, "\n**%s**\n", heldHeadline(s))
+		if !s.Held.Approved && len(s.Held.Approve) > 0 {
+			fmt.Fprintf(&w, "\n%s\n\n%s", approveHeadline, fence("yaml", dedent(approveYAML(s.Held), "  ")))
+		}
+	}
+	if s.Error != "" {
+		fmt.Fprintf(&w, "\n**Not compared:** %s\n", code(s.Error))
+		return w.String()
+	}
+	fmt.Fprintf(&w, "\n**%s**\n", headline(s))
+	return w.String()
 }
 
 func summaryMarkdown(s *diff.Selection) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "### %s\n\n", code(nameOf(s)))
-	if s.Error != "" {
-		fmt.Fprintf(&w, "**Not compared:** %s\n", code(s.Error))
-		return w.String()
-	}
-	fmt.Fprintf(&w, "**%s**\n", headline(s))
 	for _, sentences := range [][]string{s.Notes, s.Unknown} {
 		for _, sentence := range sentences {
-			fmt.Fprintf(&w, "\n%s\n", code(sentence))
+			fmt.Fprintf(&w, "%s\n\n", code(sentence))
 		}
 	}
-	heldMarkdown(&w, s.Held)
+	loosenedMarkdown(&w, s.Loosened)
 	transientMarkdown(&w, s.Transient)
+	heldMarkdown(&w, s.Held)
 	for _, move := range moves(s, code) {
-		fmt.Fprintf(&w, "\n%s\n", move)
+		fmt.Fprintf(&w, "%s\n\n", move)
 	}
 	for i, line := range highlights(s) {
 		if i == 0 {
-			w.WriteByte('\n')
+			fmt.Fprint(&w, "What changes:\n\n")
 		}
 		fmt.Fprintf(&w, "- %s\n", line)
 	}
@@ -66,32 +88,30 @@ func summaryMarkdown(s *diff.Selection) string {
 	if len(s.Bypassed) > 0 {
 		fmt.Fprintf(&w, "\nBypassed in the cluster: %s\n", codes(s.Bypassed))
 	}
-	return w.String()
+	// Each part ends with a blank line, and what follows begins with one.
+	return strings.ReplaceAll(strings.Trim(w.String(), "\n"), "\n\n\n", "\n\n") + "\n"
+}
+
+func loosenedMarkdown(w *strings.Builder, all []diff.Loosened) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "**%s**\n\n", loosenedHeadline)
+	for _, l := range all {
+		fmt.Fprintf(w, "- %s\n", code(loosenedLine(l)))
+	}
+	fmt.Fprintln(w)
 }
 
 func heldMarkdown(w *strings.Builder, h *diff.Held) {
 	if h == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n**%s**\n\n", heldHeadline(h))
-	for _, reason := range h.Reasons[:min(len(h.Reasons), maxReasons)] {
-		if reason.Application != "" {
-			fmt.Fprintf(w, "- %s: %s\n", code(reason.Application), code(reason.Message))
-		} else {
-			fmt.Fprintf(w, "- %s\n", code(reason.Message))
-		}
-	}
-	if more := len(h.Reasons) - maxReasons; more > 0 {
-		fmt.Fprintf(w, "- and %d more\n", more)
-	}
-	if h.Approved {
-		return
-	}
+	fmt.Fprintf(w, "%s\n\n", reasonsHeadline)
+	listMarkdown(w, reasonsOf(h))
+	fmt.Fprintln(w)
 	for _, entry := range h.BaseApprovals {
-		fmt.Fprintf(w, "\n%s\n", baseApproval(code(entry)))
-	}
-	if len(h.Approve) > 0 {
-		fmt.Fprintf(w, "\n%s\n\n%s", approveHeadline, fence("yaml", dedent(approveYAML(h), "  ")))
+		fmt.Fprintf(w, "%s\n\n", baseApproval(code(entry)))
 	}
 }
 
@@ -103,19 +123,24 @@ func dedent(lines []string, indent string) string {
 	return text.String()
 }
 
-// foldMarkdown is an application behind a line that opens it.
-func foldMarkdown(a diff.Application) string {
+// foldMarkdown is what is said of some applications alike, behind a line that opens it.
+func foldMarkdown(group []diff.Application) string {
 	var w strings.Builder
+	a := withoutLive(group[0])
 	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n",
-		html.EscapeString(brief(sign(a.Change)+" "+a.Name+": "+applicationHeadline(a), maxCode)))
+		html.EscapeString(brief(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), maxCode)))
+	if len(group) > maxInline {
+		fmt.Fprintf(&w, "%s\n", fence("", wrap(strings.Join(namesOf(group), ", "), "")))
+	}
 	for _, line := range inPlace(a) {
 		fmt.Fprintf(&w, "- %s\n", code(line))
 	}
-	for _, version := range a.Versions[:min(len(a.Versions), maxReasons)] {
+	versions := versionsOfWhole(a, maxNames)
+	for _, version := range versions[:min(len(versions), maxReasons)] {
 		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
 		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)
 	}
-	if more := len(a.Versions) - maxReasons; more > 0 {
+	if more := len(versions) - maxReasons; more > 0 {
 		fmt.Fprintf(&w, "- and %d more versions\n", more)
 	}
 	if f := a.DefaultNamespace; f != nil {
@@ -128,7 +153,10 @@ func foldMarkdown(a diff.Application) string {
 	if a.Values != nil {
 		shown := *a.Values
 		shown.Cut(maxDiffText)
-		fmt.Fprintf(&w, "\n%s\n\n%s", code(valuesLine(&shown)), fence("diff", shown.Diff))
+		fmt.Fprintf(&w, "\n%s\n", code(valuesLine(&shown)))
+		if shown.Diff != "" {
+			fmt.Fprintf(&w, "\n%s", fence("diff", shown.Diff))
+		}
 	}
 	w.WriteString("\n</details>\n")
 	return w.String()

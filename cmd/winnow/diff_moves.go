@@ -65,6 +65,11 @@ func findMoves(placements []placement) {
 			}
 		}
 		slices.SortFunc(moved, compareMoves)
+		for _, m := range moved {
+			if !m.Unprotected {
+				giver.out.Moved(m.Application)
+			}
+		}
 		giver.out.Moves = append(giver.out.Moves, moved...)
 	}
 }

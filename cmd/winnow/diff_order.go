@@ -36,8 +36,8 @@ func (w selectionText) transient(t *diff.Transient) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", transientHeadline)
-	for _, loss := range t.Losses {
-		fmt.Fprintln(w, wrap(named(loss.Application)+lossLine(loss), "  "))
+	for _, loss := range lossesOf(t) {
+		fmt.Fprintln(w, wrap(loss.print(), "  "))
 	}
 	fmt.Fprintln(w, wrap(transientAdvice(t.Advice), ""))
 }
@@ -46,14 +46,9 @@ func transientMarkdown(w *strings.Builder, t *diff.Transient) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n**%s**\n\n", transientHeadline)
-	for _, loss := range t.Losses[:min(len(t.Losses), maxReasons)] {
-		fmt.Fprintf(w, "- %s: %s\n", code(loss.Application), code(lossLine(loss)))
-	}
-	if more := len(t.Losses) - maxReasons; more > 0 {
-		fmt.Fprintf(w, "- and %d more\n", more)
-	}
-	fmt.Fprintf(w, "\n%s\n", transientAdvice(t.Advice))
+	fmt.Fprintf(w, "**%s**\n\n", transientHeadline)
+	listMarkdown(w, lossesOf(t))
+	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
 }
 
 // moves says what moves where, a line for each receiver. shown quotes what comes from files.

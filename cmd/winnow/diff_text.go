@@ -14,12 +14,14 @@ import (
 type diffView diff.Report
 
 // table is for a terminal.
-func (v *diffView) table(w io.Writer) {
+func (v *diffView) table(w io.Writer) { v.text(w, false) }
+
+func (v *diffView) text(w io.Writer, stat bool) {
 	for i, s := range v.Selections {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		selectionText{w}.print(s)
+		selectionText{w, stat}.print(s)
 	}
 	if len(v.Selections) == 0 {
 		fmt.Fprintln(w, "no CatalogSelection changes")
@@ -33,7 +35,11 @@ func (v *diffView) table(w io.Writer) {
 }
 
 // selectionText prints a selection for a terminal.
-type selectionText struct{ io.Writer }
+type selectionText struct {
+	io.Writer
+	// stat prints a line for each application.
+	stat bool
+}
 
 func (w selectionText) print(s *diff.Selection) {
 	fmt.Fprintln(w, wrap(nameOf(s)+": "+headline(s), ""))
@@ -41,24 +47,23 @@ func (w selectionText) print(s *diff.Selection) {
 		label string
 		state *diff.State
 	}{{"from", s.From}, {"to  ", s.To}} {
-		if side.state != nil {
+		if side.state != nil && side.state.Revision != "" {
 			fmt.Fprintf(w, "  %s %s\n", side.label, side.state.Revision)
 		}
 	}
 	w.list("", s.Notes)
 	w.list("unknown: ", s.Unknown)
-	w.held(s.Held)
+	w.approval(s)
+	w.loosened(s.Loosened)
 	w.transient(s.Transient)
+	w.held(s.Held)
 	for i, move := range moves(s, plain) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintln(w, wrap(move, ""))
 	}
-	for _, a := range inOrder(s.Applications) {
-		fmt.Fprintln(w)
-		w.application(a)
-	}
+	w.applications(s)
 	if offline(s) {
 		fmt.Fprintf(w, "\n%s\n", wrap(offlineNote, ""))
 	}
@@ -74,16 +79,36 @@ func (w selectionText) list(label string, sentences []string) {
 	}
 }
 
+// approval comes first: it is what a reviewer decides about.
+func (w selectionText) approval(s *diff.Selection) {
+	if s.Held == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heldHeadline(s))
+	for _, line := range approval(s.Held) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+func (w selectionText) loosened(all []diff.Loosened) {
+	for i, l := range all {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%s\n", loosenedHeadline)
+		}
+		fmt.Fprintln(w, wrap(loosenedLine(l), "  "))
+	}
+}
+
 func (w selectionText) held(h *diff.Held) {
 	if h == nil {
 		return
 	}
-	fmt.Fprintf(w, "\n%s\n", heldHeadline(h))
-	for _, reason := range h.Reasons {
-		fmt.Fprintln(w, wrap(named(reason.Application)+reason.Message, "  "))
+	fmt.Fprintf(w, "\n%s\n", reasonsHeadline)
+	for _, reason := range reasonsOf(h) {
+		fmt.Fprintln(w, wrap(reason.print(), "  "))
 	}
-	for _, line := range approval(h) {
-		fmt.Fprintln(w, line)
+	for _, entry := range h.BaseApprovals {
+		fmt.Fprintln(w, wrap(baseApproval(plain(entry)), ""))
 	}
 }
 
@@ -102,12 +127,34 @@ func sign(change diff.Change) string {
 	return " "
 }
 
-func (w selectionText) application(a diff.Application) {
-	fmt.Fprintln(w, wrap(sign(a.Change)+" "+plain(a.Name)+": "+applicationHeadline(a), ""))
+func (w selectionText) applications(s *diff.Selection) {
+	if w.stat {
+		for i, a := range inOrder(s.Applications) {
+			if i == 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintln(w, wrap(sign(a.Change)+" "+plain(a.Name)+": "+statOf(a), ""))
+		}
+		return
+	}
+	for _, group := range applicationsAlike(s.Applications) {
+		a := group[0]
+		fmt.Fprintln(w, "\n"+wrap(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), ""))
+		if len(group) > maxInline {
+			fmt.Fprintln(w, wrap(strings.Join(namesOf(group), ", "), "    "))
+		}
+		fmt.Fprint(w, bodyText(a))
+	}
+}
+
+// bodyText is what is said of an application beside its name and its headline.
+func bodyText(a diff.Application) string {
+	var text strings.Builder
+	w := selectionText{Writer: &text}
 	for _, line := range inPlace(a) {
 		fmt.Fprintln(w, wrap(line, "    "))
 	}
-	for _, version := range a.Versions {
+	for _, version := range versionsOfWhole(a, len(a.Versions)) {
 		fmt.Fprintln(w, wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
 		w.fields(version.Fields, version.FieldsOmitted, "        ")
 	}
@@ -124,6 +171,7 @@ func (w selectionText) application(a diff.Application) {
 			fmt.Fprintln(w, strings.TrimRight("      "+printable(line), " "))
 		}
 	}
+	return text.String()
 }
 
 func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {

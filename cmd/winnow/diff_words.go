@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -14,10 +13,13 @@ const offlineNote = "Unknown without --live: which definitions live in the clust
 
 // offline reports whether the cluster could have been looked at, but was not.
 func offline(s *diff.Selection) bool {
-	return !s.Live && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
 func nameOf(s *diff.Selection) string {
+	if s.Everything {
+		return "everything"
+	}
 	name := s.Namespace + "/" + s.Name
 	if s.File != "" {
 		name += " (" + s.File + ")"
@@ -39,7 +41,7 @@ func headline(s *diff.Selection) string {
 	if s.Change == diff.Added {
 		parts = append(parts, "a new selection")
 	}
-	for _, counted := range [][]string{applicationCounts(s.Counts), versionCounts(s.Counts)} {
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts)} {
 		if len(counted) > 0 {
 			parts = append(parts, strings.Join(counted, ", "))
 		}
@@ -47,7 +49,37 @@ func headline(s *diff.Selection) string {
 	if len(parts) == 0 {
 		parts = append(parts, "nothing changes")
 	}
+	if s.Everything {
+		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), count(s.To.Available, "application"))
+	}
 	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, count(s.To.Available, "application"))
+}
+
+// fate says what Flux does with the definitions that are removed.
+func fate(s *diff.Selection) string {
+	c, kept := s.Counts, 0
+	for _, a := range s.Applications {
+		if a.Deleted != nil && !*a.Deleted {
+			kept++
+		}
+	}
+	switch {
+	case kept+c.Deleted == 0:
+		return ""
+	case kept == 0:
+		return " (Flux deletes " + them(c.Deleted) + ")"
+	case c.Deleted == 0:
+		return " (Flux keeps " + them(kept) + ")"
+	default:
+		return fmt.Sprintf(" (Flux deletes %d, keeps %d)", c.Deleted, kept)
+	}
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 type counted struct {
@@ -55,8 +87,11 @@ type counted struct {
 	word string
 }
 
-func applicationCounts(c diff.Counts) []string {
-	return counts([]counted{{c.Removed, "removed"}, {c.Updated, "updated"}, {c.Added, "added"}}, "application")
+func applicationCounts(s *diff.Selection) []string {
+	c := s.Counts
+	return counts([]counted{
+		{c.Removed, "removed" + fate(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
+	}, "application")
 }
 
 func versionCounts(c diff.Counts) []string {
@@ -81,59 +116,6 @@ func counts(all []counted, thing string) []string {
 	return parts
 }
 
-func heldHeadline(h *diff.Held) string {
-	if h.Approved {
-		return "Held unless approved, and spec.safeguards.approve has it: it is published"
-	}
-	return "HELD: nothing of this is published"
-}
-
-func named(application string) string {
-	if application == "" {
-		return ""
-	}
-	return application + ": "
-}
-
-// approval says how to release what is held, in lines.
-func approval(h *diff.Held) []string {
-	if h.Approved || len(h.Approve) == 0 {
-		return nil
-	}
-	var lines []string
-	for _, entry := range h.BaseApprovals {
-		lines = append(lines, strings.Split(wrap(baseApproval(plain(entry)), ""), "\n")...)
-	}
-	return append(append(lines, approveHeadline), approveYAML(h)...)
-}
-
-const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
-
-// unknownNamespace is a note: a render has the namespace of its selection in each object.
-const unknownNamespace = "its file has no namespace: with another one than default, the checksum of this render is another"
-
-// approvesRender reports whether what is held is released by the checksum of the render.
-func approvesRender(h *diff.Held) bool {
-	return h != nil && slices.ContainsFunc(h.Approve, h.NamesRender)
-}
-
-// baseApproval says why an entry approves nothing.
-func baseApproval(entry string) string {
-	return fmt.Sprintf("%s in spec.safeguards.approve was there before this change, and approves nothing of it: "+
-		"it is used up, or was reviewed with another change.", entry)
-}
-
-func approveYAML(h *diff.Held) []string {
-	lines := []string{"  spec:", "    safeguards:", "      approve:"}
-	for _, entry := range h.Approve {
-		if h.NamesRender(entry) {
-			entry += " # (this render)"
-		}
-		lines = append(lines, "      - "+entry)
-	}
-	return lines
-}
-
 func applicationHeadline(a diff.Application) string {
 	switch a.Change {
 	case diff.Removed:
@@ -141,18 +123,32 @@ func applicationHeadline(a diff.Application) string {
 	case diff.Added:
 		return "added"
 	case diff.Unchanged:
-		return "its definition stays as it is"
+		if a.Untouched {
+			return "lives in the cluster, and Flux leaves it alone"
+		}
+		return adopted(a) + "its definition stays as it is"
 	}
 	if h := a.Highest; h != nil {
-		return fmt.Sprintf("updated, %s -> %s (%s)", h.From, h.To, h.Kind)
+		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted(a), h.From, h.To, h.Kind)
 	}
-	return "updated"
+	return adopted(a) + "updated"
+}
+
+// adopted says of a definition that it enters the artifact and lives already.
+func adopted(a diff.Application) string {
+	if a.Adopted {
+		return "adopted, "
+	}
+	return ""
 }
 
 // by says whose doing a loss is.
 func by(cause diff.Cause) string {
-	if cause == diff.CauseSpec {
+	switch cause {
+	case diff.CauseSpec:
 		return "by the edit of the selection"
+	case diff.CauseAdoption:
+		return "by the adoption: only the live definition has it"
 	}
 	return "by the catalog"
 }
@@ -169,12 +165,31 @@ func versionLine(a diff.Application, v diff.Version) string {
 	return v.Version
 }
 
+// versionsOfWhole are those of an application that comes or goes as a whole: where they are many, a line with
+// at most so many names.
+func versionsOfWhole(a diff.Application, most int) []diff.Version {
+	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
+		return a.Versions
+	}
+	var names []string
+	for _, v := range a.Versions[:min(len(a.Versions), most)] {
+		names = append(names, v.Version)
+	}
+	line := strings.Join(names, ", ")
+	if more := len(a.Versions) - most; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return []diff.Version{{Version: line, Change: a.Change}}
+}
+
 func fromTo(f diff.Field) string {
 	switch {
 	case f.From == "":
 		return "added: " + f.To
 	case f.To == "":
 		return "removed, was " + f.From
+	case f.From == f.To: // both are cut, or a word
+		return f.From + " changed"
 	}
 	return f.From + " -> " + f.To
 }
@@ -184,6 +199,15 @@ func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
 // inPlace are what changes for those who run an application, without a new version.
 func inPlace(a diff.Application) []string {
 	var all []string
+	switch {
+	case a.Deleted == nil:
+	case *a.Deleted && a.OfKKP():
+		all = append(all, "Flux deletes the definition, and KKP all its installations")
+	case *a.Deleted:
+		all = append(all, "Flux deletes the definition")
+	default:
+		all = append(all, "Flux keeps the definition: it stays in the cluster, and is updated no more")
+	}
 	for _, f := range a.Identity {
 		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
 	}

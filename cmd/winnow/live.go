@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,6 +76,15 @@ func compareSides(ctx context.Context, cluster *liveCluster, from, to *diff.Side
 	}
 	compared.Live = true
 	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
+	compared.Notes = append(compared.Notes, ownerNotes(found.entering, found.live)...)
+	for key, live := range found.live {
+		if live.Kept {
+			compared.Survives(key.Name)
+		}
+	}
+	if err := compared.Adopt(to, found.live); err != nil {
+		return nil, err
+	}
 	return compared, compared.Take(to.Result.Definitions, found.replaced)
 }
 
@@ -85,6 +95,9 @@ type looked struct {
 	adopted  []safeguard.Change
 	replaced map[safeguard.Key]guard.Replaced
 	bypassed []string
+	// entering are those that the publication takes over, live all definitions of the kinds that are looked at.
+	entering []safeguard.Definition
+	live     map[safeguard.Key]diff.Live
 }
 
 // adopt looks at the live definitions that the result takes over.
@@ -92,6 +105,7 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (looked, error) {
 	next := result.Definitions
 	contents := map[safeguard.Key]map[string]any{}
+	lives := map[safeguard.Key]diff.Live{}
 	var live []*guard.Live
 	for _, gvk := range guard.Kinds(published, next) {
 		objects, err := c.list(ctx, gvk)
@@ -102,6 +116,11 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			object := metadataOf(&objects[i])
 			live = append(live, object)
 			contents[guard.LiveKey(object)] = objects[i].Object
+			untouched := guard.Honored(cs, object) || guard.Untouched(object)
+			lives[guard.LiveKey(object)] = diff.Live{
+				Object: objects[i].Object, Untouched: untouched,
+				Kept: untouched || strings.EqualFold(object.Annotations[guard.PruneAnnotation], guard.Disabled),
+			}
 		}
 	}
 	mine := map[safeguard.Key]bool{}
@@ -127,7 +146,7 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		return looked{}, err
 	}
 	slices.Sort(bypassed)
-	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed}, nil
+	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
 }
 
 // replacedBy compares what people set in live definitions with the objects that take them over.

@@ -14,6 +14,7 @@ apiVersion: apps.kubermatic.k8c.io/v1
 kind: ApplicationDefinition
 metadata:
   name: argocd
+  labels: {kustomize.toolkit.fluxcd.io/name: old, kustomize.toolkit.fluxcd.io/namespace: flux-system}
 spec:
   displayName: x
   description: x
@@ -75,6 +76,23 @@ To keep these, add to spec of the CatalogSelection (live values, which may be se
         secret: hunter2
 `
 
+// firstAdoption is how the preview of a first publication begins, and firstStat what it says of applications.
+const firstAdoption = `flux-system/applications: a new selection; 2 applications updated, 2 added, 2
+adopted (they live already); 2 versions removed, 5 added (6 of 10 applications
+selected)
+  to   latest@sha256:9fd0ca523bbda8903582bb4d64f2209a8be633bb0a59870739218d1ec6ad8ac8
+  1 live definition is applied by the Kustomization flux-system/old: unless this
+  artifact becomes its source, it holds them, and the selection waits (Conflict)
+  until it has let go
+`
+
+var firstStat = []string{
+	"~ argocd: adopted, 0.0.1 -> 3.1.5 major, versions +3 -1, DEFAULT NAMESPACE,",
+	"+ external-dns: added, versions +2",
+	"loki: Flux leaves it alone",
+	"  velero: lives in the cluster, where the platform itself reconciles it",
+}
+
 // What a selection that begins to hold applications takes from those that live in a cluster.
 func TestDiffLive(t *testing.T) {
 	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
@@ -102,14 +120,23 @@ func TestDiffLive(t *testing.T) {
 	if live.code != exitFindings || strings.Contains(live.stdout, "Unknown") {
 		t.Errorf("exit code %d: %s%s", live.code, live.stdout, live.stderr)
 	}
-	_, held, _ := strings.Cut(live.stdout, "HELD: nothing of this is published\n")
-	held, _, _ = strings.Cut(held, "To publish")
+	_, held, _ := strings.Cut(live.stdout, "\nWhat is held:\n")
+	held, _, _ = strings.Cut(held, "\n\n")
 	want := "  velero: lives in the cluster, where the platform itself reconciles it\n" +
 		"  argocd: lives in the cluster with versions that would be removed: 0.0.1; its\n" +
 		"  defaultVersion 3.0.0 would become 3.1.5; its default values differ in\n" +
-		"  controller.replicas, dex.secret\n"
+		"  controller.replicas, dex.secret"
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
+	}
+	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", s.Kubeconfig(), "--stat")
+	if adopted, _, _ := strings.Cut(first.stdout, "\nHELD: "); first.code != exitOK || adopted != firstAdoption {
+		t.Errorf("exit code %d: %s\nwant\n%s", first.code, adopted+first.stderr, firstAdoption)
+	}
+	for _, line := range firstStat {
+		if !strings.Contains(first.stdout, "\n"+line+"\n") {
+			t.Errorf("the first adoption lacks %s:\n%s", line, first.stdout)
+		}
 	}
 	_, replaced, _ := strings.Cut(live.stdout, "\nreplaced in live definitions:\n")
 	if want := settingsOfArgocd + "\nbypassed in the cluster: loki\n"; replaced != want {

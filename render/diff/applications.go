@@ -6,7 +6,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -117,22 +116,27 @@ func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) erro
 	if d.from == nil || d.to == nil {
 		return nil
 	}
-	var names []string
-	for key := range newer {
-		if _, stays := older[key]; stays && !d.from.Result.Same(d.to.Result, key.Name) {
-			names = append(names, key.Name)
+	var gone, both []string
+	for key := range older {
+		if _, stays := newer[key]; !stays {
+			gone = append(gone, key.Name)
+		} else if !d.from.Result.Same(d.to.Result, key.Name) {
+			both = append(both, key.Name)
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	slices.Sort(names)
 	var err error
-	if d.older, err = d.from.Result.Objects(names); err != nil {
+	if d.older, err = objects(d.from, slices.Concat(gone, both)); err != nil {
 		return err
 	}
-	d.newer, err = d.to.Result.Objects(names)
+	d.newer, err = objects(d.to, both)
 	return err
+}
+
+func objects(side *Side, names []string) (map[string]render.Object, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return side.Result.Objects(sorted(names))
 }
 
 func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
@@ -148,15 +152,6 @@ func entry(d safeguard.Definition, change Change) Application {
 		Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Change: change,
 		Versions: []Version{}, Fields: []Field{}, Unmirrored: []Host{},
 	}
-}
-
-func (d *differ) removed(before safeguard.Definition) Application {
-	a := entry(before, Removed)
-	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
-	for _, version := range before.Versions {
-		a.Versions = append(a.Versions, Version{Version: version, Change: Removed, Cause: a.Cause})
-	}
-	return a
 }
 
 // kept compares the objects of an application that stays.
@@ -240,12 +235,18 @@ func (c *Counts) add(a Application) {
 		c.Added++
 	case Removed:
 		c.Removed++
+		if *a.Deleted {
+			c.Deleted++
+		}
 	case Updated:
 		c.Updated++
 	default:
 		c.Unchanged++
 	}
 	c.versions(a)
+	if a.Adopted {
+		c.Adopted++
+	}
 	if a.Deprecated != "" {
 		c.Deprecated++
 	}

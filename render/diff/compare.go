@@ -96,7 +96,7 @@ func (s *Side) statuses() []v1alpha1.SourceStatus {
 func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	return &Selection{
 		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
-		Applications: []Application{}, Moves: []Move{}, Bypassed: []string{}, Replaced: []Settings{},
+		Applications: []Application{}, Loosened: []Loosened{}, Moves: []Move{}, Bypassed: []string{}, Replaced: []Settings{},
 		Notes: []string{}, Unknown: []string{},
 	}
 }
@@ -135,6 +135,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	if err := d.applications(out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
 	}
+	out.Loosened = d.loosened()
 	return out, nil
 }
 

@@ -15,7 +15,8 @@ type Condition struct {
 	found func(*Selection) []string
 }
 
-// Conditions are all that there are.
+// Conditions are all that there are: first those about applications, then those about the selection in the
+// order in which a change passes: an edit settles, is held, and moves applications.
 func Conditions() []Condition {
 	return []Condition{
 		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
@@ -31,9 +32,10 @@ func Conditions() []Condition {
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
+		{"safeguards", "an edit loosens what protects: safeguards, prune and others", loosenedFields},
+		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
-		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
 		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
@@ -106,6 +108,14 @@ func fromElsewhere(s *Selection) []string {
 	return found
 }
 
+func loosenedFields(s *Selection) []string {
+	var found []string
+	for _, l := range s.Loosened {
+		found = append(found, fmt.Sprintf("%s of %s (%s -> %s)", l.Field, s.label(), l.From, l.To))
+	}
+	return found
+}
+
 func isHeld(s *Selection) []string {
 	if s.Held == nil || s.Held.Approved {
 		return nil
@@ -114,18 +124,26 @@ func isHeld(s *Selection) []string {
 	for _, reason := range s.Held.Reasons {
 		name := reason.Application
 		if name == "" {
-			name = s.Name
+			name = s.label()
 		}
 		found = append(found, name+" ("+reason.Reason+")")
 	}
 	return found
 }
 
+// label names the selection in a message.
+func (s *Selection) label() string {
+	if s.Everything {
+		return "the catalog"
+	}
+	return s.Name
+}
+
 func once(holds bool, s *Selection) []string {
 	if !holds {
 		return nil
 	}
-	return []string{s.Name}
+	return []string{s.label()}
 }
 
 func baseApprovals(s *Selection) []string {

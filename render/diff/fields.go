@@ -84,13 +84,24 @@ func (c change) text() string {
 
 func (c change) field() Field {
 	f := Field{Path: c.text()}
+	key := c.path[len(c.path)-1]
 	if !c.fresh {
-		f.From = asJSON(c.from)
+		f.From = shown(key, c.from)
 	}
 	if !c.gone {
-		f.To = asJSON(c.to)
+		f.To = shown(key, c.to)
 	}
 	return f
+}
+
+// shown returns the value of a field as JSON, or the word for one that is base64.
+func shown(key string, value any) string {
+	if text, ok := value.(string); ok {
+		if word, ok := opaque(text, isLogo(key)); ok {
+			return word
+		}
+	}
+	return asJSON(readable(key, value))
 }
 
 // asJSON returns a value as JSON of at most maxField bytes, and how long it is when it is longer.

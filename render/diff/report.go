@@ -15,7 +15,7 @@ const (
 type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// From and To are the commits that are compared; empty where catalogs are.
+	// From and To are the commits that are compared, or the catalogs where there is no selection.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	// Selections in the order of their files, namespaces and names.
@@ -44,16 +44,21 @@ const (
 // Cause is whose doing a loss is.
 type Cause string
 
-// Causes. Of a CatalogSpec the safeguards take no notice: it was reviewed.
+// Causes. Of CauseSpec the safeguards take no notice: it was reviewed. CauseAdoption is that of what only
+// a live definition has.
 const (
-	CauseCatalog Cause = "catalog"
-	CauseSpec    Cause = "spec"
+	CauseCatalog  Cause = "catalog"
+	CauseSpec     Cause = "spec"
+	CauseAdoption Cause = "adoption"
 )
 
 // Selection is what happens to the artifact of one CatalogSelection.
 type Selection struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
+	// Everything says that there is no CatalogSelection: two catalogs are compared as one that selects
+	// everything, with the default safeguards, would see them.
+	Everything bool `json:"everything,omitempty"`
 	// File that the CatalogSelection is in, the newer one's if there is one.
 	File string `json:"file,omitempty"`
 	// Change of the artifact: added, removed, updated or unchanged. The other fields may say more
@@ -68,10 +73,12 @@ type Selection struct {
 	Counts Counts `json:"counts"`
 	// Applications of which there is something to say, sorted by name.
 	Applications []Application `json:"applications"`
-	// Held is what the safeguards hold; nil for nothing.
-	Held *Held `json:"held,omitempty"`
+	// Loosened is what the edit of the spec protects less.
+	Loosened []Loosened `json:"loosened"`
 	// Transient is what may be lost until Flux has pulled the newer catalogs; nil for nothing.
 	Transient *Transient `json:"transient,omitempty"`
+	// Held is what the safeguards hold; nil for nothing.
+	Held *Held `json:"held,omitempty"`
 	// Moves are applications that leave for another selection.
 	Moves []Move `json:"moves"`
 	// Live says that the cluster was looked at. Without, bypass and adoption are unknown.
@@ -115,8 +122,10 @@ type Source struct {
 
 // Counts are numbers of applications, if they do not say versions.
 type Counts struct {
-	Added            int `json:"added"`
-	Removed          int `json:"removed"`
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+	// Deleted are those of Removed that Flux deletes.
+	Deleted          int `json:"deleted"`
 	Updated          int `json:"updated"`
 	Unchanged        int `json:"unchanged"`
 	VersionsAdded    int `json:"versionsAdded"`
@@ -129,6 +138,8 @@ type Counts struct {
 	Patch         int `json:"patch"`
 	Deprecated    int `json:"deprecated"`
 	Unmirrored    int `json:"unmirrored"`
+	// Adopted are those of Updated and Unchanged that live already and enter the artifact.
+	Adopted int `json:"adopted"`
 }
 
 // Application is what happens to one application.
@@ -140,9 +151,17 @@ type Application struct {
 	Source string `json:"source"`
 	// Change of the object: added, removed, updated or unchanged.
 	Change Change `json:"change"`
+	// Adopted says that the definition enters the artifact and lives in the cluster already: the live one is
+	// what it is compared with.
+	Adopted bool `json:"adopted,omitempty"`
+	// Untouched says instead that Flux leaves the live definition alone.
+	Untouched bool `json:"untouched,omitempty"`
 	// Cause and Reason of a removal.
 	Cause  Cause  `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// Deleted says of a removal whether Flux deletes the live definition, where the Kustomization prunes;
+	// otherwise it stays in the cluster, and nobody updates it any more. Nil where it moves.
+	Deleted *bool `json:"deleted,omitempty"`
 	// Versions that are added, removed or replaced; of an application that is added or removed, all
 	// of them.
 	Versions []Version `json:"versions"`
@@ -233,47 +252,4 @@ type Held struct {
 	// BaseApprovals are entries of spec.safeguards.approve that name what has to be approved, and that
 	// the older state has already: they are used up, or were reviewed with another change.
 	BaseApprovals []string `json:"baseApprovals"`
-}
-
-// Transient is what the newer spec loses over the older catalogs, and the newer state keeps.
-type Transient struct {
-	// Losses by application.
-	Losses []Loss `json:"losses"`
-	// Advice is catalog-first or widen-first.
-	Advice Advice `json:"advice"`
-}
-
-// Loss is an application that is removed, or versions of one.
-type Loss struct {
-	Application string `json:"application"`
-	APIVersion  string `json:"apiVersion"`
-	Kind        string `json:"kind"`
-	// Change is removed, or updated where only versions are lost.
-	Change   Change   `json:"change"`
-	Versions []string `json:"versions"`
-	// Reason says why an application is not selected then.
-	Reason string `json:"reason,omitempty"`
-}
-
-// Advice is how to split a change of the spec and its catalogs.
-type Advice string
-
-// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does,
-// so that a spec is needed in between that selects the same over both.
-const (
-	CatalogFirst Advice = "catalog-first"
-	WidenFirst   Advice = "widen-first"
-)
-
-// Move is an application that leaves this selection and enters another one.
-type Move struct {
-	Application string `json:"application"`
-	APIVersion  string `json:"apiVersion"`
-	Kind        string `json:"kind"`
-	// To is <namespace>/<name> of the other selection, and ToFile its file.
-	To     string `json:"to"`
-	ToFile string `json:"toFile,omitempty"`
-	// Unprotected is true for a move that the controller cannot keep alive: where what is published is
-	// pushed, Flux may delete it and install it again.
-	Unprotected bool `json:"unprotected"`
 }

@@ -59,8 +59,7 @@ func (s *Selection) Explain(edited *Side) {
 	for i := range s.Applications {
 		a := &s.Applications[i]
 		if a.Change == Removed && a.Cause == CauseSpec {
-			key := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}.Key()
-			a.Reason = guard.WhyGone(key, edited.Result.Selection)
+			a.Reason = guard.WhyGone(a.key(), edited.Result.Selection)
 		}
 	}
 }

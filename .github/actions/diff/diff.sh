@@ -62,10 +62,12 @@ write_outputs() {
   output markdown "$body"
   output changed "$(number '[.selections[] | select(.change != "unchanged")] | length')"
   output held "$(number '[.selections[] | select(.held != null and .held.approved != true)] | length')"
+  output loosened "$(number '[.selections[] | select((.loosened // [] | length) > 0)] | length')"
   output base-approvals "$(number '[.selections[] | select((.held.baseApprovals // [] | length) > 0)] | length')"
   output transient "$(number '[.selections[] | select(.transient != null)] | length')"
   output moves "$(number '[.selections[].moves[] | select(.unprotected)] | length')"
   output removed "$(number '[.selections[].counts.removed] | add // 0')"
+  output deleted "$(number '[.selections[].counts.deleted] | add // 0')"
   output versions-removed "$(number '[.selections[].counts.versionsRemoved] | add // 0')"
   output not-compared "$(number '[.selections[] | select(.error != null or (.unknown | length) > 0)] | length')"
 }

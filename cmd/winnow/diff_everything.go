@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// everythingName is what a source is called where there is no selection to name it.
+const everythingName = "catalog"
+
+// compareEverything compares two catalogs as a selection of everything would see them. KKP's system
+// applications are selected by name only, and no field is omitted.
+func (o *diffOptions) compareEverything(ctx context.Context) (*diff.Report, error) {
+	ref := v1alpha1.SourceReference{Name: everythingName}
+	older, err := openSource(ctx, o.from[0], ref, o.plainHTTP)
+	if err != nil {
+		return nil, fmt.Errorf("before: %w", err)
+	}
+	newer, err := openSource(ctx, o.to[0], ref, o.plainHTTP)
+	if err != nil {
+		return nil, fmt.Errorf("after: %w", err)
+	}
+	cs := everything(ref, older, newer)
+	from, err := ofEverything(ctx, cs, older)
+	if err != nil {
+		return nil, fmt.Errorf("before: %w", err)
+	}
+	to, err := ofEverything(ctx, cs, newer)
+	if err != nil {
+		return nil, fmt.Errorf("after: %w", err)
+	}
+	compared, err := diff.Compare(ctx, from, to, nil)
+	if err != nil {
+		return nil, err
+	}
+	compared.OfEverything()
+	report := diff.New(compared)
+	report.From, report.To = o.from[0], o.to[0]
+	return report, nil
+}
+
+// everything selects all applications of the catalogs.
+func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1alpha1.CatalogSelection {
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.Namespace = everythingName, "default"
+	cs.Spec.Sources = []v1alpha1.SourceReference{ref}
+	cs.Spec.OmitFields = []string{}
+	cs.Spec.Limit = &v1alpha1.Limit{}
+	for _, source := range catalogs {
+		for _, a := range source.Catalog.Applications {
+			cs.Spec.Limit.NameSelector = append(cs.Spec.Limit.NameSelector, a.Name)
+		}
+	}
+	return cs
+}
+
+func ofEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*diff.Side, error) {
+	kind, name := guard.SourceKey(cs, cs.Spec.Sources[0])
+	return diff.Render(ctx, cs, []guard.Source{{Kind: kind, Name: name, Checksum: opened.Digest, Catalog: opened.Catalog}})
+}
+
+// checkEverything says which flags do not go with two catalogs alone.
+func (o *diffOptions) checkEverything() error {
+	switch {
+	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:
+		return errors.New("which selection? pass -f FILE; two catalogs are compared without any, with --from and --to alone")
+	case len(o.to) == 0:
+		return errors.New("which selection? pass -f FILE; or two catalogs, with --from and --to")
+	case len(o.from) > 1 || len(o.to) > 1:
+		return errors.New("which selection? pass -f FILE: without any, one --from and one --to are compared")
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Live is a definition that lives in a cluster.
+type Live struct {
+	Object render.Object
+	// Untouched says that Flux leaves it alone, Kept that Flux does not delete it.
+	Untouched, Kept bool
+}
+
+// Adopt compares the definitions that enter the artifact with those that live already, instead of calling
+// them added.
+func (s *Selection) Adopt(to *Side, live map[safeguard.Key]Live) error {
+	var entering []*Application
+	var names []string
+	for i := range s.Applications {
+		a := &s.Applications[i]
+		if _, lives := live[a.key()]; lives && a.Change == Added {
+			entering, names = append(entering, a), append(names, a.Name)
+		}
+	}
+	built, err := objects(to, names)
+	if err != nil {
+		return fmt.Errorf("comparing with what lives: %w", err)
+	}
+	d := &differ{to: to, budget: maxDiffs}
+	listed := 0
+	for _, a := range s.Applications {
+		if a.Change == Unchanged {
+			listed++
+		}
+	}
+	s.Counts = Counts{Unchanged: s.Counts.Unchanged - listed}
+	for _, a := range entering {
+		if err := d.adopt(a, live[a.key()], built[a.Name]); err != nil {
+			return fmt.Errorf("comparing %s with what lives: %w", a.Name, err)
+		}
+	}
+	for _, a := range s.Applications {
+		s.Counts.add(a)
+	}
+	return nil
+}
+
+func (a Application) key() safeguard.Key {
+	return safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}.Key()
+}
+
+// adopt fills in what the first apply changes in a live definition.
+func (d *differ) adopt(a *Application, live Live, object render.Object) error {
+	a.Change, a.Versions = Unchanged, []Version{}
+	if a.Untouched = live.Untouched; a.Untouched {
+		return nil
+	}
+	a.Adopted = true
+	newer, err := specOf(object)
+	if err != nil {
+		return err
+	}
+	older, err := specOf(live.Object)
+	if err != nil {
+		return err
+	}
+	before, after := safeguard.DefinitionOf(live.Object), safeguard.DefinitionOf(object)
+	older = shared(older, newer)
+	fields := fieldsOf(older, newer)
+	if len(fields) == 0 {
+		return nil
+	}
+	a.Change = Updated
+	d.elsewhere = elsewhere(safeguard.Compare([]safeguard.Definition{before}, []safeguard.Definition{after}))
+	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	for i := range a.Versions {
+		if a.Versions[i].Change == Removed {
+			a.Versions[i].Cause = CauseAdoption
+		}
+	}
+	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
+	a.Highest = step(before.Versions, after.Versions)
+	a.other(fields, older, newer)
+	d.values(a)
+	return nil
+}
+
+// specOf returns an object with nothing but its spec, in the types that JSON has: those of a cluster and of
+// kustomize differ.
+func specOf(object render.Object) (render.Object, error) {
+	content, err := json.Marshal(object["spec"])
+	if err != nil {
+		return nil, err
+	}
+	var spec any
+	if err := json.Unmarshal(content, &spec); err != nil {
+		return nil, err
+	}
+	return render.Object{"spec": spec}, nil
+}
+
+// shared returns what of a live object an apply can change: the fields that the newer one sets. Lists are
+// replaced as a whole.
+func shared(live, newer map[string]any) map[string]any {
+	kept := map[string]any{}
+	for name, value := range live {
+		sets, ok := newer[name]
+		if !ok {
+			continue
+		}
+		from, isMapping := value.(map[string]any)
+		to, staysMapping := sets.(map[string]any)
+		if isMapping && staysMapping {
+			value = shared(from, to)
+		}
+		kept[name] = value
+	}
+	return kept
+}

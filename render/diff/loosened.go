@@ -1,0 +1,148 @@
+package diff
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// Loosened is a protection that an edit of the spec takes away.
+type Loosened struct {
+	// Field of the CatalogSelection, and its values with the defaults filled in.
+	Field string `json:"field"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+	// Effect says what may happen now, in a sentence.
+	Effect string `json:"effect"`
+}
+
+// protection is a field of the spec with a value that protects.
+type protection struct {
+	field, protects string
+	// value of a spec; empty for the default.
+	value    func(*v1alpha1.CatalogSelectionSpec) string
+	standard string
+	effect   string
+}
+
+func protections() []protection {
+	const hold, publish = v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish
+	type spec = v1alpha1.CatalogSelectionSpec
+	return []protection{
+		{"safeguards.onEmpty", hold, func(s *spec) string { return s.Safeguards.OnEmpty }, hold,
+			"a selection that is left without applications is published"},
+		{"safeguards.onRemoval", hold, func(s *spec) string { return s.Safeguards.OnRemoval }, hold,
+			"applications that a catalog takes away are removed without approval"},
+		{"safeguards.onVersionRemoval", hold, func(s *spec) string { return s.Safeguards.OnVersionRemoval }, hold,
+			"versions that a catalog takes away, or that only live definitions have, are removed without approval"},
+		{"safeguards.onIdentityChange", hold, func(s *spec) string { return s.Safeguards.OnIdentityChange }, hold,
+			"a catalog may have other live releases meant, so that these are installed anew"},
+		{"safeguards.onSourceChange", hold, func(s *spec) string { return s.Safeguards.OnSourceChange }, publish,
+			"the same version from another chart, repository or commit is published without approval"},
+		{"safeguards.onMajorUpgrade", hold, func(s *spec) string { return s.Safeguards.OnMajorUpgrade }, publish,
+			"major upgrades are published without approval"},
+		{"prune", "false", func(s *spec) string { return strconv.FormatBool(s.Prune) }, "false",
+			"Flux deletes the definitions that leave the selection"},
+		{"cluster.bypass", v1alpha1.BypassHonor, func(s *spec) string { return s.Cluster.Bypass }, v1alpha1.BypassHonor,
+			"Flux updates and deletes definitions that admins have bypassed"},
+		{"cluster.serve", v1alpha1.ServeCompared, func(s *spec) string { return s.Cluster.Serve }, v1alpha1.ServeCompared,
+			"a Kustomization gets the artifact before its inventory was compared, and may prune the rest"},
+		{"requireMirrors", "true", func(s *spec) string { return strconv.FormatBool(s.RequireMirrors) }, "false",
+			"hosts that no mirror covers are published"},
+	}
+}
+
+// Loosen returns what an edit protects less, in the order of the specification. ofKKP says that KKP's
+// definitions are selected, of which some fields are omitted by default.
+func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
+	found := []Loosened{}
+	for _, p := range protections() {
+		was, is := cmp.Or(p.value(&from.Spec), p.standard), cmp.Or(p.value(&to.Spec), p.standard)
+		if was == p.protects && is != was {
+			found = append(found, Loosened{Field: "spec." + p.field, From: was, To: is, Effect: p.effect})
+		}
+	}
+	found = append(found, unverified(from, to)...)
+	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
+}
+
+// unverified are the sources whose signature is no longer asked for.
+func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
+	var found []Loosened
+	for _, was := range from.Spec.Sources {
+		kind, name := guard.SourceKey(from, was)
+		for _, is := range to.Spec.Sources {
+			same, other := guard.SourceKey(to, is)
+			if was.RequireVerified && !is.RequireVerified && kind == same && name.Name == other.Name && was.Path == is.Path {
+				found = append(found, Loosened{
+					Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.Name), From: "true", To: "false",
+					Effect: "what nobody has signed is published",
+				})
+			}
+		}
+	}
+	return found
+}
+
+// unomitted are the fields that the artifact begins to set.
+func unomitted(from, to []string, ofKKP bool) []Loosened {
+	was, is := omitted(from, ofKKP), omitted(to, ofKKP)
+	var set []string
+	for _, field := range was {
+		covered := slices.ContainsFunc(is, func(other string) bool { return strings.HasPrefix(field+".", other+".") })
+		if !covered {
+			set = append(set, field)
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return []Loosened{{
+		Field: "spec.omitFields", From: list(was), To: list(is),
+		Effect: "the catalog replaces what admins have set in " + strings.Join(set, ", "),
+	}}
+}
+
+// omitted are the fields that a spec omits.
+func omitted(fields []string, ofKKP bool) []string {
+	if fields == nil && ofKKP {
+		return transform.DefaultOmitFields()
+	}
+	return fields
+}
+
+func list(fields []string) string { return "[" + strings.Join(fields, ", ") + "]" }
+
+// loosened returns what the edit between two states protects less.
+func (d *differ) loosened() []Loosened {
+	if d.from == nil {
+		return []Loosened{}
+	}
+	ofKKP := false
+	for _, definition := range slices.Concat(d.from.definitions(), d.to.definitions()) {
+		ofKKP = ofKKP || strings.HasPrefix(definition.APIVersion, kkpGroup+"/")
+	}
+	found := Loosen(d.from.Selection, d.to.Selection, ofKKP)
+	if !d.from.Selection.Spec.Prune {
+		return found // what spec.prune says stands above
+	}
+	unprotected := 0
+	for name, object := range d.newer {
+		if protected(d.older[name]) && !protected(object) {
+			unprotected++
+		}
+	}
+	if unprotected == 0 {
+		return found
+	}
+	return append(found, Loosened{
+		Field: "spec.patches", From: "prune: disabled", To: "none",
+		Effect: fmt.Sprintf("Flux deletes definitions that leave the selection, which a patch has kept: %d", unprotected),
+	})
+}

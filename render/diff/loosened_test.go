@@ -1,0 +1,101 @@
+package diff_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+func TestAnEditThatLoosensIsAFinding(t *testing.T) {
+	type spec = v1alpha1.CatalogSelectionSpec
+	tests := []struct {
+		name   string
+		before func(*spec)
+		now    func(*spec)
+		want   []string
+	}{
+		{name: "the same values, written out", now: func(s *spec) {
+			s.Safeguards = v1alpha1.Safeguards{OnEmpty: "Hold", OnRemoval: "Hold", OnVersionRemoval: "Hold", OnIdentityChange: "Hold",
+				OnSourceChange: "Publish", OnMajorUpgrade: "Publish"}
+			s.Cluster = v1alpha1.Cluster{Bypass: "Honor", Serve: "Compared"}
+			s.OmitFields = []string{"selector", "enforced", "default", "defaultVersion"}
+		}},
+		{name: "what protects more", before: func(s *spec) {
+			s.Prune, s.Safeguards.OnRemoval, s.Cluster.Bypass, s.OmitFields = true, "Publish", "Ignore", []string{}
+		}},
+		{
+			name: "safeguards, of which some hold by default", now: func(s *spec) {
+				s.Safeguards = v1alpha1.Safeguards{OnEmpty: "Publish", OnRemoval: "Publish", OnVersionRemoval: "Publish", OnIdentityChange: "Publish",
+					OnSourceChange: "Publish", OnMajorUpgrade: "Publish"}
+			},
+			want: []string{
+				"spec.safeguards.onEmpty Hold->Publish", "spec.safeguards.onRemoval Hold->Publish",
+				"spec.safeguards.onVersionRemoval Hold->Publish", "spec.safeguards.onIdentityChange Hold->Publish",
+			},
+		},
+		{
+			name: "safeguards that held on request", now: func(s *spec) { s.Safeguards.OnMajorUpgrade = "Publish" },
+			before: func(s *spec) { s.Safeguards.OnSourceChange, s.Safeguards.OnMajorUpgrade = "Hold", "Hold" },
+			want:   []string{"spec.safeguards.onSourceChange Hold->Publish", "spec.safeguards.onMajorUpgrade Hold->Publish"},
+		},
+		{
+			name: "prune, bypass and serve",
+			now:  func(s *spec) { s.Prune, s.Cluster.Bypass, s.Cluster.Serve = true, "Ignore", "Always" },
+			want: []string{"spec.prune false->true", "spec.cluster.bypass Honor->Ignore", "spec.cluster.serve Compared->Always"},
+		},
+		{
+			name: "mirrors and signatures",
+			before: func(s *spec) {
+				s.RequireMirrors, s.Sources[0].RequireVerified = true, true
+				s.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: "registry.internal"}}
+			},
+			want: []string{"spec.requireMirrors true->false", "spec.sources[catalog].requireVerified true->false"},
+		},
+		{
+			name: "nothing is omitted any more", now: func(s *spec) { s.OmitFields = []string{} },
+			want: []string{"spec.omitFields [default, enforced, selector]->[]"},
+		},
+		{
+			name: "a list that leaves out the defaults", now: func(s *spec) { s.OmitFields = []string{"enforced", "selector.datacenters", "defaultVersion"} },
+			want: []string{"spec.omitFields [default, enforced, selector]->[enforced, selector.datacenters, defaultVersion]"},
+		},
+		{
+			name: "a field below one that is omitted", before: func(s *spec) { s.OmitFields = []string{"selector.datacenters"} },
+			now: func(s *spec) { s.OmitFields = []string{"selector"} },
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			source := sourceOf(t, sumA, files{"a": versions("1.0.0")})
+			s := compare(t, side(t, selectionWith(test.before), source), side(t, selectionWith(test.now), source))
+			var got, found []string
+			for _, l := range s.Loosened {
+				got = append(got, fmt.Sprintf("%s %s->%s", l.Field, l.From, l.To))
+				found = append(found, l.Effect)
+			}
+			if !slices.Equal(got, test.want) || slices.Contains(found, "") {
+				t.Errorf("loosened %q\nwant     %q", got, test.want)
+			}
+			if trips := diff.New(s).Trips([]string{"safeguards"}); len(trips) > 0 != (len(test.want) > 0) {
+				t.Errorf("--fail-on safeguards finds %q", trips)
+			}
+		})
+	}
+}
+
+func TestAPatchThatKeptDefinitionsAndGoesIsAFinding(t *testing.T) {
+	source := sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")})
+	before := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Prune, s.Patches = true, annotating("prune: disabled") })
+	now := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Prune = true })
+	s := compare(t, side(t, before, source), side(t, now, source))
+	want := []diff.Loosened{{
+		Field: "spec.patches", From: "prune: disabled", To: "none",
+		Effect: "Flux deletes definitions that leave the selection, which a patch has kept: 2",
+	}}
+	if !slices.Equal(s.Loosened, want) {
+		t.Errorf("loosened %+v, want %+v", s.Loosened, want)
+	}
+}

@@ -1,0 +1,96 @@
+package diff
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// minOpaque is how many characters of base64 are taken for something that no person reads. Digests and
+// most tokens are shorter.
+const minOpaque = 100
+
+// encoded matches base64 within a line.
+var encoded = regexp.MustCompile(fmt.Sprintf(`[A-Za-z0-9+/]{%d,}={0,2}`, minOpaque))
+
+// readable returns a value in which each text that is base64 is a word: logos of KKP and Cozystack, above all.
+func readable(key string, value any) any {
+	switch v := value.(type) {
+	case string:
+		if word, ok := opaque(v, isLogo(key)); ok {
+			return word
+		}
+	case map[string]any:
+		copied := make(map[string]any, len(v))
+		for name, below := range v {
+			copied[name] = readable(name, below)
+		}
+		return copied
+	case []any:
+		copied := make([]any, len(v))
+		for i, below := range v {
+			copied[i] = readable(key, below)
+		}
+		return copied
+	}
+	return value
+}
+
+// isLogo says whether a field has a logo: spec.logo of KKP, spec.dashboard.icon of Cozystack.
+func isLogo(key string) bool { return key == "logo" || key == "icon" }
+
+// IsLogo says whether the field is a logo.
+func (f Field) IsLogo() bool { return isLogo(f.Path[strings.LastIndexByte(f.Path, '.')+1:]) }
+
+// opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". Line breaks and the head
+// of a data URL count as base64. A logo may be short, where it is an image, and no base64, where it is long.
+func opaque(text string, logo bool) (string, bool) {
+	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
+		text, logo = rest, true
+	}
+	joined := strings.Join(strings.Fields(text), "")
+	short := len(joined) < minOpaque
+	if short && !logo || isHex(joined) {
+		return "", false
+	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(joined, "="))
+	if err != nil {
+		// Of a link, a person reads something.
+		return word(text), logo && !short && !strings.HasPrefix(text, "http")
+	}
+	return word(string(decoded)), !short || typeOf(string(decoded)) != unknownType
+}
+
+func word(content string) string { return fmt.Sprintf("(%s, %d bytes)", typeOf(content), len(content)) }
+
+// isHex says whether a text is a digest or a number rather than base64.
+func isHex(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
+
+// unknownType is what content is that is no image.
+const unknownType = "binary"
+
+// typeOf names the format of an image.
+func typeOf(content string) string {
+	for _, format := range []struct{ magic, name string }{
+		{"\x89PNG", "png"}, {"\xff\xd8\xff", "jpeg"}, {"GIF8", "gif"}, {"RIFF", "webp"},
+	} {
+		if strings.HasPrefix(content, format.magic) {
+			return format.name
+		}
+	}
+	if strings.Contains(content[:min(len(content), 4096)], "<svg") {
+		return "svg"
+	}
+	return unknownType
+}
+
+// readableLine replaces what is base64 in a line of text.
+func readableLine(line string) string {
+	return encoded.ReplaceAllStringFunc(line, func(text string) string {
+		if word, ok := opaque(text, false); ok {
+			return word
+		}
+		return text
+	})
+}

@@ -1,0 +1,51 @@
+package diff_test
+
+import (
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// annotating is a patch that sets an annotation of Flux in every definition.
+func annotating(annotation string) []kustomize.Patch {
+	return []kustomize.Patch{{
+		Target: &kustomize.Selector{Kind: "ApplicationDefinition"},
+		Patch: "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: all\n" +
+			"  annotations:\n    kustomize.toolkit.fluxcd.io/" + annotation + "\n",
+	}}
+}
+
+// What the older artifact says of prune is what lives in the cluster: an edit of the same change does not
+// reach what leaves.
+func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
+	prune := func(s *v1alpha1.CatalogSelectionSpec) { s.Prune = true }
+	patched := func(s *v1alpha1.CatalogSelectionSpec) { s.Prune, s.Patches = true, annotating("prune: Disabled") }
+	tests := []struct {
+		name        string
+		before, now func(*v1alpha1.CatalogSelectionSpec)
+		deleted     bool
+	}{
+		{name: "without prune, Flux keeps the definition"},
+		{name: "with prune, Flux deletes it", before: prune, now: prune, deleted: true},
+		{name: "prune that the edit adds does not reach what leaves", now: prune},
+		{name: "prune that the edit takes away neither", before: prune, deleted: true},
+		{name: "a patch that keeps it", before: patched, now: prune},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			from := side(t, selectionWith(test.before), sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")}))
+			to := side(t, selectionWith(test.now), sourceOf(t, sumB, files{"a": versions("1.0.0")}))
+			s := compare(t, from, to)
+			removed := s.Applications[len(s.Applications)-1]
+			if removed.Name != "b" || removed.Deleted == nil || *removed.Deleted != test.deleted || s.Counts.Deleted == 1 != test.deleted {
+				t.Errorf("deleted: %v, want %v; %+v", removed.Deleted, test.deleted, s.Counts)
+			}
+			s.Survives("b")
+			if *s.Applications[len(s.Applications)-1].Deleted || s.Counts.Deleted != 0 {
+				t.Error("it does not survive")
+			}
+		})
+	}
+}

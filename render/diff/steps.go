@@ -1,0 +1,44 @@
+package diff
+
+// Transient is what the newer spec loses over the older catalogs, and the newer state keeps.
+type Transient struct {
+	// Losses by application.
+	Losses []Loss `json:"losses"`
+	// Advice is catalog-first or widen-first.
+	Advice Advice `json:"advice"`
+}
+
+// Loss is an application that is removed, or versions of one.
+type Loss struct {
+	Application string `json:"application"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	// Change is removed, or updated where only versions are lost.
+	Change   Change   `json:"change"`
+	Versions []string `json:"versions"`
+	// Reason says why an application is not selected then.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Advice is how to split a change of the spec and its catalogs.
+type Advice string
+
+// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does,
+// so that a spec is needed in between that selects the same over both.
+const (
+	CatalogFirst Advice = "catalog-first"
+	WidenFirst   Advice = "widen-first"
+)
+
+// Move is an application that leaves this selection and enters another one.
+type Move struct {
+	Application string `json:"application"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	// To is <namespace>/<name> of the other selection, and ToFile its file.
+	To     string `json:"to"`
+	ToFile string `json:"toFile,omitempty"`
+	// Unprotected is true for a move that the controller cannot keep alive: where what is published is
+	// pushed, Flux may delete it and install it again.
+	Unprotected bool `json:"unprotected"`
+}
