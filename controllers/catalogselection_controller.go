@@ -103,7 +103,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	o := decide(err, cs, served)
 	o.names = this.names
 	o.soon(again)
-	o.applied, o.pushed = consumed.Applied(revisionOf(cs)), r.push(cs)
+	o.applied, o.pushed, o.sources = consumed.Applied(revisionOf(cs)), r.push(cs), r.sourceReady(ctx, cs)
 	if attended != nil {
 		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
 	}
@@ -230,6 +230,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, 
 		return quietConflict(patchErr)
 	}
 	r.sendEvents(found, cs, o)
+	r.tellSourceReady(found, cs)
 	r.tellPushed(found, cs)
 	r.tellSourceChanges(found, cs)
 	if cs.Status.Artifact != nil {
@@ -279,7 +280,10 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordReadiness(ctx, cs)
 	r.RecordReconciling(ctx, cs)
 	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.UnmatchedCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
+	for _, condition := range []string{
+		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
+		v1alpha1.AppliedCondition, v1alpha1.PushedCondition,
+	} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)
 			continue

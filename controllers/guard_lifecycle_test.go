@@ -55,7 +55,7 @@ func TestACatalogThatGoesBackReleasesItself(t *testing.T) {
 				e.restart()
 			}
 			cs, _ := e.publish("kkp")
-			if cs.Status.Held != nil || conditions.Has(cs, v1alpha1.HeldCondition) {
+			if cs.Status.Held != nil || !conditions.IsFalse(cs, v1alpha1.HeldCondition) {
 				t.Errorf("held is %v", cs.Status.Held)
 			}
 			e.untouched(good)
@@ -219,7 +219,7 @@ func (e *environment) fits(cs *v1alpha1.CatalogSelection) {
 		e.Fatal(err)
 	}
 	e.Logf("the status has %d bytes: %d are the record, %d are held, %d are applications", len(size),
-		len(cs.Status.Published)*4/3, len(toYAML(e.T, cs.Status.Held)), len(toYAML(e.T, cs.Status.Applications)))
+		len(toYAML(e.T, cs.Status.WrittenRecord)), len(toYAML(e.T, cs.Status.Held)), len(toYAML(e.T, cs.Status.Applications)))
 	if len(size) > 512<<10 {
 		e.Errorf("the status has %d bytes", len(size))
 	}

@@ -30,7 +30,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 			cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
 		})
 	cs := e.get("kkp")
-	got, err := unpack(cs.Status.Published)
+	got, err := readRecord(cs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 			Name: name, APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Tier: "gold", Versions: versions,
 		}
 	}
-	want := &publishedRecord{Format: 1, Spec: spec, Revisions: []string{revisionOf(cs)}, Sources: []guard.RecordedSource{{
+	want := &publishedRecord{Format: 2, Spec: spec, Revisions: []string{revisionOf(cs)}, Sources: []guard.RecordedSource{{
 		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
 		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
 	}}, URLs: []string{source.URL}, Definitions: []safeguard.Definition{
@@ -55,7 +55,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 		t.Error("omitting nothing became the default")
 	}
 	again, err := got.pack()
-	if err != nil || !bytes.Equal(again, cs.Status.Published) {
+	if err != nil || !reflect.DeepEqual(again, cs.Status.WrittenRecord) {
 		t.Errorf("packed once more it is another one: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, packed := range hostileRecords(t, good) {
+	for name, packed := range hostileRecords(t, good.Packed) {
 		t.Run(name, func(t *testing.T) {
 			if r, err := unpack(packed); !errors.Is(err, errNoRecord) {
 				t.Errorf("unpack() = %v, %v", r, err)
@@ -161,11 +161,19 @@ func TestRecordsThatAreNone(t *testing.T) {
 	}
 }
 
+// written is a record as the status has it, nil without one.
+func written(packed []byte) *v1alpha1.WrittenRecord {
+	if packed == nil {
+		return nil
+	}
+	return &v1alpha1.WrittenRecord{Format: recordFormat, Packed: packed}
+}
+
 // forge replaces the record in the status.
 func (e *environment) forge(record []byte) {
 	e.Helper()
 	cs := e.get("kkp")
-	cs.Status.Published = record
+	cs.Status.WrittenRecord = written(record)
 	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
 		e.Fatal(err)
 	}
@@ -187,14 +195,14 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
 			e.forge(record)
-			good.cs.Status.Published = record
+			good.cs.Status.WrittenRecord = written(record)
 			source := e.source(applications(t, "argocd falco"))
 			e.edit(exclude("nginx"))
 			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
 			e.restart()
 			e.hold(good, "Removal")
 			e.approve(source.Digest)
-			if cs := e.good().cs; cs.Status.Published == nil {
+			if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 				t.Error("there is no record again")
 			}
 		})
@@ -225,14 +233,14 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 			t.Run(name+", "+what, func(t *testing.T) {
 				e, good := publishGuarded(t, "argocd nginx")
 				e.forge(record)
-				good.cs.Status.Published = record
+				good.cs.Status.WrittenRecord = written(record)
 				e.damage()
 				source := e.source(applications(t, words))
 				held := &v1alpha1.HeldStatus{
 					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
 						Reason: "BaselineLost",
 						Message: "what was published last is not known, so that what this revision takes away is not known either: " +
-							"status.published cannot be read, and the archive is damaged",
+							"status.writtenRecord is missing or cannot be read, and the archive is damaged",
 					}},
 				}
 				e.equal("held", e.reconcile("kkp").Status.Held, held)
@@ -241,7 +249,7 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 				e.equal("held after an edit", e.reconcile("kkp").Status.Held, held)
 				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
 				e.approve(source.Digest)
-				if cs := e.good().cs; cs.Status.Published == nil {
+				if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 					t.Error("there is no record again")
 				}
 			})
@@ -283,7 +291,7 @@ func TestTheStatusOfFiveThousandApplicationsStaysSmall(t *testing.T) {
 	e.selection("kkp", guarded)
 	good := e.good()
 	e.fits(good.cs)
-	if r, err := unpack(good.cs.Status.Published); err != nil || len(r.Definitions) != 5000 {
+	if r, err := readRecord(good.cs); err != nil || len(r.Definitions) != 5000 {
 		t.Fatalf("the record is not there: %v", err)
 	}
 	e.source(realistic(t, 2500, 4))
@@ -330,7 +338,7 @@ func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
 			e.source(test.words)
 			e.selection("kkp", guarded, test.edit)
 			good := e.good()
-			e.equal("record", good.cs.Status.Published, []byte(nil))
+			e.equal("record", good.cs.Status.WrittenRecord, (*v1alpha1.WrittenRecord)(nil))
 			e.fits(good.cs)
 			e.good()
 			source := e.source(applications(t, "nginx"))

@@ -123,7 +123,7 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 			cs.Status.Artifact, cs.Status.Summary = lastGood.Artifact, lastGood.Summary
 			for _, err := range []error{failing(v1alpha1.EmptyResultReason), nil} {
 				decide(err, cs, cs.Status.Artifact != nil).report(cs)
-				if got := kstatus(cs); got != "Current" || conditions.Has(cs, v1alpha1.HeldCondition) != (err != nil) {
+				if got := kstatus(cs); got != "Current" || conditions.IsTrue(cs, v1alpha1.HeldCondition) != (err != nil) {
 					t.Errorf("%v after %s is %s: %v", err, after, got, conditionsOf(cs))
 				}
 			}
