@@ -115,7 +115,7 @@ func (h *holdError) Error() string {
 
 // Bounds of status.held: its reasons, the bytes of a version of one, and the bytes of all reasons.
 const (
-	maxHeldReasons      = 100
+	maxHeldReasons      = 25
 	maxHeldVersionBytes = 64
 	maxHeldBytes        = 64 << 10
 )
