@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -60,7 +61,9 @@ func (r *CatalogSelectionReconciler) readinessOf(ctx context.Context, cs *v1alph
 		return c
 	}
 	said := readinessIn(source)
-	return metav1.Condition{Status: said.status, Reason: said.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, said.message)}
+	return metav1.Condition{
+		Status: said.status, Reason: said.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, said.message),
+	}
 }
 
 // readiness is what a source says of itself.
@@ -99,12 +102,14 @@ func readinessChanged() predicate.Predicate {
 func (r *CatalogSelectionReconciler) tellSourceReady(before, after *v1alpha1.CatalogSelection) {
 	was, now := conditions.Get(before, v1alpha1.SourceReadyCondition), conditions.Get(after, v1alpha1.SourceReadyCondition)
 	failed := was != nil && was.Status == metav1.ConditionFalse
+	served := conditions.IsTrue(before, meta.ReadyCondition) && revisionOf(before) == revisionOf(after)
 	switch {
-	case now == nil, now.Reason == v1alpha1.SourceNotReadyReason && after.Status.Artifact == nil,
-		now.Reason == v1alpha1.AccessDeniedReason:
+	case now == nil, now.Reason == v1alpha1.SourceNotReadyReason && after.Status.Artifact == nil:
+	case slices.Contains([]string{v1alpha1.AccessDeniedReason, v1alpha1.VerificationFailedReason},
+		conditions.GetReason(after, meta.ReadyCondition)): // it is the source that Ready tells of
 	case now.Status == metav1.ConditionFalse && (!failed || was.Reason != now.Reason):
 		r.sendEvent(after, corev1.EventTypeWarning, outcome{reason: now.Reason, message: now.Message})
-	case now.Status == metav1.ConditionTrue && failed && conditions.IsTrue(before, meta.ReadyCondition) && revisionOf(before) == revisionOf(after):
+	case now.Status == metav1.ConditionTrue && failed && served:
 		r.sendEvent(after, corev1.EventTypeNormal, outcome{reason: now.Reason, message: now.Message})
 	}
 }

@@ -176,6 +176,29 @@ func TestNothingIsToldOfASourceThatMayNotBeReferredTo(t *testing.T) {
 	e.equal("events", e.events.take(), []string{"Warning AccessDenied CatalogSelection"})
 }
 
+func TestASignatureThatIsRefusedIsToldOnce(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		required bool
+		events   []string
+	}{
+		{"required", true, warned("VerificationFailed")},
+		{"not required", false, warned("VerificationError")},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, _ := publishGuarded(t, "argocd")
+			e.says(metav1.ConditionFalse, unsigned)
+			e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "VerificationError", unsigned)
+			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = test.required })
+			cs := e.reconcile("kkp")
+			e.equal("events", e.events.take(), test.events)
+			e.equal("SourceReady", e.sourceReady(cs), "False VerificationError: source OCIRepository catalog: "+unsigned)
+			e.reconcile("kkp")
+			e.equal("events of a repetition", e.events.take(), []string(nil))
+		})
+	}
+}
+
 func TestAFailingSourceHasAMetric(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd")
 	recorder := metrics.NewRecorder()
