@@ -8,6 +8,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -79,7 +80,7 @@ func notes(d selection.Decision, shadowed []string) []string {
 		notes = append(notes, note)
 	}
 	for i := range notes {
-		notes[i] = truncate(notes[i], maxNote)
+		notes[i] = bounds.Truncate(notes[i], maxNote)
 	}
 	return notes
 }
@@ -122,5 +123,5 @@ func sourceRevision(source v1alpha1.SourceStatus) string {
 	if tagged && source.Kind == sourcev1.OCIRepositoryKind {
 		return tag
 	}
-	return shortRevision(source.Revision)
+	return bounds.ShortRevision(source.Revision)
 }

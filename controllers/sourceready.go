@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -40,7 +41,7 @@ func (r *CatalogSelectionReconciler) sourceReady(ctx context.Context, cs *v1alph
 		messages[i] = c.Message
 	}
 	first := not[0]
-	first.Message = truncate(strings.Join(messages, "; "), maxConditionMessage)
+	first.Message = bounds.Truncate(strings.Join(messages, "; "), bounds.ConditionMessage)
 	return &first
 }
 
@@ -84,7 +85,7 @@ func readinessIn(source fluxSource) readiness {
 	case said.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	return readiness{said.Status, said.Reason, truncate(cmp.Or(said.Message, said.Reason), maxQuotedMessage)}
+	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(said.Message, said.Reason), maxQuotedMessage)}
 }
 
 // readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way.
