@@ -36,7 +36,7 @@ func listApplications(s selection.Result) []v1alpha1.ApplicationStatus {
 			Name: d.Application.Name, Source: d.Source, Tier: d.Application.Metadata.Tier, Versions: d.Versions,
 			Notes: notes(d, shadowed[d.Application.Name]),
 		}
-		lines := describedLines(app)
+		lines := linesOf([]string{app.Name, app.Source, app.Tier}, app.Notes, app.Versions)
 		if room -= lines; room >= 0 {
 			all = append(all, app)
 		}
@@ -85,18 +85,16 @@ func notes(d selection.Decision, shadowed []string) []string {
 	return notes
 }
 
-// describedLines is how many lines an application takes when kubectl describes it.
-func describedLines(app v1alpha1.ApplicationStatus) int {
+// linesOf is how many lines fields and lists take when kubectl describes them; what is empty takes none.
+func linesOf(fields []string, lists ...[]string) int {
 	lines := 0
-	for _, value := range slices.Concat([]string{app.Name, app.Source, app.Tier}, app.Notes, app.Versions) {
+	for _, value := range slices.Concat(append(lists, fields)...) {
 		if value != "" {
 			lines += 1 + len(value)/terminalColumns
 		}
 	}
-	for _, list := range [][]string{app.Notes, app.Versions} {
-		if len(list) > 0 {
-			lines++
-		}
+	for _, list := range lists {
+		lines += min(len(list), 1) // its name
 	}
 	return lines
 }

@@ -87,12 +87,23 @@ func TestDescribeIsReadableAtAThousandApplications(t *testing.T) {
 	}
 }
 
+func TestDescribeIsReadableWhileAThousandAreHeld(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(realistic(t, 1001, 3))
+	e.selection("kkp", guarded)
+	e.publish("kkp")
+	e.source(realistic(t, 1, 3))
+	cs := e.reconcile("kkp")
+	e.equal("held", []int{int(cs.Status.Held.Total), len(cs.Status.Held.Reasons)}, []int{1000, 25})
+	e.readable(cs)
+}
+
 // readable demands that describe fits on a few screens, and that kubectl sees it in the same way.
 func (e *environment) readable(cs *v1alpha1.CatalogSelection) {
 	e.Helper()
 	lines := e.described(cs.Name)
 	e.Logf("describe prints %d lines", len(lines))
-	if len(lines) > 260 {
+	if len(lines) > 320 {
 		e.Errorf("describe prints %d lines", len(lines))
 	}
 	if last := lines[len(lines)-1]; !strings.HasPrefix(last, "    packed: ") || lines[len(lines)-2] != "    format: 2" {

@@ -191,7 +191,9 @@ func TestTheStatusOfFiveThousandApplicationsStaysSmall(t *testing.T) {
 	cs := e.hold(good, "Removal")
 	e.fits(cs)
 	e.equal("total", cs.Status.Held.Total, 2500)
-	e.equal("reasons", len(cs.Status.Held.Reasons), maxHeldReasons)
+	if n := len(cs.Status.Held.Reasons); n == 0 || n > maxHeldLines/5 {
+		t.Errorf("%d reasons", n)
+	}
 }
 
 func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
