@@ -3,6 +3,7 @@ package config_test
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -20,9 +21,11 @@ func TestThePrintColumnsAreThoseOfFlux(t *testing.T) {
 	}
 	var columns []string
 	for _, column := range crd.Spec.Versions[0].AdditionalPrinterColumns {
-		columns = append(columns, column.Name)
+		columns = append(columns, strings.TrimSpace(column.Name+" "+map[int32]string{1: "-o wide"}[column.Priority]))
 	}
-	if want := []string{"Ready", "Applied", "Status", "Selected", "Revision", "Age"}; !slices.Equal(columns, want) {
+	// What is short comes first, and what is cut off by a narrow terminal last.
+	if want := []string{"Ready", "Applied", "Held", "Pushed", "Suspended -o wide", "Source", "Selected", "Age",
+		"Revision -o wide", "Status"}; !slices.Equal(columns, want) {
 		t.Errorf("columns are %v, want %v", columns, want)
 	}
 	if names := crd.Spec.Names; !slices.Equal(names.ShortNames, []string{"catsel"}) || !slices.Equal(names.Categories, []string{"all", "fluxcd"}) {

@@ -86,7 +86,7 @@ func (e *environment) nothingYet(reason string) *v1alpha1.CatalogSelection {
 	first := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(first), stalledHold(reason))
 	e.equal("events", e.events.take(), []string{"Warning " + reason + " CatalogSelection"})
-	if first.Status.Artifact != nil || first.Status.Published != nil || e.announced("kkp") != nil || len(e.archiveFiles()) > 0 {
+	if first.Status.Artifact != nil || first.Status.WrittenRecord != nil || e.announced("kkp") != nil || len(e.archiveFiles()) > 0 {
 		e.Error("something was published")
 	}
 	e.restart()

@@ -22,20 +22,27 @@ import (
 
 // baseline returns what a new render is compared with: the record of the last publication, or else the
 // content of the artifact that the ExternalArtifact, or the status, names; nothing before the first
-// publication. An error that is no API's says that there must have been one, and that it is lost.
+// publication. An error that is no API's says that there must have been one, and that it is lost: a
+// record that cannot be read, such as that of a newer controller, is none, but there was a publication.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.CatalogSelection, record *publishedRecord) (guard.Published, error) {
 	if record != nil {
 		return guard.Published{
-			Spec: &record.Spec, Definitions: record.Definitions, Sources: record.Sources, Older: record.Format < recordFormat,
+			Spec: &record.Spec, Definitions: record.Definitions, Sources: record.Sources, Older: record.Format < attributedFormat,
 		}, nil
 	}
+	_, unread := readRecord(cs)
 	artifact, err := r.lastArtifact(ctx, cs)
-	if err != nil || artifact == nil {
+	switch {
+	case err != nil:
 		return guard.Published{}, err
+	case artifact == nil && (cs.Status.WrittenRecord != nil || len(cs.Status.Published) > 0):
+		return guard.Published{}, &baselineError{unread}
+	case artifact == nil:
+		return guard.Published{}, nil
 	}
 	published, err := r.contentOf(ctx, cs, artifact)
 	if err != nil {
-		return guard.Published{}, &baselineError{err}
+		return guard.Published{}, &baselineError{fmt.Errorf("%w, and %w", unread, err)}
 	}
 	return guard.Published{Definitions: published}, nil
 }
@@ -66,10 +73,10 @@ func (r *CatalogSelectionReconciler) lastArtifact(ctx context.Context, cs *v1alp
 func (r *CatalogSelectionReconciler) contentOf(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
 	own := path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
 	if !own || !r.Storage.ArtifactExist(*artifact) {
-		return nil, errors.New("neither status.published nor the archive is there")
+		return nil, errors.New("the archive is not there")
 	}
 	if err := r.Storage.VerifyArtifact(*artifact); err != nil {
-		return nil, errors.New("status.published cannot be read, and the archive is damaged")
+		return nil, errors.New("the archive is damaged")
 	}
 	archive, err := os.Open(r.Storage.LocalPath(*artifact))
 	if err != nil {

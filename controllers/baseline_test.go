@@ -7,11 +7,19 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
+// written is a record as the status has it, nil without one.
+func written(packed []byte) *v1alpha1.WrittenRecord {
+	if packed == nil {
+		return nil
+	}
+	return &v1alpha1.WrittenRecord{Format: recordFormat, Packed: packed}
+}
+
 // forge replaces the record in the status.
 func (e *environment) forge(record []byte) {
 	e.Helper()
 	cs := e.get("kkp")
-	cs.Status.Published = record
+	cs.Status.WrittenRecord = written(record)
 	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
 		e.Fatal(err)
 	}
@@ -33,14 +41,14 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
 			e.forge(record)
-			good.cs.Status.Published = record
+			good.cs.Status.WrittenRecord = written(record)
 			source := e.source(applications(t, "argocd falco"))
 			e.edit(exclude("nginx"))
 			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
 			e.restart()
 			e.hold(good, "Removal")
 			e.approve(source.Digest)
-			if cs := e.good().cs; cs.Status.Published == nil {
+			if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 				t.Error("there is no record again")
 			}
 		})
@@ -71,14 +79,14 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 			t.Run(name+", "+what, func(t *testing.T) {
 				e, good := publishGuarded(t, "argocd nginx")
 				e.forge(record)
-				good.cs.Status.Published = record
+				good.cs.Status.WrittenRecord = written(record)
 				e.damage()
 				source := e.source(applications(t, words))
 				held := &v1alpha1.HeldStatus{
 					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
 						Reason: "BaselineLost",
 						Message: "what was published last is not known, so that what this revision takes away is not known either: " +
-							"status.published cannot be read, and the archive is damaged",
+							"status.writtenRecord is missing or cannot be read, and the archive is damaged",
 					}},
 				}
 				e.equal("held", e.reconcile("kkp").Status.Held, held)
@@ -87,7 +95,7 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 				e.equal("held after an edit", e.reconcile("kkp").Status.Held, held)
 				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
 				e.approve(source.Digest)
-				if cs := e.good().cs; cs.Status.Published == nil {
+				if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 					t.Error("there is no record again")
 				}
 			})

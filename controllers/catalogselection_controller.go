@@ -126,7 +126,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
-	o.names, o.applied, o.pushed = this.names, applied, r.push(cs)
+	o.names, o.applied, o.pushed, o.sources = this.names, applied, r.push(cs), r.sourceReady(ctx, cs)
 	o.soon(again)
 	result, err := r.finish(ctx, found, before, cs, o, err)
 	if attended != nil {
@@ -218,6 +218,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, 
 		return quietConflict(patchErr)
 	}
 	r.sendEvents(found, cs, o)
+	r.tellSourceReady(found, cs)
 	r.tellPushed(found, cs)
 	r.tellSourceChanges(found, cs)
 	if cs.Status.Artifact != nil {
@@ -267,7 +268,10 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordReadiness(ctx, cs)
 	r.RecordReconciling(ctx, cs)
 	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{v1alpha1.HeldCondition, v1alpha1.UnmatchedCondition, v1alpha1.AppliedCondition, v1alpha1.PushedCondition} {
+	for _, condition := range []string{
+		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
+		v1alpha1.AppliedCondition, v1alpha1.PushedCondition,
+	} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)
 			continue

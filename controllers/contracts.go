@@ -225,7 +225,7 @@ func (r *CatalogSelectionReconciler) recall(cs *v1alpha1.CatalogSelection, obser
 	if !slices.ContainsFunc(observed, unknown) {
 		return
 	}
-	last, err := unpack(cs.Status.Published)
+	last, err := readRecord(cs)
 	if err != nil || len(last.Carriers) != len(cs.Status.Sources) {
 		return
 	}

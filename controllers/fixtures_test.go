@@ -195,7 +195,8 @@ func newSource(kind string, key client.ObjectKey) client.Object {
 	return source
 }
 
-// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted.
+// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted, without those that
+// say that all is well. conditions_test.go is about them.
 func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	for _, c := range cs.Status.Conditions {
@@ -203,6 +204,9 @@ func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 			continue
 		}
 		line := fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)
+		if line == "Held=False NothingHeld" || c.Type == v1alpha1.SourceReadyCondition {
+			continue
+		}
 		if c.ObservedGeneration != cs.Generation {
 			line += fmt.Sprintf(" of generation %d, not %d", c.ObservedGeneration, cs.Generation)
 		}

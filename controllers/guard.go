@@ -114,27 +114,25 @@ func (h *holdError) Error() string {
 	return message
 }
 
-// Bounds of status.held: its reasons, the bytes of a version of one, and the bytes of all reasons.
+// Bounds of status.held: the bytes of a version of a reason, and the lines that all reasons take when
+// kubectl describes them.
 const (
-	maxHeldReasons      = 100
 	maxHeldVersionBytes = 64
-	maxHeldBytes        = 64 << 10
+	maxHeldLines        = 200
 )
 
 // boundReasons returns as many reasons as the status has room for.
 func boundReasons(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
-	budget := maxHeldBytes
-	for i, reason := range reasons[:min(len(reasons), maxHeldReasons)] {
-		budget -= len(reason.Application) + len(reason.Message)
+	room := maxHeldLines
+	for i, reason := range reasons {
 		for j, version := range reason.Versions {
 			reason.Versions[j] = bounds.Truncate(version, maxHeldVersionBytes)
-			budget -= len(reason.Versions[j])
 		}
-		if budget < 0 {
+		if room -= linesOf([]string{reason.Application, reason.Message, reason.Reason}, reason.Versions); room < 0 {
 			return reasons[:i]
 		}
 	}
-	return reasons[:min(len(reasons), maxHeldReasons)]
+	return reasons
 }
 
 func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v1alpha1.HeldReason) error {

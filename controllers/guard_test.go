@@ -52,7 +52,7 @@ func (e *environment) untouched(good lastGood) {
 	e.equal("artifact", cs.Status.Artifact, e.announced("kkp").Status.Artifact)
 	e.equal("sources", cs.Status.Sources, good.cs.Status.Sources)
 	e.equal("applications", cs.Status.Applications, good.cs.Status.Applications)
-	e.equal("record", cs.Status.Published, good.cs.Status.Published)
+	e.equal("record", cs.Status.WrittenRecord, good.cs.Status.WrittenRecord)
 }
 
 // hold reconciles, and demands a hold for this reason that leaves everything alone.

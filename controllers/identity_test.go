@@ -153,7 +153,7 @@ func TestAVersionFromAnotherChartIsTold(t *testing.T) {
 // A record of an older release has neither origins nor identities: nothing is held for what it lacks.
 func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
 	older := func(e *environment, good lastGood) {
-		record, err := unpack(good.cs.Status.Published)
+		record, err := readRecord(good.cs)
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
 		if err != nil {
 			e.Fatal(err)
 		}
-		e.forge(packed)
+		e.forge(packed.Packed)
 		e.restart()
 	}
 	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
@@ -208,12 +208,12 @@ func TestARecordThatIsTooLargeLosesItsOrigins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read, err := unpack(packed)
+			read, err := unpack(packed.Packed)
 			if err != nil || len(read.Definitions) != test.definitions {
-				t.Fatalf("the record has %d bytes: %v", len(packed), err)
+				t.Fatalf("the record has %d bytes: %v", len(packed.Packed), err)
 			}
 			if got := read.Definitions[0].Origins; !slices.Equal(got, test.want) {
-				t.Errorf("the origins of a record of %d bytes are %q, want %q", len(packed), got, test.want)
+				t.Errorf("the origins of a record of %d bytes are %q, want %q", len(packed.Packed), got, test.want)
 			}
 			if got := r.Definitions[0].Origins; len(got[0]) != 8 {
 				t.Errorf("packing changed the record: %q", got)

@@ -83,6 +83,8 @@ type outcome struct {
 	names *unmatchedNames
 	// pushed is the condition Pushed, in the same way.
 	pushed *metav1.Condition
+	// sources is the condition SourceReady without its type.
+	sources *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
 	// waiting is true while a render waits for something that is expected to come.
@@ -157,17 +159,19 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	case o.held != nil:
 		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
 		cs.Status.Held = o.held
-	case o.ready || o.stalled:
-		conditions.Delete(cs, v1alpha1.HeldCondition)
+	case o.ready || o.stalled || !conditions.Has(cs, v1alpha1.HeldCondition):
+		conditions.MarkFalse(cs, v1alpha1.HeldCondition, v1alpha1.NothingHeldReason, "no change is held")
 		cs.Status.Held = nil
 	default:
-		// What is held stays held while a source cannot be had, or the storage fails.
+		// What is held stays held while a source cannot be had, or the storage fails. Whether a new
+		// generation is held is not known then: the condition is of the one before.
 	}
 	if o.names != nil {
 		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)
+	reportCondition(cs, v1alpha1.SourceReadyCondition, o.sources)
 	// Deleting what is set again below would give it a new transition time at every retry.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)
@@ -177,13 +181,13 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	}
 	switch {
 	case o.ready && o.held != nil:
-		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held",
-			readyMessage(cs))
+		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held%s",
+			readyMessage(cs), o.failing())
 	case o.waiting:
 		conditions.MarkReconciling(cs, o.reason, "%s", message)
 		conditions.MarkUnknown(cs, meta.ReadyCondition, o.reason, "%s", message)
 	case o.ready:
-		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s", message)
+		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s%s", message, o.failing())
 	case o.stalled:
 		conditions.MarkStalled(cs, o.reason, "%s", message)
 		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
@@ -192,6 +196,14 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
 	}
 	cs.Status.ObservedGeneration = cs.Generation
+}
+
+// failing is what Ready adds to its message while a source fails, and the last good artifact is served.
+func (o outcome) failing() string {
+	if o.sources == nil || o.sources.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return "; a source fails, see " + v1alpha1.SourceReadyCondition
 }
 
 // reportCondition sets a condition of the type, or removes it where it is nil.

@@ -219,8 +219,9 @@ func (e *environment) suffer(trouble trouble, want []string) *v1alpha1.CatalogSe
 	e.checkRetry(trouble.retry)
 	first, told := e.get("kkp"), e.events.take()
 	e.equal("conditions", conditionsOf(first), want)
-	held := conditions.Has(first, v1alpha1.HeldCondition)
-	if quiet := trouble.retry == atInterval && !held; quiet != (len(told) == 0) {
+	held := conditions.IsTrue(first, v1alpha1.HeldCondition)
+	vanished := first.Status.Artifact != nil && conditions.IsFalse(first, v1alpha1.SourceReadyCondition)
+	if quiet := trouble.retry == atInterval && !held && !vanished; quiet != (len(told) == 0) {
 		e.Errorf("events are %v", told)
 	}
 	if first.Status.ObservedGeneration != first.Generation {

@@ -205,7 +205,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	if revisionOf(before) != artifact.Revision {
 		cs.Status.Summary.SourceChanges = bounds.Count(len(sourceChanges(published, p.result.Definitions)))
 	}
-	cs.Status.Published = packed
+	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
 	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
 		append(guard.Checksums(guardSources(p.loaded)), guard.Checksum(artifact.Revision)), record.PassedOver)
 	if err := r.patchStatus(ctx, before, cs); err != nil {

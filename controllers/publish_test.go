@@ -62,7 +62,7 @@ func TestFirstPublication(t *testing.T) {
 	want := v1alpha1.CatalogSelectionStatus{
 		ObservedGeneration: 1,
 		Conditions:         cs.Status.Conditions,
-		Published:          cs.Status.Published, // see record_test.go
+		WrittenRecord:      cs.Status.WrittenRecord, // see record_test.go
 		Artifact: &meta.Artifact{
 			Path: path, URL: "http://" + e.storage.Hostname + "/" + path, Revision: revision, Digest: digestOf(archive),
 			LastUpdateTime: cs.Status.Artifact.LastUpdateTime, Size: &size,
@@ -71,8 +71,10 @@ func TestFirstPublication(t *testing.T) {
 		Sources: []v1alpha1.SourceStatus{{
 			Kind: "OCIRepository", Name: "catalog", Namespace: e.namespace, Revision: source.Revision, Digest: source.Digest,
 		}},
-		Summary:      &v1alpha1.Summary{Available: 3, Selected: 1, Excluded: 2},
-		Applications: []v1alpha1.ApplicationStatus{{Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}, Tier: "gold"}},
+		SourceRevision: "v1",
+		Summary:        &v1alpha1.Summary{Available: 3, Selected: 1, Excluded: 2},
+		Excluded:       []string{"nginx", "velero"},
+		Applications:   []v1alpha1.ApplicationStatus{{Name: "argocd", Source: "catalog", Versions: []string{"2.0.0", "1.0.0"}, Tier: "gold"}},
 		History: meta.History{{
 			Digest: digestOf(archive), LastReconciledStatus: "Succeeded", TotalReconciliations: 1,
 			Metadata: map[string]string{"revision": revision},

@@ -22,7 +22,7 @@ const rebuildTimeout = 20 * time.Second
 // and the spec of that time. Signatures are not asked for again: the digest of that time is what
 // makes it the same artifact, and that one stays served even when its source is not verified now.
 func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
-	last, err := unpack(cs.Status.Published)
+	last, err := readRecord(cs)
 	if err != nil {
 		return err
 	}

@@ -190,12 +190,12 @@ func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd nginx")
 			cs := e.get("kkp")
-			r, err := unpack(cs.Status.Published)
+			r, err := readRecord(cs)
 			if err != nil {
 				t.Fatal(err)
 			}
 			test.forge(e, cs, r)
-			if cs.Status.Published, err = r.pack(); err != nil {
+			if cs.Status.WrittenRecord, err = r.pack(); err != nil {
 				t.Fatal(err)
 			}
 			if err := apiServer.Status().Update(t.Context(), cs); err != nil {

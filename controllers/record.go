@@ -17,11 +17,12 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// publishedRecord is what status.published holds: all that is needed to compare a new revision with the
+// publishedRecord is what status.writtenRecord holds: all that is needed to compare a new revision with the
 // artifact, and to render the artifact once more. It outlives the data directory.
 type publishedRecord struct {
-	// Format of the record; see recordFormat.
-	Format int `json:"format,omitempty"`
+	// Format of the record; see recordFormat. It stands here in formats 0 and 1, and beside what is
+	// packed since.
+	Format int32 `json:"format,omitempty"`
 	// Spec that was rendered, without what does not matter to the artifact.
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
@@ -40,8 +41,14 @@ type publishedRecord struct {
 	Revisions []string `json:"revisions,omitempty"`
 }
 
-// recordFormat is 1 for a record with Sources and Revisions, which older ones lack.
-const recordFormat = 1
+// Formats of records. A change that an older controller would misread takes the next number.
+const (
+	// attributedFormat is that of the first records with Sources and Revisions.
+	attributedFormat = 1
+	// recordFormat is the one that is written: status.writtenRecord, with the format beside what is
+	// packed. Formats 0 and 1 are in status.published.
+	recordFormat = 2
+)
 
 // maxRevisions bounds the revisions of a record. What a tag names beyond these is compared by its
 // content.
@@ -55,11 +62,21 @@ const (
 )
 
 // errNoRecord says that the status does not have the record of its artifact.
-var errNoRecord = errors.New("status.published is missing or cannot be read")
+var errNoRecord = errors.New("status.writtenRecord is missing or cannot be read")
+
+// newerRecordError says that the record is of a controller that is newer than this one. It is an
+// errNoRecord: what it says in a way that is not known is not known.
+type newerRecordError struct{ format int32 }
+
+func (e *newerRecordError) Error() string {
+	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
+		e.format, recordFormat)
+}
+func (e *newerRecordError) Is(target error) bool { return target == errNoRecord }
 
 func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
 	r := publishedRecord{
-		Format: recordFormat, Spec: guard.RenderedSpec(cs), Definitions: p.result.Definitions,
+		Spec: guard.RenderedSpec(cs), Definitions: p.result.Definitions,
 		Sources: guard.Record(guardSources(p.loaded), p.result.Definitions),
 	}
 	for _, s := range p.observed {
@@ -115,7 +132,8 @@ func (r *publishedRecord) revisions(cs *v1alpha1.CatalogSelection) []string {
 }
 
 // pack returns the record as the status holds it, nil when that is too large.
-func (r publishedRecord) pack() ([]byte, error) {
+func (r publishedRecord) pack() (*v1alpha1.WrittenRecord, error) {
+	r.Format = 0
 	var packed bytes.Buffer
 	compressor, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
@@ -137,12 +155,44 @@ func (r publishedRecord) pack() ([]byte, error) {
 		}
 		return nil, nil
 	}
-	return packed.Bytes(), nil
+	return &v1alpha1.WrittenRecord{Format: recordFormat, Packed: packed.Bytes()}, nil
 }
 
-// unpack reads the record of the status. The error is errNoRecord, whatever is wrong with it.
-func unpack(published []byte) (*publishedRecord, error) {
-	decompressor, err := gzip.NewReader(bytes.NewReader(published))
+// readRecord reads the record of the artifact in the status. The error is an errNoRecord, whatever is
+// wrong with it.
+//
+// A publication clears status.published. Where it is there all the same, an older controller has
+// published since, and status.writtenRecord is not of the artifact; nor is any record whose last
+// revision is another one.
+func readRecord(cs *v1alpha1.CatalogSelection) (*publishedRecord, error) {
+	var r *publishedRecord
+	var err error
+	switch written := cs.Status.WrittenRecord; {
+	case len(cs.Status.Published) > 0:
+		if r, err = unpack(cs.Status.Published); err == nil && r.Format > attributedFormat {
+			err = &newerRecordError{r.Format}
+		}
+	case written == nil || written.Format < recordFormat:
+		err = errNoRecord
+	case written.Format > recordFormat:
+		err = &newerRecordError{written.Format}
+	default:
+		if r, err = unpack(written.Packed); err == nil {
+			r.Format = written.Format
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != revisionOf(cs) {
+		return nil, errNoRecord
+	}
+	return r, nil
+}
+
+// unpack reads what is packed in a record. The error is errNoRecord, whatever is wrong with it.
+func unpack(packed []byte) (*publishedRecord, error) {
+	decompressor, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, errNoRecord
 	}
@@ -160,7 +210,7 @@ func unpack(published []byte) (*publishedRecord, error) {
 
 // recordOf returns the record of the last publication; nil where there is none that can be read.
 func recordOf(cs *v1alpha1.CatalogSelection) *publishedRecord {
-	record, err := unpack(cs.Status.Published)
+	record, err := readRecord(cs)
 	if err != nil {
 		return nil
 	}
@@ -178,7 +228,7 @@ func PublishedDefinitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition
 	if cs.Status.Artifact == nil {
 		return nil, nil
 	}
-	r, err := unpack(cs.Status.Published)
+	r, err := readRecord(cs)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 		WithOptions(controller.Options{RateLimiter: limiter})
 	for kind, object := range sourceKinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
-			builder.WithPredicates(predicate.Or(artifactChanged(), verificationChanged())))
+			builder.WithPredicates(predicate.Or(artifactChanged(), verificationChanged(), readinessChanged())))
 	}
 	return b.Complete(r)
 }

@@ -17,6 +17,7 @@ import (
 // fluxSource is what all kinds of Flux sources have in common.
 type fluxSource interface {
 	client.Object
+	meta.ObjectWithConditions
 	GetArtifact() *meta.Artifact
 }
 
@@ -59,10 +60,8 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.C
 	observed := make([]observedSource, 0, len(cs.Spec.Sources))
 	for _, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs, ref)
-		if r.NoCrossNamespaceRefs && key.Namespace != cs.Namespace {
-			return nil, fail(v1alpha1.AccessDeniedReason, fmt.Errorf(
-				"source %s %s is in another namespace, and cross-namespace references are forbidden "+
-					"by --no-cross-namespace-refs", kind, key))
+		if err := r.mayRefer(cs, kind, key); err != nil {
+			return nil, err
 		}
 		source, err := r.sourceOf(ctx, kind, key)
 		if err != nil {
@@ -81,8 +80,37 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, cs *v1alpha1.C
 	return observed, nil
 }
 
-// sourceOf gets a source, which has an artifact.
+// mayRefer returns an error with the reason AccessDenied for a source of another namespace, while such
+// references are forbidden.
+func (r *CatalogSelectionReconciler) mayRefer(cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName) error {
+	if !r.NoCrossNamespaceRefs || key.Namespace == cs.Namespace {
+		return nil
+	}
+	return fail(v1alpha1.AccessDeniedReason, fmt.Errorf(
+		"source %s %s is in another namespace, and cross-namespace references are forbidden "+
+			"by --no-cross-namespace-refs", kind, key))
+}
+
+// sourceOf gets a source, which has an artifact. Where it has none, the error has what the source says.
 func (r *CatalogSelectionReconciler) sourceOf(ctx context.Context, kind string, key types.NamespacedName) (fluxSource, error) {
+	source, err := r.getSource(ctx, kind, key)
+	if err != nil {
+		return nil, err
+	}
+	if !hasArtifact(source) {
+		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s has no artifact yet: %s",
+			kind, key, readinessIn(source).message))
+	}
+	return source, nil
+}
+
+func hasArtifact(source fluxSource) bool {
+	artifact := source.GetArtifact()
+	return artifact != nil && artifact.URL != "" && artifact.Digest != ""
+}
+
+// getSource gets a source, with an artifact or without.
+func (r *CatalogSelectionReconciler) getSource(ctx context.Context, kind string, key types.NamespacedName) (fluxSource, error) {
 	source, known := sourceKinds()[kind]
 	if !known {
 		return nil, fail(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
@@ -91,10 +119,6 @@ func (r *CatalogSelectionReconciler) sourceOf(ctx context.Context, kind string, 
 		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist", kind, key))
 	} else if err != nil {
 		return nil, fail(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
-	}
-	artifact := source.GetArtifact()
-	if artifact == nil || artifact.URL == "" || artifact.Digest == "" {
-		return nil, fail(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s has no artifact yet", kind, key))
 	}
 	return source, nil
 }

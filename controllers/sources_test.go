@@ -60,7 +60,7 @@ func TestSeveralSourcesInOrder(t *testing.T) {
 	})
 	cs, announced := e.publish("kkp")
 	e.equal("applications", cs.Status.Applications, []v1alpha1.ApplicationStatus{
-		{Name: "argocd", Source: "own", Versions: []string{"9.0.0"}, Tier: "gold"},
+		{Name: "argocd", Source: "own", Versions: []string{"9.0.0"}, Tier: "gold", Notes: []string{"also in remote"}},
 		{Name: "nginx", Source: "remote", Versions: []string{"2.0.0"}, Tier: "silver"},
 	})
 	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 2, Selected: 2, Shadowed: 1})
@@ -74,7 +74,7 @@ func TestSeveralSourcesInOrder(t *testing.T) {
 	})
 	swapped, _ := e.publish("kkp")
 	e.equal("argocd", swapped.Status.Applications[0], v1alpha1.ApplicationStatus{
-		Name: "argocd", Source: "remote", Versions: []string{"1.0.0"}, Tier: "silver",
+		Name: "argocd", Source: "remote", Versions: []string{"1.0.0"}, Tier: "silver", Notes: []string{"also in own"},
 	})
 }
 

@@ -8,13 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/selection"
 )
-
-// maxApplicationBytes bounds status.applications, counted as the strings in it: with their
-// frame they take less than twice that in JSON. The safeguards do not need the list: with
-// status.published, which has at most 256 KiB, the status stays below 512 KiB.
-const maxApplicationBytes = 64 << 10
 
 // recordPublication writes into the status what the ExternalArtifact now carries.
 func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
@@ -25,14 +19,16 @@ func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
 			v1alpha1.SucceededReason, map[string]string{"revision": artifact.Revision})
 	}
 	cs.Status.Artifact = artifact
-	cs.Status.Sources = sources
+	cs.Status.Sources, cs.Status.SourceRevision = sources, sourceRevision(sources[0])
 	summary := summarize(result)
 	if last := cs.Status.Summary; last != nil {
 		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until the cluster is looked at
 		summary.SourceChanges = last.SourceChanges
 	}
 	cs.Status.Summary = summary
-	cs.Status.Applications, cs.Status.ApplicationsTruncated = list(result.Selection)
+	cs.Status.Applications = listApplications(result.Selection)
+	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < result.Selection.Selected
+	cs.Status.Excluded = listExcluded(result.Selection)
 }
 
 func summarize(result *render.Result) *v1alpha1.Summary {
@@ -55,30 +51,4 @@ func unmirroredHosts(result *render.Result) map[string]bool {
 		}
 	}
 	return hosts
-}
-
-func list(s selection.Result) ([]v1alpha1.ApplicationStatus, bool) {
-	var apps []v1alpha1.ApplicationStatus
-	budget := maxApplicationBytes
-	for _, d := range s.Applications() {
-		app := v1alpha1.ApplicationStatus{
-			Name: d.Application.Name, Source: d.Source,
-			Versions: d.Versions, Tier: d.Application.Metadata.Tier,
-		}
-		if budget -= size(app); budget < 0 {
-			return apps, true
-		}
-		apps = append(apps, app)
-	}
-	return apps, false
-}
-
-// size is about the JSON of an application in bytes.
-func size(app v1alpha1.ApplicationStatus) int {
-	const frame = 16
-	n := frame + len(app.Name) + len(app.Source) + len(app.Tier)
-	for _, v := range app.Versions {
-		n += len(v) + len(`"",`)
-	}
-	return n
 }

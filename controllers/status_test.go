@@ -26,7 +26,10 @@ func TestTheStatusStaysBounded(t *testing.T) {
 		}, true},
 		{"short names", 5000, func(i int) string { return fmt.Sprintf("n%x", i) }, true},
 		{"long names", 3000, func(i int) string { return fmt.Sprintf("a%d%s:gold", i, long) }, true},
-		{"a usual catalog", 500, func(i int) string { return fmt.Sprintf("application-%d:gold:1.0.0,2.0.0,3.0.0", i) }, false},
+		{"a usual catalog", 20, func(i int) string { return fmt.Sprintf("application-%d:gold:1.0.0,2.0.0,3.0.0", i) }, false},
+		{"one more version than there is room for", 25, func(i int) string {
+			return fmt.Sprintf("application-%d:gold:1.0.0,2.0.0%s", i, strings.Repeat(",3.0.0", max(0, i-23)))
+		}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
@@ -123,7 +126,7 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 			cs.Status.Artifact, cs.Status.Summary = lastGood.Artifact, lastGood.Summary
 			for _, err := range []error{failing(v1alpha1.EmptyResultReason), nil} {
 				decide(err, cs, cs.Status.Artifact != nil).report(cs)
-				if got := kstatus(cs); got != "Current" || conditions.Has(cs, v1alpha1.HeldCondition) != (err != nil) {
+				if got := kstatus(cs); got != "Current" || conditions.IsTrue(cs, v1alpha1.HeldCondition) != (err != nil) {
 					t.Errorf("%v after %s is %s: %v", err, after, got, conditionsOf(cs))
 				}
 			}

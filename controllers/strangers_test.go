@@ -182,7 +182,7 @@ func TestAMoveOfASelectionWithoutARecordIsMarked(t *testing.T) {
 	c.rounds("beta")
 	c.equal("the receiver waits", conditionsOf(c.get("beta")), stalled("Conflict"))
 	cs := c.get("alpha")
-	cs.Status.Published = nil
+	cs.Status.WrittenRecord = nil
 	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
 		t.Fatal(err)
 	}

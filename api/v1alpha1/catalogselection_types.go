@@ -189,10 +189,14 @@ const (
 // +kubebuilder:metadata:annotations="kustomize.toolkit.fluxcd.io/substitute=disabled"
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].status"
 // +kubebuilder:printcolumn:name="Applied",type="string",JSONPath=".status.conditions[?(@.type==\"Applied\")].status"
-// +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].message"
+// +kubebuilder:printcolumn:name="Held",type="string",JSONPath=".status.conditions[?(@.type==\"Held\")].status"
+// +kubebuilder:printcolumn:name="Pushed",type="string",JSONPath=".status.conditions[?(@.type==\"Pushed\")].status"
+// +kubebuilder:printcolumn:name="Suspended",type="boolean",JSONPath=".spec.suspend",priority=1
+// +kubebuilder:printcolumn:name="Source",type="string",JSONPath=".status.sourceRevision"
 // +kubebuilder:printcolumn:name="Selected",type="integer",JSONPath=".status.summary.selected"
-// +kubebuilder:printcolumn:name="Revision",type="string",JSONPath=".status.artifact.revision",priority=1
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="Revision",type="string",JSONPath=".status.artifact.revision",priority=1
+// +kubebuilder:printcolumn:name="Status",type="string",JSONPath=".status.conditions[?(@.type==\"Ready\")].message"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name must have at most 63 characters, because it becomes the value of a label"
 
 // CatalogSelection picks applications out of catalogs that Flux pulled and publishes them as an

@@ -8,7 +8,11 @@ const CatalogSelectionFinalizer = "catalog.winnow.dev/finalizer"
 const (
 	// HeldCondition is True while a safeguard keeps a new render from being published.
 	// Its reason says which; Ready stays True on the last good artifact, if there is one.
+	// Otherwise it is False.
 	HeldCondition = "Held"
+	// SourceReadyCondition is True when every source is Ready, and has the reason and the message of the
+	// first one that is not. Ready stays True on the last good artifact meanwhile.
+	SourceReadyCondition = "SourceReady"
 	// AppliedCondition is True when every Kustomization that uses the artifact is Ready at its
 	// revision, and Unknown while none uses it. It is absent where the cluster has no
 	// Kustomizations, or the controller may not see them.
@@ -99,6 +103,9 @@ const (
 	// Kustomizations use an ExternalArtifact.
 	FeatureGateDisabledReason = "FeatureGateDisabled"
 )
+
+// NothingHeldReason is the reason of Held while it is False.
+const NothingHeldReason = "NothingHeld"
 
 // NoMatchReason is the reason of Unmatched.
 const NoMatchReason = "NoMatch"

@@ -13,8 +13,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions: Ready always; Reconciling, Stalled, Held and Unmatched while they are True; Applied where
-	// the cluster has Kustomizations; Pushed with spec.push.
+	// Conditions: Ready, SourceReady and Held always; Reconciling, Stalled and Unmatched while they are
+	// True; Applied where the cluster has Kustomizations; Pushed with spec.push.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -35,11 +35,17 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Sources []SourceStatus `json:"sources,omitempty"`
 
+	// SourceRevision is that of the first source in short, for people: the tag of an OCIRepository, or
+	// else the revision with twelve digits of its checksum.
+	// +optional
+	SourceRevision string `json:"sourceRevision,omitempty"`
+
 	// Summary counts the applications of the sources that the artifact was rendered from.
 	// +optional
 	Summary *Summary `json:"summary,omitempty"`
 
-	// Applications are those in the artifact, by name. The list is bounded.
+	// Applications are those in the artifact, by name: all of them while these are few, else those that
+	// the artifact does not simply have as their catalog does. The list is bounded; summary.selected is not.
 	// +listType=atomic
 	// +optional
 	Applications []ApplicationStatus `json:"applications,omitempty"`
@@ -47,6 +53,12 @@ type CatalogSelectionStatus struct {
 	// ApplicationsTruncated says that the artifact holds more applications than are listed.
 	// +optional
 	ApplicationsTruncated bool `json:"applicationsTruncated,omitempty"`
+
+	// Excluded are the names of the available applications that are not in the artifact. It is absent
+	// where they are more than twenty; summary.excluded is not.
+	// +listType=atomic
+	// +optional
+	Excluded []string `json:"excluded,omitempty"`
 
 	// Held says what a safeguard keeps from being published, and how to release it.
 	// +optional
@@ -75,9 +87,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Push *PushStatus `json:"push,omitempty"`
 
-	// Published is the controller's own record of the artifact, with which the safeguards compare
-	// a new revision: gzip-compressed JSON of the spec, the addresses of the sources and every
-	// definition with its versions. It is absent when it would be larger than 256 KiB.
+	// Published is the record of the artifact as it was written before there was writtenRecord. It is
+	// read while it is there, and goes with the next publication.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Published []byte `json:"published,omitempty"`
@@ -85,6 +96,25 @@ type CatalogSelectionStatus struct {
 	// History of the artifacts, newest first.
 	// +optional
 	History meta.History `json:"history,omitempty"`
+
+	// WrittenRecord is the controller's own record of the artifact, with which the safeguards compare
+	// a new revision. Nobody else may write it. It is absent when it would be larger than 256 KiB. Its
+	// name makes it the last field that kubectl prints of the status.
+	// +optional
+	WrittenRecord *WrittenRecord `json:"writtenRecord,omitempty"`
+}
+
+// WrittenRecord is a record of what was published.
+type WrittenRecord struct {
+	// Format is the version of the format of what is packed. Of one that a controller does not know, it
+	// reads nothing.
+	// +kubebuilder:validation:Minimum=2
+	Format int32 `json:"format"`
+
+	// Packed is, in format 2, gzip-compressed JSON of the spec, the addresses of the sources and every
+	// definition with its versions.
+	// +kubebuilder:validation:MaxLength=262144
+	Packed []byte `json:"packed"`
 }
 
 // HeldStatus is what a safeguard holds.
@@ -190,6 +220,11 @@ type ApplicationStatus struct {
 	// Source is the name of the source.
 	// +optional
 	Source string `json:"source,omitempty"`
+	// Notes say what of the application differs from what its catalog has, or is to be known: versions
+	// that are left out, a deprecation, other sources that have it as well.
+	// +listType=atomic
+	// +optional
+	Notes []string `json:"notes,omitempty"`
 	// Versions are those of spec.versions, in the catalog's order.
 	// +listType=atomic
 	// +optional

@@ -131,7 +131,7 @@ func TestWhatVanishesFromTheCatalogIsHeld(t *testing.T) {
 	t.Run("the catalog takes it back", func(*testing.T) {
 		s.point("no-1.0.0")
 		s.awaitSelection("released", func(cs *v1alpha1.CatalogSelection) error {
-			if conditions.Has(cs, v1alpha1.HeldCondition) || cs.Status.Held != nil || !conditions.IsReady(cs) {
+			if !conditions.IsFalse(cs, v1alpha1.HeldCondition) || cs.Status.Held != nil || !conditions.IsReady(cs) {
 				return errors.New("still held")
 			}
 			return nil

@@ -263,7 +263,7 @@ func TestEmptySelectionIsRefused(t *testing.T) {
 	s.update(cs, func() { cs.Spec.Limit.MetadataSelector.TierRefs = []string{"silver"} })
 	s.awaitApplied("empty-c")
 	s.awaitSelection("not held", func(cs *v1alpha1.CatalogSelection) error {
-		if conditions.Has(cs, v1alpha1.HeldCondition) {
+		if !conditions.IsFalse(cs, v1alpha1.HeldCondition) {
 			return fmt.Errorf("still held")
 		}
 		return nil
