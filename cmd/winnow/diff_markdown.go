@@ -29,6 +29,9 @@ func (v *diffView) markdown(w io.Writer) {
 	if len(v.Selections) == 0 {
 		parts = append(parts, part{text: "No CatalogSelection changes.\n"})
 	}
+	for _, sentence := range v.Unknown {
+		parts = append(parts, part{text: "**Unknown:** " + code(sentence) + "\n"})
+	}
 	for _, note := range v.Notes {
 		parts = append(parts, part{text: "Note: " + code(note) + "\n"})
 	}

@@ -19,7 +19,9 @@ func offline(s *diff.Selection) bool {
 
 func nameOf(s *diff.Selection) string {
 	name := s.Namespace + "/" + s.Name
-	if s.File != "" {
+	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
+		name += " (" + where + ")"
+	} else if s.File != "" {
 		name += " (" + s.File + ")"
 	}
 	return plain(name)

@@ -15,6 +15,9 @@ type Condition struct {
 	found func(*Selection) []string
 }
 
+// unknownCondition is the one that holds for a report as well.
+const unknownCondition = "unknown"
+
 // Conditions are all that there are.
 func Conditions() []Condition {
 	return []Condition{
@@ -35,7 +38,7 @@ func Conditions() []Condition {
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
 		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
-		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
+		{unknownCondition, "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}
 }
@@ -51,6 +54,9 @@ func (r *Report) Trips(names []string) []string {
 		var found []string
 		for _, s := range r.Selections {
 			found = append(found, condition.found(s)...)
+		}
+		if condition.Name == unknownCondition {
+			found = append(found, r.Unknown...)
 		}
 		if len(found) == 0 {
 			continue
