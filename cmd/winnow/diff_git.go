@@ -172,6 +172,7 @@ func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumpt
 	if len(out.Unknown) > 0 {
 		slices.Sort(out.Unknown)
 		out.Unknown = slices.Compact(out.Unknown)
+		out.Notes = append(out.Notes, p.placeNotes()...)
 		return out, nil
 	}
 	return c.rendered(ctx, p, before, after, out)
@@ -231,7 +232,9 @@ func (c *gitComparison) judge(ctx context.Context, p pair, from, to *diff.Side, 
 	}
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
-		out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
+			out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+		}
 		return out, nil
 	}
 	if p.to.Namespace == "" && approvesRender(out.Held) {

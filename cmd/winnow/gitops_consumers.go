@@ -86,7 +86,7 @@ func (c *gitComparison) consumption(p pair) consumption {
 		case had && has:
 			out.differ(older, newer)
 		case had:
-			out.removed(older)
+			out.removed(older, p.from)
 		case p.from != nil:
 			out.notes = append(out.notes, "its Kustomization "+name+" is new")
 		}
@@ -94,12 +94,13 @@ func (c *gitComparison) consumption(p pair) consumption {
 	return out
 }
 
-func (o *consumption) removed(older placedConsumer) {
-	if !older.prune {
-		o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s is removed, without prune: what it has applied stays", older.name))
+// removed says what becomes of what a Kustomization has applied.
+func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
+	if !older.prune || !cs.Spec.Prune {
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays, as spec.prune says")
 		return
 	}
-	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s is removed: Flux deletes what it has applied, but for objects with prune: disabled", older.name))
+	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")
 	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed and prunes: what that ends is known in the cluster only",
 		older.name, older.artifact))
 }

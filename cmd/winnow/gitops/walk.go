@@ -94,6 +94,10 @@ func (w *walk) top(ctx context.Context) error {
 	n := &node{kustomization: directoryOf(w.cluster)}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
+	if !w.trees[""].isDir(w.cluster) {
+		n.outcome, n.state = evaluated, "no cluster"
+		return nil
+	}
 	const rounds = 3 // it may patch itself
 	for range rounds {
 		n.dir, n.outcome = w.cluster, pending
