@@ -29,8 +29,10 @@ type closure struct {
 	edited map[string][]byte
 	// shape is what is done to the objects of the remotes.
 	shape []string
-	// blocked says why the Kustomization cannot be built here; nil where it can.
-	blocked error
+	// blocked says why the Kustomization cannot be built here; nil where it can. incomplete says that it
+	// needs what is not in the repository.
+	blocked    error
+	incomplete bool
 
 	copies  int
 	visited map[string]*visit
@@ -75,6 +77,12 @@ func (c *closure) block(format string, args ...any) {
 	if c.blocked == nil {
 		c.blocked = fmt.Errorf(format, args...)
 	}
+}
+
+// lacks blocks the build by what is not in the repository.
+func (c *closure) lacks(file, field, value string) {
+	c.incomplete = true
+	c.block("%s: %s has %s, which is not in this repository, and nothing is fetched", file, field, value)
 }
 
 func (c *closure) directory(dir string) *visit {
@@ -239,7 +247,7 @@ func (c *closure) component(dir string, e entry) *visit {
 	name := path.Join(dir, e.value)
 	if isRemote(e.value) || c.tree.module(name) != "" {
 		c.files[e.value] = c.tree.module(name)
-		c.block("%s: the component %s is not in this repository, and nothing is fetched", dir, e.value)
+		c.lacks(dir, e.field, e.value)
 		return &visit{}
 	}
 	return c.directory(name)

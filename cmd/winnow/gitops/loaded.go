@@ -16,7 +16,7 @@ func (c *closure) loaded(dir, file string, e entry) string {
 	name := path.Join(dir, e.value)
 	if isRemote(e.value) || c.tree.module(name) != "" {
 		c.files[e.value] = c.tree.module(name)
-		c.block("%s: %s has %s, which is not in this repository, and nothing is fetched", file, e.field, e.value)
+		c.lacks(file, e.field, e.value)
 		return e.value
 	}
 	id := c.file(name)
@@ -53,7 +53,7 @@ func (c *closure) plugin(dir, file string, e entry) string {
 	case err != nil:
 		c.block("%s: %s: %w", file, e.field, err)
 	case address != "":
-		c.block("%s: %s has %s, which is not in this repository, and nothing is fetched", file, e.field, address)
+		c.lacks(file, e.field, address)
 	}
 	return digest(string(content))
 }

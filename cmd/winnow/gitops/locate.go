@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -70,11 +71,18 @@ func withoutUser(url string) string {
 func (w *walk) unrecognized(n *node, why string) error {
 	dir := within(".", n.path())
 	t := w.trees[""]
-	if len(w.selves) > 0 || !t.isDir(dir) {
+	if w.recognizes() || !t.isDir(dir) {
 		return errors.New(why)
 	}
 	n.state = digest(n.state, newClosure(t, dir, nil).digest())
 	return fmt.Errorf("%s; if it is this repository, pass --repository %s=.", why, nameOf(n.source()))
+}
+
+// recognizes reports whether a source of the cluster is this repository.
+func (w *walk) recognizes() bool {
+	return len(w.selves) > 0 || len(w.self.named) > 0 || slices.ContainsFunc(w.objects(), func(o Object) bool {
+		return o.group() == sourceGroup && w.self.remotes[addressOf(unstructuredString(o.Unstructured, "spec", "url"))] != ""
+	})
 }
 
 // ignoring returns the tree as the source has it.

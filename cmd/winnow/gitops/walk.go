@@ -292,9 +292,13 @@ func (n *node) label() string {
 	return "Kustomization " + n.name
 }
 
-// leads reports whether something that the node is built of may lead to a CatalogSelection.
+// leads reports whether something that the node is built of may lead to a CatalogSelection, or did so in
+// the base.
 func (w *walk) leads(n *node) bool {
-	if len(n.closure.remotes) > 0 {
+	if len(n.closure.remotes) > 0 || n.closure.incomplete {
+		return true
+	}
+	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
 		return true
 	}
 	return leads.MatchString(n.content()) || n.closure.has(leads.Match)
