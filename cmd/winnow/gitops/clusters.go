@@ -17,7 +17,11 @@ import (
 const maxScanned = 1 << 20
 
 // written is a Kustomization, or the sync of a FluxInstance, as it stands in a file.
-type written struct{ file, path string }
+type written struct {
+	file, path string
+	// sync is the source that the FluxInstance makes; nil for a Kustomization.
+	sync *unstructured.Unstructured
+}
 
 // dir that the file is in.
 func (w written) dir() string { return path.Dir(w.file) }
@@ -30,11 +34,17 @@ func contains(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// clustersIn returns the directories of the clusters at or below a path, sorted; none where no Flux
-// Kustomization is.
-func clustersIn(t *tree, name string) []string {
+// clusters are directories, each with the source that a FluxInstance makes for it; nil for none.
+type clusters map[string]*unstructured.Unstructured
+
+// dirs are the directories, sorted, without those in others.
+func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
+
+// clustersIn finds the clusters at or below a path; none where no Flux Kustomization is.
+func clustersIn(t *tree, name string) clusters {
+	found := clusters{}
 	if !t.isDir(name) {
-		return nil
+		return found
 	}
 	files := map[string]bool{}
 	for _, file := range t.yamls(name) {
@@ -43,12 +53,15 @@ func clustersIn(t *tree, name string) []string {
 	for file := range newClosure(t, name, nil).files {
 		files[file] = true
 	}
-	found := map[string]bool{}
 	var others []written
 	for _, w := range writtenIn(t, slices.Sorted(maps.Keys(files))) {
 		switch {
+		case w.sync != nil && t.isDir(w.path):
+			found[w.path] = w.sync
 		case w.itself() && t.isDir(w.path):
-			found[w.path] = true
+			if _, known := found[w.path]; !known {
+				found[w.path] = nil
+			}
 		default:
 			others = append(others, w)
 		}
@@ -57,14 +70,14 @@ func clustersIn(t *tree, name string) []string {
 	case name == ".":
 		starts(t, others, found)
 	case len(found) == 0 && len(others) > 0:
-		found[name] = true
+		found[name] = nil
 	}
-	return outermost(slices.Sorted(maps.Keys(found)))
+	return found
 }
 
 // starts adds the directories of Kustomizations that nothing in the repository applies.
-func starts(t *tree, others []written, found map[string]bool) {
-	candidates := map[string]bool{}
+func starts(t *tree, others []written, found clusters) {
+	candidates := clusters{}
 	for _, w := range others {
 		applied := slices.ContainsFunc(others, func(o written) bool {
 			return o.file != w.file && t.isDir(o.path) && contains(o.path, w.file)
@@ -73,7 +86,7 @@ func starts(t *tree, others []written, found map[string]bool) {
 			applied = applied || contains(dir, w.file)
 		}
 		if !applied {
-			candidates[w.dir()] = true
+			candidates[w.dir()] = nil
 		}
 	}
 	dirs := slices.Sorted(maps.Keys(candidates))
@@ -112,14 +125,19 @@ func writtenIn(t *tree, files []string) []written {
 		}
 		for _, o := range documentsOf(content) {
 			if follows(o) {
-				found = append(found, written{file, within(".", strings.TrimPrefix(path.Join("/", unstructuredString(o, "spec", "path")), "/"))})
+				found = append(found, written{file, pathOf(unstructuredString(o, "spec", "path")), nil})
 			}
-			if syncOf(o) != nil {
-				found = append(found, written{file, within(".", strings.TrimPrefix(path.Join("/", unstructuredString(o, "spec", "sync", "path")), "/"))})
+			if sync := syncOf(o); sync != nil {
+				found = append(found, written{file, pathOf(unstructuredString(o, "spec", "sync", "path")), sync})
 			}
 		}
 	}
 	return found
+}
+
+// pathOf cleans a path of a Kustomization, which cannot leave the repository.
+func pathOf(written string) string {
+	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))
 }
 
 // documentsOf returns the objects of a file that can be read.

@@ -3,7 +3,6 @@ package gitops
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -82,7 +81,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	if err != nil {
 		return nil, err
 	}
-	c := &comparer{base: older, head: newer, self: self, builds: &builder{done: map[string]built{}}, out: &Comparison{}, applied: map[string]bool{}}
+	c := &comparer{base: older, head: newer, self: self, builds: &builder{done: map[string]built{}}, out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
 	return c.compare(ctx, options)
 }
 
@@ -94,21 +93,26 @@ type comparer struct {
 	out        *Comparison
 	// applied are the files that Kustomizations are built of.
 	applied map[string]bool
+	// syncs are the sources that FluxInstances make, which may not be among what the cluster applies.
+	syncs clusters
 }
 
 func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, error) {
-	clusters := map[string]bool{}
+	found := clusters{}
 	paths := map[string]bool{}
 	for _, name := range options.Paths {
 		for _, t := range []*tree{c.base, c.head} {
 			c.out.Exists = c.out.Exists || t.exists(name)
-			for _, dir := range clustersIn(t, name) {
-				clusters[dir] = true
+			for dir, sync := range clustersIn(t, name) {
 				paths[name] = true
+				found[dir] = nil
+				if sync != nil {
+					c.syncs[dir] = sync
+				}
 			}
 		}
 	}
-	for _, dir := range outermost(slices.Sorted(maps.Keys(clusters))) {
+	for _, dir := range found.dirs() {
 		if err := c.cluster(ctx, dir); err != nil {
 			return nil, err
 		}
@@ -156,11 +160,11 @@ func (c *comparer) files(t *tree, state *State, options Options, paths map[strin
 
 // cluster evaluates a cluster in both commits.
 func (c *comparer) cluster(ctx context.Context, dir string) error {
-	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds}
+	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: c.syncs[dir]}
 	if err := base.run(ctx); err != nil {
 		return err
 	}
-	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, older: base}
+	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, sync: c.syncs[dir], older: base}
 	if err := head.run(ctx); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -88,11 +87,7 @@ func directoryOf(dir string) *kustomization {
 
 // path of the Kustomization in its repository.
 func (k *kustomization) path() string {
-	return strings.TrimPrefix(path.Join("/", k.spec.Path), "/")
-}
-
-func within(dir, name string) string {
-	return path.Join(".", dir, name)
+	return pathOf(k.spec.Path)
 }
 
 func (k *kustomization) source() types.NamespacedName {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 	n.state = digest(n.content(), n.vars.digest(), stateOf(source))
 	if dir, found := w.self.find(n.source()); found {
 		w.selves[name] = "--repository says so"
-		return w.ignoring(source), within(dir, n.path()), nil
+		return w.ignoring(source), path.Join(dir, n.path()), nil
 	}
 	switch {
 	case source == nil:
@@ -41,7 +42,7 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 		}
 	}
 	w.selves[name] = "the remote " + remote + " has its url"
-	return w.ignoring(source), within(".", n.path()), nil
+	return w.ignoring(source), n.path(), nil
 }
 
 func stateOf(source *Object) string {
@@ -69,7 +70,7 @@ func withoutUser(url string) string {
 // unrecognized says that a source is not known to be this repository. As long as none is, any may be,
 // and the state of the node is that of its path here, too.
 func (w *walk) unrecognized(n *node, why string) error {
-	dir := within(".", n.path())
+	dir := n.path()
 	t := w.trees[""]
 	if w.recognizes() || !t.isDir(dir) {
 		return errors.New(why)
@@ -80,7 +81,14 @@ func (w *walk) unrecognized(n *node, why string) error {
 
 // recognizes reports whether a source of the cluster is this repository.
 func (w *walk) recognizes() bool {
-	return len(w.selves) > 0 || len(w.self.named) > 0 || slices.ContainsFunc(w.objects(), func(o Object) bool {
+	if len(w.selves) > 0 || len(w.self.named) > 0 {
+		return true
+	}
+	sources := w.objects()
+	if w.sync != nil {
+		sources = append(sources, Object{Unstructured: w.sync})
+	}
+	return slices.ContainsFunc(sources, func(o Object) bool {
 		return o.group() == sourceGroup && w.self.remotes[addressOf(unstructuredString(o.Unstructured, "spec", "url"))] != ""
 	})
 }

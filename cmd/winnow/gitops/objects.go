@@ -19,12 +19,12 @@ const (
 
 // objects reads the files of a repository by their identifiers, each once.
 type objects struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
-	stderr *firstBytes
-	contents  map[string][]byte
-	bytes  int64
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out      *bufio.Reader
+	stderr   *firstBytes
+	contents map[string][]byte
+	bytes    int64
 }
 
 // open starts to read. The caller closes the objects.

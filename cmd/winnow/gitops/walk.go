@@ -3,7 +3,6 @@ package gitops
 import (
 	"context"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 
@@ -60,6 +59,8 @@ type walk struct {
 	tree    *tree
 	self    identity
 	builds  *builder
+	// sync is the source that a FluxInstance makes, which nothing of the cluster may apply; nil for none.
+	sync *unstructured.Unstructured
 	// older is the walk in the base, nil in the base.
 	older *walk
 
@@ -125,7 +126,7 @@ func (w *walk) itself(n *node) *kustomization {
 		if !follows(o.Unstructured) {
 			continue
 		}
-		if k, err := newKustomization(o.Unstructured); err == nil && path.Join(".", k.path()) == w.cluster {
+		if k, err := newKustomization(o.Unstructured); err == nil && k.path() == w.cluster {
 			return k
 		}
 	}
@@ -142,7 +143,7 @@ func (w *walk) adopt(n *node) {
 		}
 		name := nameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
 		k, err := newKustomization(o.Unstructured)
-		itself := err == nil && n.name == "" && path.Join(".", k.path()) == w.cluster
+		itself := err == nil && n.name == "" && k.path() == w.cluster
 		if known := w.nodes[name]; known != nil || itself || len(w.nodes) >= maxKustomizations {
 			if known != nil && known.object != nil && known.content() != (&kustomization{object: o.Unstructured}).content() {
 				w.notes = append(w.notes, fmt.Sprintf("%s: the Kustomization %s is there twice, and only one is followed: pass the directory of one cluster", w.cluster, name))
@@ -208,10 +209,13 @@ func (w *walk) find(group, kind string, name types.NamespacedName) *Object {
 			if o.is(group, kind, name) {
 				return &n.objects[i]
 			}
-			if made := syncOf(o.Unstructured); made != nil && (Object{Unstructured: made}).is(group, kind, name) {
-				return &Object{Unstructured: made, Cluster: w.cluster, Kustomization: n.name, File: o.File}
+			if made := (Object{Unstructured: syncOf(o.Unstructured)}); made.Unstructured != nil && made.is(group, kind, name) {
+				return &made
 			}
 		}
+	}
+	if made := (Object{Unstructured: w.sync}); w.sync != nil && made.is(group, kind, name) {
+		return &made
 	}
 	return nil
 }
