@@ -53,6 +53,9 @@ func newClosure(t *tree, dir string, components []string) *closure {
 		top.shape = append(top.shape, c.component(dir, entry{component, "components", asComponent}).shape...)
 	}
 	c.shape = top.shape
+	if len(c.files) > maxVisits {
+		c.block("it is built of more than %d files", maxVisits)
+	}
 	slices.Sort(c.remotes)
 	c.remotes = slices.Compact(c.remotes)
 	return c
@@ -165,6 +168,10 @@ func (c *closure) kustomization(found *visit, dir, file string) {
 	content, err := c.tree.read(file)
 	if err != nil {
 		c.block("%w", err)
+		return
+	}
+	if err := checkAliases(content); err != nil {
+		c.block("%s: %w", file, err)
 		return
 	}
 	k, err := parseKustomization(content)

@@ -19,7 +19,7 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 	source := w.source(n)
 	name := n.sourceName()
 	n.state = digest(n.content(), n.vars.digest(), stateOf(source))
-	if dir, found := w.self.find(n.source()); found {
+	if dir, found := w.self.find(n.source()); found && (source == nil || len(unstructuredString(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
 		w.selves[name] = "--repository says so"
 		return w.ignoring(source), path.Join(dir, n.path()), nil
 	}
@@ -28,6 +28,8 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 		return nil, "", w.unrecognized(n, name+" is not in this repository")
 	case n.spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
 		return nil, "", fmt.Errorf("its source is the %s", name)
+	case len(unstructuredString(source.Unstructured, "spec", "ignore")) > maxIgnore:
+		return nil, "", fmt.Errorf("%s has more than %d bytes in spec.ignore", name, maxIgnore)
 	case len(source.Unknown) > 0:
 		return nil, "", fmt.Errorf("its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
 	}

@@ -94,8 +94,10 @@ func listed(before, after *node) string {
 	return n.name
 }
 
+// equal reports whether a node is the same in both commits. One that was built on demand in one of them
+// is as well.
 func equal(before, after *node) bool {
-	return before != nil && after != nil && before.state == after.state && before.outcome == after.outcome
+	return before != nil && after != nil && before.state == after.state
 }
 
 // node reports one that could not be evaluated: a note if it is the same in both commits, and unknown

@@ -13,6 +13,12 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
+// Bounds of what is ignored: each pattern is held against each file.
+const (
+	maxPatterns = 2_000
+	maxIgnore   = 64 << 10 // bytes of spec.ignore
+)
+
 // tree is what Flux would have in an artifact of a commit: without symbolic links, and without what is
 // ignored.
 type tree struct {
@@ -52,6 +58,9 @@ func (g Git) tree(ctx context.Context, commit string, objects *objects) (*tree, 
 			return nil, err
 		}
 		t.patterns = append(t.patterns, sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))...)
+	}
+	if len(t.patterns) > maxPatterns {
+		return nil, fmt.Errorf("%s: more than %d patterns in files %s", short(commit), maxPatterns, sourceignore.IgnoreFile)
 	}
 	t.list()
 	return t, nil
