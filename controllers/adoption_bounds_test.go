@@ -49,18 +49,26 @@ func TestWhatIsNotAdopted(t *testing.T) {
 	}
 }
 
-// KKP's own operator would fight with Flux over it.
+// The platform's own controllers would write their versions back.
 func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
-	e := newEnvironment(t)
-	e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{platformLabel: "operator"}) })
-	source := e.source(applications(t, e.own("argocd nginx")))
-	e.selection("kkp", guarded)
-	cs := e.nothingYet("Adoption")
-	e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
-		Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
-	}})
-	e.approve(source.Digest)
-	e.good()
+	for _, test := range []struct{ name, label, value string }{
+		{"of KKP's operator", platformLabel, "operator"},
+		{"of the application-catalog-manager", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager"},
+		{"of KKP's catalog manager", "applicationcatalog.k8c.io/managed-by", "KKP"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEnvironment(t)
+			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{test.label: test.value}) })
+			source := e.source(applications(t, e.own("argocd nginx")))
+			e.selection("kkp", guarded)
+			cs := e.nothingYet("Adoption")
+			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
+				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
+			}})
+			e.approve(source.Digest)
+			e.good()
+		})
+	}
 }
 
 func TestManyLiveDefinitionsAreRead(t *testing.T) {

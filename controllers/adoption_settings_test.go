@@ -59,23 +59,3 @@ func TestAnAdoptionNamesWhatElseIsReplaced(t *testing.T) {
 		})
 	}
 }
-
-// The application-catalog-manager would write its versions back.
-func TestADefinitionOfTheCatalogManagerIsHeld(t *testing.T) {
-	for _, value := range []string{"application-catalog-manager", "KKP"} {
-		t.Run(value, func(t *testing.T) {
-			e := newEnvironment(t)
-			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) {
-				u.SetLabels(map[string]string{"applicationcatalog.k8c.io/managed-by": value})
-			})
-			source := e.source(applications(t, e.own("argocd nginx")))
-			e.selection("kkp", guarded)
-			cs := e.nothingYet("Adoption")
-			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
-				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
-			}})
-			e.approve(source.Digest)
-			e.good()
-		})
-	}
-}

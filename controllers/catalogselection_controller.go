@@ -77,12 +77,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case !cs.DeletionTimestamp.IsZero():
 		return quietConflict(r.finalize(ctx, cs))
 	case cs.Spec.Suspend:
-		r.Pushes.forget(req.NamespacedName)
-		r.Cluster.Withdraw(ctx, cs)
-		// Kustomizations go on, so bypassed definitions have to be marked all the same.
-		_, again, err := r.Cluster.Attend(ctx, cs)
-		ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-		return ctrl.Result{RequeueAfter: again}, err
+		return r.suspended(ctx, cs)
 	}
 	defer r.Cluster.Evaluated(ctx, cs)
 	if err := r.addFinalizer(ctx, cs); err != nil {
@@ -91,7 +86,34 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	found, before := cs.DeepCopy(), cs.DeepCopy()
 	this := &attempt{start: start}
 	err = r.reconcile(ctx, before, cs, this)
-	consumed, again, attended := r.Cluster.Attend(ctx, cs)
+	return r.conclude(ctx, found, before, cs, this, err)
+}
+
+// suspended publishes nothing. Kustomizations go on, so bypassed definitions have to be marked all the
+// same, and moves end.
+func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
+	r.Pushes.forget(client.ObjectKeyFromObject(cs))
+	r.Cluster.Withdraw(ctx, cs)
+	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
+	around, err := r.Cluster.Observe(ctx, cs)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	again, err := r.Cluster.Attend(ctx, cs, around)
+	return ctrl.Result{RequeueAfter: again}, err
+}
+
+// conclude does what is due on the cluster, whether or not the selection was published, and reports
+// both. err says why it was not.
+func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
+	this *attempt, err error) (ctrl.Result, error) {
+	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // until something better is known
+	var again time.Duration
+	around, attended := r.Cluster.Observe(ctx, cs)
+	if attended == nil {
+		err = r.yield(ctx, before, cs, around, err)
+		again, attended = r.Cluster.Attend(ctx, cs, around)
+	}
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
 		return ctrl.Result{}, ctx.Err()
@@ -99,14 +121,13 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if isConflict(err) {
 		return quietConflict(err)
 	}
+	if attended == nil {
+		applied = around.Consumers.Applied(revisionOf(cs))
+	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
-	o.names = this.names
+	o.names, o.applied, o.pushed = this.names, applied, r.push(cs)
 	o.soon(again)
-	o.applied, o.pushed = consumed.Applied(revisionOf(cs)), r.push(cs)
-	if attended != nil {
-		o.applied = conditions.Get(cs, v1alpha1.AppliedCondition) // nothing better is known
-	}
 	result, err := r.finish(ctx, found, before, cs, o, err)
 	if attended != nil {
 		return ctrl.Result{}, errors.Join(err, attended)
@@ -118,7 +139,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 // is looked at again.
 const conflictDelay = 200 * time.Millisecond
 
-// isConflict says whether the cache was behind the API server: an object was changed, or was
+// isConflict reports whether the cache was behind the API server: an object was changed, or was
 // created, in the meantime.
 func isConflict(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
@@ -164,40 +185,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
 		}
 	}
-	if contested := r.yield(ctx, before, cs); contested != nil && (err == nil || waits(err)) {
-		return contested
-	}
 	return err
-}
-
-// waits reports whether a selection still wants to publish what it has rendered, once others let it.
-func waits(err error) bool {
-	var conflict *cluster.ConflictError
-	var handover *cluster.HandoverError
-	return errors.As(err, &conflict) || errors.As(err, &handover)
-}
-
-// yield takes the artifact out of the ExternalArtifact when others hold what it serves: both would have
-// Flux apply theirs, in turns. Flux deletes nothing then. It is the one exception to that what was
-// served stays served.
-func (r *CatalogSelectionReconciler) yield(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
-	if cs.Status.Artifact == nil || cs.Status.Withheld != "" || ctx.Err() != nil {
-		return nil
-	}
-	contested := r.Cluster.Contested(ctx, cs)
-	var conflict *cluster.ConflictError
-	if !errors.As(contested, &conflict) {
-		return fail(v1alpha1.StorageFailedReason, contested)
-	}
-	cs.Status.Withheld = v1alpha1.ConflictReason
-	if err := r.patchStatus(ctx, before, cs); err != nil {
-		return err
-	}
-	cs.DeepCopyInto(before)
-	if err := r.announce(ctx, cs); err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
-	}
-	return contested
 }
 
 // keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:

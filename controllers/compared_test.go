@@ -184,7 +184,7 @@ func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 }
 
 // TestABypassIsNotStrippedByWhoDoesNotHoldIt: a tenant's selection with bypass: Ignore and no Kustomization,
-// one that is only held, and one that acts elsewhere took the mark off again and again.
+// one that is only held, and one that acts elsewhere leave the mark where it is.
 func TestABypassIsNotStrippedByWhoDoesNotHoldIt(t *testing.T) {
 	ignore := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Bypass = v1alpha1.BypassIgnore }
 	for _, test := range []struct {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 const (
@@ -49,7 +50,7 @@ func TestTheStatusTellsOfConsumers(t *testing.T) {
 	c.reports("zeta", revision)
 	cs = c.look()
 	c.equal("Applied", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),
-		"True Succeeded: applied by 3 of 3 Kustomizations, revision "+shortRevision(revision))
+		"True Succeeded: applied by 3 of 3 Kustomizations, revision "+bounds.ShortRevision(revision))
 	c.catalog("argocd", "nginx")
 	cs = c.look()
 	c.equal("Applied of the next revision", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),

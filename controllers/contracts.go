@@ -36,7 +36,7 @@ type judgement struct {
 // maxJudged bounds the number of judgements that are kept.
 const maxJudged = 4096
 
-// hasContract says whether the manifest decides what of the source is the catalog.
+// hasContract reports whether the manifest decides what of the source is the catalog.
 func (s observedSource) hasContract() bool {
 	return s.kind == sourcev1.OCIRepositoryKind && s.format != v1alpha1.FormatApplications
 }
@@ -103,7 +103,7 @@ func (c *Catalogs) judge(ctx context.Context, source observedSource) (*carrier, 
 	return carried, nil
 }
 
-// copied says whether source-controller copied the layer as it is.
+// copied reports whether source-controller copied the layer as it is.
 func (s observedSource) copied() bool {
 	selector := s.repository.Status.ObservedLayerSelector
 	return selector != nil && selector.Operation == sourcev1.OCILayerCopy

@@ -50,7 +50,7 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	return ctrl.Result{}, nil
 }
 
-// serves says whether the ExternalArtifact names an archive of this storage. The cache may be behind
+// serves reports whether the ExternalArtifact names an archive of this storage. The cache may be behind
 // whoever patches it.
 func (r *CatalogSelectionReconciler) serves(ctx context.Context, key types.NamespacedName) (bool, error) {
 	announced := &sourcev1.ExternalArtifact{}

@@ -8,7 +8,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 )
 
-// The wait of 30 s begins with the edit, not with one of the same content that was taken back long ago.
+// An edit that was taken back, and is made again, waits for SettleDelay once more.
 func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	const before = "argocd:gold nginx:silver"
 	e, good := publishGuarded(t, before, tierRefs("gold", "silver"))

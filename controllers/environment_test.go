@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -226,24 +225,6 @@ func (e *environment) push() {
 	}
 }
 
-// logLines are written by several goroutines.
-type logLines struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (l *logLines) add(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.lines = append(l.lines, line)
-}
-
-// everythingWritten returns all that the reconciler has logged, sent as events and written to the API
-// server.
-func (e *environment) everythingWritten() string {
-	return strings.Join(slices.Concat(e.log.lines, e.events.said, e.traffic.bodies), "\n")
-}
-
 // reconcile returns the selection afterwards; an error fails the test.
 func (e *environment) reconcile(name string) *v1alpha1.CatalogSelection {
 	e.Helper()
@@ -313,23 +294,4 @@ func (e *environment) equal(what string, got, want any) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	e.Errorf("%s: got\n%s\nwant\n%s", what, strings.Join(a, "\n"), strings.Join(b, "\n"))
-}
-
-// recorder records events as "<Type> <Reason> <kind> <name>", and the last message.
-type recorder struct {
-	mu      sync.Mutex
-	events  []string
-	message string
-	notes   map[string]string
-	// said has every event whole.
-	said []string
-}
-
-// take returns the events since the last call.
-func (r *recorder) take() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	taken := r.events
-	r.events = nil
-	return taken
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 // sendEvents tells about a new revision, and about a failure or a hold that was not told yet.
@@ -44,7 +45,7 @@ func (r *CatalogSelectionReconciler) tellPushed(before, after *v1alpha1.CatalogS
 	}
 }
 
-// told says whether the conditions that report trouble said the same before. The message of what
+// told reports whether the conditions that report trouble said the same before. The message of what
 // is retried may name ports and temporary files, and differ every time. Of what is held, only the
 // revision and the reasons count, and that nothing is served any more.
 func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
@@ -64,7 +65,7 @@ func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
 }
 
 func (r *CatalogSelectionReconciler) sendEvent(cs *v1alpha1.CatalogSelection, eventType string, o outcome) {
-	message := truncate(o.message, maxEventMessage)
+	message := bounds.Truncate(o.message, bounds.EventMessage)
 	r.AnnotatedEventf(cs, eventMetadata(v1alpha1.GroupVersion.Group, cs), eventType, o.reason, "%s", message)
 	if cs.Status.Artifact == nil {
 		return

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 var errUnavailable = errors.New("the API server is not available")
@@ -184,9 +185,9 @@ func TestASelectionMustNotBeItsOwnSource(t *testing.T) {
 func TestMessagesAreBounded(t *testing.T) {
 	e := newEnvironment(t)
 	cs := e.selection("kkp")
-	o := outcome{reason: v1alpha1.InvalidCatalogReason, message: strings.Repeat("x", maxConditionMessage+1), stalled: true}
+	o := outcome{reason: v1alpha1.InvalidCatalogReason, message: strings.Repeat("x", bounds.ConditionMessage+1), stalled: true}
 	o.report(cs)
 	e.reconciler.sendEvents(e.get("kkp"), cs, o)
-	e.equal("bytes of the condition", len(conditions.GetMessage(cs, meta.ReadyCondition)), maxConditionMessage)
-	e.equal("bytes of the event", len(e.events.message), maxEventMessage)
+	e.equal("bytes of the condition", len(conditions.GetMessage(cs, meta.ReadyCondition)), bounds.ConditionMessage)
+	e.equal("bytes of the event", len(e.events.message), bounds.EventMessage)
 }

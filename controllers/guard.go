@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -25,8 +26,8 @@ type loadedSource struct {
 //
 // What is compared with: the record of the last publication. What the selection does not publish
 // yet is compared with what lives in the cluster instead, because server-side apply replaces
-// spec.versions as a whole. Until something is served, or where there is no record, so are the inventories of
-// the Kustomizations, which delete what they have and the render lacks.
+// spec.versions as a whole. Until something is served, or where there is no record, the render is also
+// compared with the inventories of the Kustomizations, which delete what they have and the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
 	needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
 	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
@@ -99,7 +100,7 @@ func (h *holdError) Error() string {
 		if reason.Application != "" {
 			part = reason.Application + ": " + part
 		}
-		part = truncate(part, max(room-used, room/10))
+		part = bounds.Truncate(part, max(room-used, room/10))
 		used += len(part)
 		parts = append(parts, part)
 	}
@@ -126,7 +127,7 @@ func boundReasons(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
 	for i, reason := range reasons[:min(len(reasons), maxHeldReasons)] {
 		budget -= len(reason.Application) + len(reason.Message)
 		for j, version := range reason.Versions {
-			reason.Versions[j] = truncate(version, maxHeldVersionBytes)
+			reason.Versions[j] = bounds.Truncate(version, maxHeldVersionBytes)
 			budget -= len(reason.Versions[j])
 		}
 		if budget < 0 {
@@ -139,7 +140,7 @@ func boundReasons(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
 func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v1alpha1.HeldReason) error {
 	status := v1alpha1.HeldStatus{
 		Revision: originMetadata(p.observed)[originRevision],
-		Total:    count(len(reasons)),
+		Total:    bounds.Count(len(reasons)),
 		Reasons:  boundReasons(reasons),
 	}
 	if p.result != nil {
@@ -157,7 +158,7 @@ func holdEmpty(cs *v1alpha1.CatalogSelection, p *proposal, err error) error {
 		return err
 	}
 	return hold(cs, p, refused.Reason, []v1alpha1.HeldReason{{
-		Reason: refused.Reason, Message: truncate(refused.Error(), maxEventMessage),
+		Reason: refused.Reason, Message: bounds.Truncate(refused.Error(), bounds.EventMessage),
 	}})
 }
 
@@ -165,7 +166,7 @@ func holdEmpty(cs *v1alpha1.CatalogSelection, p *proposal, err error) error {
 func heldReasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
 	reasons := guard.Reasons(changes, decided)
 	for i := range reasons {
-		reasons[i].Message = truncate(reasons[i].Message, maxEventMessage)
+		reasons[i].Message = bounds.Truncate(reasons[i].Message, bounds.EventMessage)
 	}
 	return reasons
 }

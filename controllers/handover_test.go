@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
+// countingReader counts the lists of Kustomizations.
 type countingReader struct {
 	client.Reader
 	lists int
@@ -25,7 +26,7 @@ func (r *countingReader) List(ctx context.Context, list client.ObjectList, opts 
 	return r.Reader.List(ctx, list, opts...)
 }
 
-// Marks that cannot be removed, because the giver's Kustomization is suspended, cost a list of all Kustomizations each, every 5 s.
+// Marks that cannot be removed yet are looked at every keptRetry: all of them in one list of Kustomizations.
 func TestStuckMarksDoNotListKustomizationsOnceEach(t *testing.T) {
 	names := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
 	c := newCluster(t)
@@ -51,7 +52,8 @@ func TestStuckMarksDoNotListKustomizationsOnceEach(t *testing.T) {
 	}
 }
 
-// Another process (the next leader, another shard) sets marks by the same manager between read and write.
+// Another process, the next leader or another shard, sets a mark by the same field manager between the read
+// and the write of this one, which keeps that mark.
 func TestMarksOfAnotherProcessAreNotStripped(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
@@ -74,8 +76,7 @@ func TestMarksOfAnotherProcessAreNotStripped(t *testing.T) {
 	c.equal("the mark of the bypass that another process has set", c.live("argocd").GetAnnotations()[reconcileAnnotation], disabled)
 }
 
-// A ring of three.
-func TestARingOfThree(t *testing.T) {
+func TestThreeSelectionsSwapInARing(t *testing.T) {
 	for _, order := range [][]string{{"alpha", "beta", "gamma"}, {"gamma", "beta", "alpha"}, {"beta", "gamma", "alpha"}} {
 		t.Run(order[0]+order[1], func(t *testing.T) {
 			c := moving(t)
@@ -102,7 +103,8 @@ func TestARingOfThree(t *testing.T) {
 	}
 }
 
-// Two that wait at the barrier wake each other without an end, while a third one is slow.
+// While a third one is slow, two selections that wait for the evaluation of others do not enqueue each other
+// again and again.
 func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("a1", "a2", "b1", "b2", "s")
@@ -119,7 +121,6 @@ func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	c.change("alpha", without("a1", "b1", "b2", "s"))
 	c.change("beta", without("b1", "a1", "a2", "s"))
 	c.settle("alpha", "beta")
-	t.Log(c.message("alpha"), "|", c.message("beta"))
 	count := 0
 	for range 30 {
 		woken := slices.DeleteFunc(c.woken(), func(n string) bool { return n == "slow" })
@@ -134,8 +135,8 @@ func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	}
 }
 
-// A tenant that may apply nothing keeps the platform from publishing for as long as it likes: each new selection of its
-// is first in the line again.
+// The selections of a tenant whose Kustomizations apply nothing reserve nothing against the platform, which
+// has applied something, however often the tenant creates another one.
 func TestATenantThatMayApplyNothingReservesNothingForEver(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
@@ -161,12 +162,12 @@ func TestATenantThatMayApplyNothingReservesNothingForEver(t *testing.T) {
 		c.reconciled(next[i])
 		c.settle(next[i+1], "kkp")
 	}
-	t.Log(c.message("kkp"))
 	c.equal("conditions of the platform after 27 minutes", conditionsOf(c.get("kkp")), []string{"Ready=True Succeeded"})
 }
 
-// A status that is wiped, with an ExternalArtifact that names the archive of somebody else.
-func TestABaselineIsOnesOwn(t *testing.T) {
+// Where the status is wiped, and the ExternalArtifact names the archive of another selection, that archive
+// is not read: the names in it are not for the readers of this one's status.
+func TestTheArchiveOfAnotherSelectionIsNoBaseline(t *testing.T) {
 	c := newCluster(t)
 	n := c.neighbor()
 	n.catalog("argocd", "secret-project")
@@ -188,5 +189,56 @@ func TestABaselineIsOnesOwn(t *testing.T) {
 	c.restart()
 	c.awaitCaches()
 	_, _ = c.tryReconcile("kkp")
-	c.equal("told of what is not ours", lost(c.get("kkp")), []string{"BaselineLost "})
+	c.equal("held", lost(c.get("kkp")), []string{"BaselineLost "})
+}
+
+func TestWhatMovesIsNotDeleted(t *testing.T) {
+	c := moving(t)
+	uid := c.live("argocd").GetUID()
+	c.change("alpha", without("argocd", "nginx", "falco"))
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish })
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.equal("kept", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha")
+	c.rounds("alpha", "beta")
+	c.equal("kept while nobody has applied it", c.kept("argocd"), disabled)
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.equal("kept once it was applied", c.kept("argocd"), "")
+	if got := c.live("argocd").GetUID(); got != uid {
+		t.Errorf("it is another object: %s, not %s", got, uid)
+	}
+}
+
+// TestAMarkStaysWhileAnotherInventoryHasTheObject: its Kustomization may be on its way with what it had.
+func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
+	c := moving(t)
+	c.change("alpha", func(cs *v1alpha1.CatalogSelection) {
+		without("argocd", "nginx")(cs)
+	})
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.equal("kept while the giver has it", c.kept("argocd"), disabled)
+	c.flux("alpha", "alpha", "falco")
+	c.rounds("alpha", "beta")
+	c.equal("kept afterwards", c.kept("argocd"), "")
+}
+
+func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.ready("beta")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.flux("alpha", "alpha", "falco")
+	c.equal("the definition", c.live("argocd") != nil, true)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 )
 
-// An approval that came too late: v3 was published instead. Months later the tag goes back to v2.
+// v2 was held, and v3 was published before v2 was approved. The approval is used up by then, and releases
+// nothing when the tag goes back to v2.
 func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	second := e.source(applications(t, "argocd"))
@@ -28,7 +29,8 @@ func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
 	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0", "Removal tempo 1.0.0"})
 }
 
-// A move whose receiver is unhealthy leaves its mark, and the removal from there never happens.
+// An unhealthy receiver leaves the mark of a move on what it has applied. Its next reviewed removal takes
+// the mark off, so that Flux deletes the object.
 func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
@@ -46,7 +48,7 @@ func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c.equal("what was excluded", c.kept("argocd"), "gone")
 }
 
-// A1 end to end: what the tag names makes a push worker ask addresses of the cluster.
+// A push reads what its tag names. A kustomization.yaml in there makes it fetch nothing.
 func TestAPushAsksNoAddressThatATagNames(t *testing.T) {
 	var asked []string
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

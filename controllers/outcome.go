@@ -3,7 +3,6 @@ package controllers
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -11,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -100,7 +100,7 @@ type outcome struct {
 //	AccessDenied, Invalid*, NameConflict,
 //	ContractViolated                              False  Stalled      next change
 //	VerificationFailed                            False  Stalled      next change of the source
-//	Conflict                                      False  Stalled      next change of the other, and soon
+//	Conflict                                      False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
@@ -143,25 +143,16 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	if s == nil || a == nil {
 		return ""
 	}
-	message := fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, shortRevision(a.Revision))
+	message := fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, bounds.ShortRevision(a.Revision))
 	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
 		message += "; the ExternalArtifact names no artifact until a Kustomization uses it"
 	}
 	return message
 }
 
-// shortRevision cuts the checksum of a revision to twelve digits, as far as people need it.
-func shortRevision(revision string) string {
-	const digits = 12
-	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
-		return revision[:i+1+digits]
-	}
-	return revision
-}
-
 // report writes the outcome into the conditions of the selection.
 func (o outcome) report(cs *v1alpha1.CatalogSelection) {
-	message := truncate(o.message, maxConditionMessage)
+	message := bounds.Truncate(o.message, bounds.ConditionMessage)
 	switch {
 	case o.held != nil:
 		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
@@ -212,25 +203,6 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	typed := *condition
 	typed.Type = conditionType
 	conditions.Set(cs, &typed)
-}
-
-// maxConditionMessage bounds the message of a condition, in bytes: a catalog with thousands of
-// violations must not fill etcd. maxEventMessage is the API's limit for events.
-const (
-	maxConditionMessage = 8 << 10
-	maxEventMessage     = 1000
-)
-
-// truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
-func truncate(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("...")
-	for cut > 0 && s[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "..."
 }
 
 // conflictRetry is how soon a conflict is looked at again: a reservation may have run out.

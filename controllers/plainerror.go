@@ -9,6 +9,8 @@ import (
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 // plainError is an error of a registry as it may be told: without secrets, and without text that the
@@ -54,7 +56,7 @@ func (c *connection) plain(err error) error {
 		}
 		return r
 	}, text)
-	return &plainError{text: truncate(text, maxRegistryError), err: err}
+	return &plainError{text: bounds.Truncate(text, maxRegistryError), err: err}
 }
 
 // describe says what a registry has answered, and what to do about it.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -29,12 +30,13 @@ type publication struct {
 	names *unmatchedNames
 }
 
-// sameInputs says whether both were rendered from the same.
+// sameInputs reports whether both were rendered by the same spec from the same artifacts, for the same
+// request.
 func (a publication) sameInputs(b publication) bool {
 	return a.sameSources(b) && a.requested == b.requested
 }
 
-// sameSources says whether both were rendered by the same spec from the same artifacts.
+// sameSources reports whether both were rendered by the same spec from the same artifacts.
 func (a publication) sameSources(b publication) bool {
 	return a.uid == b.uid && a.generation == b.generation && slices.Equal(a.sources, b.sources)
 }
@@ -117,6 +119,9 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.Ca
 	}
 	p.result, err = render.Render(ctx, selectionSources(p.loaded), p.options)
 	this.found(p.result, err, p.loaded, p.options)
+	if reasonOf(err) == v1alpha1.EmptyResultReason {
+		r.Cluster.Want(cs, consumed, nil)
+	}
 	if err != nil {
 		return holdEmpty(cs, p, err)
 	}
@@ -179,7 +184,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	published, _ := PublishedDefinitions(cs)
 	recordPublication(cs, &artifact, p.result, p.next.sources, time.Since(p.start))
 	if revisionOf(before) != artifact.Revision {
-		cs.Status.Summary.SourceChanges = count(len(sourceChanges(published, p.result.Definitions)))
+		cs.Status.Summary.SourceChanges = bounds.Count(len(sourceChanges(published, p.result.Definitions)))
 	}
 	cs.Status.Published = packed
 	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,

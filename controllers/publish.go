@@ -66,7 +66,7 @@ func originMetadata(sources []observedSource) map[string]string {
 	return map[string]string{originRevision: strings.Join(parts, ",")}
 }
 
-// intact says whether the storage has, in the directory of the selection, the very bytes of
+// intact reports whether the storage has, in the directory of the selection, the very bytes of
 // the artifact in its status.
 func (r *CatalogSelectionReconciler) intact(cs *v1alpha1.CatalogSelection) bool {
 	artifact := cs.Status.Artifact

@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 	"time"
 
@@ -230,17 +229,5 @@ func TestASelectionThatIsGoneIsNotAnError(t *testing.T) {
 	e := newEnvironment(t)
 	if result, err := e.tryReconcile("none"); err != nil || !result.IsZero() {
 		t.Errorf("Reconcile() = %v, %v", result, err)
-	}
-}
-
-func TestHumansSeeAllThatMatters(t *testing.T) {
-	if got := shortRevision("latest@sha256:" + strings.Repeat("ab", 32)); got != "latest@sha256:abababababab" {
-		t.Errorf("shortRevision() = %q", got)
-	}
-	if got := truncate("aé", 4); got != "aé" {
-		t.Errorf("truncate() = %q", got)
-	}
-	if got := truncate("ééé", 5); got != "é..." {
-		t.Errorf("truncate() = %q", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -135,7 +136,7 @@ func (job pushJob) compare(ctx context.Context, to *connection, m v1.Manifest) e
 	if len(held) == 0 {
 		return nil
 	}
-	hold := &holdError{status: v1alpha1.HeldStatus{Total: count(len(held)), Reasons: heldReasons(held, selection.Result{})}}
+	hold := &holdError{status: v1alpha1.HeldStatus{Total: bounds.Count(len(held)), Reasons: heldReasons(held, selection.Result{})}}
 	return &pushHeld{guard.MostSerious(held), "what the tag names has more: " + hold.Error() + job.release()}
 }
 
@@ -165,7 +166,7 @@ func (r *CatalogSelectionReconciler) push(cs *v1alpha1.CatalogSelection) *metav1
 	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
 		return known // a restart, and the registry is being looked at
 	case !done:
-		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", shortRevision(job.revision), job.access.url)
+		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", bounds.ShortRevision(job.revision), job.access.url)
 	case errors.As(result.err, &held):
 		return conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
 	case errors.As(result.err, &conflict):
@@ -174,11 +175,11 @@ func (r *CatalogSelectionReconciler) push(cs *v1alpha1.CatalogSelection) *metav1
 		return conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
 	}
 	cs.Status.Push = &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
-	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", shortRevision(job.revision), result.url)
+	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortRevision(job.revision), result.url)
 }
 
 func pushFailure(job pushJob, err error) string {
-	return truncate(fmt.Sprintf("pushing %s to %s: %v", shortRevision(job.revision), job.access.url, err), maxConditionMessage)
+	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortRevision(job.revision), job.access.url, err), bounds.ConditionMessage)
 }
 
 // pushJob says what is to be pushed. An artifact that is pushed already keeps the sources that its
@@ -204,7 +205,7 @@ func (r *CatalogSelectionReconciler) pushJob(cs *v1alpha1.CatalogSelection) push
 	return job
 }
 
-// isPushed says whether the status has the job done.
+// isPushed reports whether the status has the job done.
 func (job pushJob) isPushed(status *v1alpha1.PushStatus) bool {
 	return status != nil && status.Revision == job.revision && strings.HasPrefix(status.URL, job.access.url+"@")
 }

@@ -152,7 +152,7 @@ func (p *Pushes) tryPush(ctx context.Context, job pushJob) (url string, err erro
 	return p.push(ctx, job)
 }
 
-// record keeps the result, unless something else is wanted by now, and says whether it is news.
+// record keeps the result, unless something else is wanted by now, and reports whether it is news.
 func (p *Pushes) record(key types.NamespacedName, job pushJob, result pushResult) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,82 +1,20 @@
 package controllers
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/fluxcd/pkg/runtime/conditions"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"oras.land/oras-go/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/archive"
 )
-
-// pushing is an environment whose selection "kkp" is pushed to a registry behind a front.
-type pushing struct {
-	*environment
-	front *front
-}
-
-func newPushing(t *testing.T, edit ...func(*v1alpha1.CatalogSelection)) *pushing {
-	t.Helper()
-	p := &pushing{newEnvironment(t), newFront(t)}
-	p.source(applications(t, "argocd nginx"))
-	pushed := func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Push = &v1alpha1.Push{URL: p.url(), Tags: []string{"stable", "latest"}, Insecure: true}
-	}
-	p.selection("kkp", append([]func(*v1alpha1.CatalogSelection){pushed}, edit...)...)
-	return p
-}
-
-func (p *pushing) url() string {
-	return fmt.Sprintf("oci://%s/%s/catalog", p.front.host(), p.namespace)
-}
-
-// settle publishes, pushes and reports.
-func (p *pushing) settle() *v1alpha1.CatalogSelection {
-	p.Helper()
-	p.reconcile("kkp")
-	p.push()
-	return p.reconcile("kkp")
-}
-
-// condition returns the condition Pushed as text.
-func (p *pushing) condition() string {
-	p.Helper()
-	c := conditions.Get(p.get("kkp"), v1alpha1.PushedCondition)
-	if c == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
-}
-
-// again does what failed, or is due, once more.
-func (p *pushing) again() {
-	p.reconciler.Pushes.queue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
-	p.push()
-	p.reconcile("kkp")
-}
-
-// tagged returns the manifest that a tag names, past the front, and its digest.
-func (p *pushing) tagged(tag string) (string, v1.Manifest) {
-	p.Helper()
-	descriptor, raw, err := registry.FetchManifest(p.Context(), p.repositoryAt(registryHost), tag)
-	if err != nil {
-		p.Fatal(err)
-	}
-	var m v1.Manifest
-	if err := json.Unmarshal(raw, &m); err != nil {
-		p.Fatal(err)
-	}
-	return descriptor.Digest.String(), m
-}
 
 func TestWhatIsServedIsPushed(t *testing.T) {
 	p := newPushing(t)
@@ -92,7 +30,7 @@ func TestWhatIsServedIsPushed(t *testing.T) {
 		URL: p.url() + "@" + pushed, Revision: cs.Status.Artifact.Revision,
 		Sources: cs.Status.Sources[0].Revision, Tags: []string{"stable", "latest"},
 	})
-	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", shortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
+	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", bounds.ShortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
 	p.equal("events", p.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	p.equal("artifactType", m.ArtifactType, "application/vnd.winnow.rendered.v1")
 	p.equal("annotations", m.Annotations, map[string]string{

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -46,7 +47,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, before, cs *v1
 		return err
 	}
 	if result.Revision != cs.Status.Artifact.Revision {
-		return fmt.Errorf("rendering it once more gives %s", shortRevision(result.Revision))
+		return fmt.Errorf("rendering it once more gives %s", bounds.ShortRevision(result.Revision))
 	}
 	artifact, err := r.store(cs, result, observed)
 	if err != nil {

@@ -3,10 +3,14 @@ package controllers
 import (
 	"testing"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// What is bypassed when it moves loses its mark with the bypass, before the giver's Kustomization has looked.
+// A bypassed definition moves, and its bypass ends before the giver's Kustomization has applied the new
+// artifact. The mark of the move stays, so that Flux does not delete it.
 func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c := moving(t)
 	c.bypass("argocd")
@@ -17,14 +21,14 @@ func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c.ready("alpha", "beta")
 	c.unlabel("argocd", v1alpha1.BypassLabel)
 	c.rounds("alpha", "beta")
-	t.Log(c.live("argocd").GetAnnotations())
 	c.flux("alpha", "alpha", "falco")
 	if c.live("argocd") == nil {
 		t.Error("argocd is deleted, and beta installs it anew")
 	}
 }
 
-// The giver has published without it, and its Kustomization has not applied that yet, when another one wants it.
+// The giver has published without an application, and its Kustomization has not applied that yet. Another
+// selection that takes the application then marks it.
 func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
@@ -39,7 +43,7 @@ func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
 	}
 }
 
-// What the receiver is going to render is not known when the giver publishes.
+// What leaves is marked while it is not known what a receiver is going to render.
 func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -68,12 +72,87 @@ func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 				_, _ = c.tryReconcile("alpha")
 				c.awaitCaches()
 			}
-			t.Log(conditionsOf(c.get("alpha")), conditionsOf(c.get("beta")))
 			c.ready("alpha")
 			c.flux("alpha", "alpha", "falco")
 			if c.live("argocd") == nil {
 				t.Error("argocd is deleted, and the receiver installs it anew")
 			}
 		})
+	}
+}
+
+// An empty result is held, and says all the same that nothing is wanted.
+func TestWhoSelectsNothingReceivesNothing(t *testing.T) {
+	c := moving(t)
+	c.change("beta", without("argocd", "nginx", "falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha", "beta", "alpha")
+	c.ready("alpha")
+	if held := c.get("beta").Status.Held; held == nil {
+		t.Fatal("beta is not held, though it selects nothing")
+	}
+	c.flux("alpha", "alpha", "falco")
+	if c.live("argocd") != nil {
+		t.Error("argocd is kept for beta, which does not select it")
+	}
+}
+
+// What waits for its first consumer is in the record, and neither served nor reserved.
+func TestWhatIsWithheldIsNotServed(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("gamma", guarded, compared, without("argocd", "falco"))
+	c.settle("gamma")
+	c.consumer("gamma", "", gitFed)
+	c.flux("gamma", "other", "argocd")
+	c.point("gamma", "gamma")
+	c.settle("gamma")
+	held := c.get("gamma").Status.Held
+	if held == nil || len(held.Approve) != 1 {
+		t.Fatalf("gamma is not held: %+v", held)
+	}
+	c.selection("alpha", compared, without("argocd", "falco"))
+	c.consumer("alpha", "alpha", pruning)
+	c.rounds("alpha", "gamma")
+	c.ready("alpha")
+
+	c.change("alpha", without("nginx", "falco")) // it waits for what gamma gives up
+	c.change("gamma", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = held.Approve })
+	c.rounds("alpha", "gamma")
+	c.flux("gamma", "gamma", "nginx")
+	if c.live("argocd") == nil {
+		t.Error("argocd is deleted, and alpha installs it anew")
+	}
+}
+
+// The new one serves nothing until it was compared, and gives up nothing by that.
+func TestARenameGivesUpNothing(t *testing.T) {
+	prefixed := func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "pre-" }
+	c := newCluster(t)
+	c.catalog("argocd")
+	for _, name := range []string{"alpha", "beta"} {
+		c.selection(name, compared)
+		c.consumer(name, name, pruning, prefixed)
+		c.settle(name)
+		if name == "alpha" {
+			c.flux("alpha", "alpha", "pre-argocd")
+			c.settle("alpha")
+		}
+	}
+	c.equal("beta", conditionsOf(c.get("beta")), stalled("Conflict"))
+	c.selection("alpha-2", compared)
+	c.settle("alpha-2")
+	c.point("alpha", "alpha-2")
+	c.rounds("beta")
+	c.equal("beta while alpha is renamed", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
+// point has a Kustomization apply the artifact of a selection.
+func (c *liveCluster) point(kustomization, selection string) {
+	c.Helper()
+	ks := c.kustomization(kustomization)
+	ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name = sourcev1.ExternalArtifactKind, selection
+	if err := apiServer.Update(c.Context(), ks); err != nil {
+		c.Fatal(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -13,6 +14,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
+
+// recorder records events as "<Type> <Reason> <kind> <name>", and the last message.
+type recorder struct {
+	mu      sync.Mutex
+	events  []string
+	message string
+	notes   map[string]string
+	// said has every event whole.
+	said []string
+}
+
+// take returns the events since the last call.
+func (r *recorder) take() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.events
+	r.events = nil
+	return taken
+}
 
 // Event implements record.EventRecorder.
 func (r *recorder) Event(object runtime.Object, eventType, reason, message string) {
@@ -111,4 +131,22 @@ func (t *traffic) client() client.Client {
 			return t.write("patch "+kindOf(object)+"/"+sub, object, func() error { return c.SubResource(sub).Patch(ctx, object, patch, opts...) })
 		},
 	})
+}
+
+// logLines are written by several goroutines.
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logLines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, line)
+}
+
+// everythingWritten returns all that the reconciler has logged, sent as events and written to the API
+// server.
+func (e *environment) everythingWritten() string {
+	return strings.Join(slices.Concat(e.log.lines, e.events.said, e.traffic.bodies), "\n")
 }

@@ -154,7 +154,7 @@ func referenceOf(repository name.Repository) ociregistry.Reference {
 	return ociregistry.Reference{Registry: host, Repository: repository.RepositoryStr()}
 }
 
-// insecureHTTP says whether to do without TLS. As for source-controller, insecure allows that, and so does
+// insecureHTTP reports whether to do without TLS. As for source-controller, insecure allows that, and so does
 // an address of the machine or of a private network; TLS comes first where the registry speaks it.
 func (a access) insecureHTTP(ctx context.Context, transport *http.Transport, repository name.Repository) bool {
 	if repository.Scheme() != "http" {

@@ -97,12 +97,12 @@ func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSo
 	if err := r.APIReader.Get(ctx, s.name, source); err != nil {
 		return "", fail(v1alpha1.StorageFailedReason, fmt.Errorf("reading source %s %s: %w", s.kind, s.name, err))
 	}
+	observed, suspended := progress(source)
 	getter, ok := source.(conditions.Getter)
 	artifact := source.GetArtifact()
 	switch {
-	case suspended(source):
-		// source-controller does not look at it, nor observe its generation.
-	case source.GetGeneration() != observedGeneration(source):
+	case suspended:
+	case source.GetGeneration() != observed:
 		return "Flux has not observed yet", nil
 	case ok && conditions.IsTrue(getter, meta.ReconcilingCondition):
 		return "is reconciling", nil
@@ -112,27 +112,16 @@ func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSo
 	return "", nil
 }
 
-func suspended(source fluxSource) bool {
+// progress returns the generation of a source that Flux has observed, and whether the source is
+// suspended, so that Flux observes none. An ExternalArtifact has neither field.
+func progress(source fluxSource) (observed int64, suspended bool) {
 	switch s := source.(type) {
 	case *sourcev1.OCIRepository:
-		return s.Spec.Suspend
+		return s.Status.ObservedGeneration, s.Spec.Suspend
 	case *sourcev1.GitRepository:
-		return s.Spec.Suspend
+		return s.Status.ObservedGeneration, s.Spec.Suspend
 	case *sourcev1.Bucket:
-		return s.Spec.Suspend
+		return s.Status.ObservedGeneration, s.Spec.Suspend
 	}
-	return false
-}
-
-// observedGeneration returns the generation that Flux has observed; an ExternalArtifact does not say.
-func observedGeneration(source fluxSource) int64 {
-	switch s := source.(type) {
-	case *sourcev1.OCIRepository:
-		return s.Status.ObservedGeneration
-	case *sourcev1.GitRepository:
-		return s.Status.ObservedGeneration
-	case *sourcev1.Bucket:
-		return s.Status.ObservedGeneration
-	}
-	return source.GetGeneration()
+	return source.GetGeneration(), false
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -37,12 +38,12 @@ func recordPublication(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact,
 func summarize(result *render.Result) *v1alpha1.Summary {
 	s := result.Selection
 	return &v1alpha1.Summary{
-		Available:  count(s.Available),
-		Selected:   count(s.Selected),
-		Excluded:   count(s.Excluded),
-		Shadowed:   count(s.Shadowed),
-		Deprecated: count(s.Deprecated),
-		Unmirrored: count(len(unmirroredHosts(result))),
+		Available:  bounds.Count(s.Available),
+		Selected:   bounds.Count(s.Selected),
+		Excluded:   bounds.Count(s.Excluded),
+		Shadowed:   bounds.Count(s.Shadowed),
+		Deprecated: bounds.Count(s.Deprecated),
+		Unmirrored: bounds.Count(len(unmirroredHosts(result))),
 	}
 }
 
@@ -54,13 +55,6 @@ func unmirroredHosts(result *render.Result) map[string]bool {
 		}
 	}
 	return hosts
-}
-
-// count converts a number of applications, of which an archive cannot hold as many as an
-// int32, for the API.
-func count(n int) int32 {
-	const maximum = 1<<31 - 1
-	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
 }
 
 func list(s selection.Result) ([]v1alpha1.ApplicationStatus, bool) {

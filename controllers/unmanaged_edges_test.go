@@ -75,3 +75,16 @@ func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 }
 
 // TestTheLabelsOfAnUnseenSelection: it may be another controller's, by its shard or its namespace.
+
+// TestWhatAnInventoryHasIsNoOrphan: the labels of what Flux has applied are not touched.
+func TestWhatAnInventoryHasIsNoOrphan(t *testing.T) {
+	c := publishing(t)
+	c.edit(labelling)
+	c.applies("apps")
+	c.consumer("git", "", gitFed)
+	c.flux("git", "other", "falco")
+	c.create("zeta")
+	c.rounds("kkp")
+	c.equal("marks of what is applied by Git", c.marks("falco"), []string{"label winnow", "label NAMESPACE", "label other"})
+	c.equal("marks of what nobody has applied", c.marks("zeta"), []string{"unmanaged true by winnow-marks"})
+}

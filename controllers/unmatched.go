@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -47,6 +48,6 @@ func (n *unmatchedNames) condition() *metav1.Condition {
 		message += fmt.Sprintf(" and %d more", more)
 	}
 	return &metav1.Condition{
-		Status: metav1.ConditionTrue, Reason: v1alpha1.NoMatchReason, Message: truncate(message, maxConditionMessage),
+		Status: metav1.ConditionTrue, Reason: v1alpha1.NoMatchReason, Message: bounds.Truncate(message, bounds.ConditionMessage),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 // unmatched returns the condition Unmatched as "<reason>: <message>", empty without.
@@ -90,7 +91,7 @@ func TestTheMessageOfUnmatchedIsBounded(t *testing.T) {
 	}
 	_, good := publishGuarded(t, "argocd", exclude(names...))
 	message := conditions.GetMessage(good.cs, v1alpha1.UnmatchedCondition)
-	if len(message) > maxConditionMessage || !strings.HasSuffix(message, " and 980 more") {
+	if len(message) > bounds.ConditionMessage || !strings.HasSuffix(message, " and 980 more") {
 		t.Errorf("the message has %d bytes: %s", len(message), message)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
 // signature is what Flux makes of the signature of a source's artifact.
@@ -94,7 +95,7 @@ func gitProblem(source *sourcev1.GitRepository) string {
 	return ""
 }
 
-// judge says whether the condition SourceVerified is about the revision, which for Git is the hash
+// judge reports whether the condition SourceVerified is about the revision, which for Git is the hash
 // of a commit.
 func judge(source conditions.Getter, revision string) verification {
 	condition := conditions.Get(source, sourcev1.SourceVerifiedCondition)
@@ -102,15 +103,15 @@ func judge(source conditions.Getter, revision string) verification {
 	case condition == nil:
 		return verification{pending, "Flux has not verified the artifact yet"}
 	case condition.Status == metav1.ConditionFalse:
-		return verification{refused, "Flux could not verify it: " + truncate(condition.Message, maxQuotedMessage)}
+		return verification{refused, "Flux could not verify it: " + bounds.Truncate(condition.Message, maxQuotedMessage)}
 	case condition.Status != metav1.ConditionTrue || !mentions(condition.Message, revision):
 		return verification{pending, fmt.Sprintf("Flux has not verified %s, the revision of the artifact; it says: %s",
-			revision, truncate(condition.Message, maxQuotedMessage))}
+			revision, bounds.Truncate(condition.Message, maxQuotedMessage))}
 	}
 	return verification{}
 }
 
-// mentions says whether a message of Flux has the revision as a whole word, which may be quoted.
+// mentions reports whether a message of Flux has the revision as a whole word, which may be quoted.
 // Neither a tag nor a branch can have a space in its name.
 func mentions(message, revision string) bool {
 	for word := range strings.FieldsSeq(message) {

@@ -34,7 +34,7 @@ const (
 	mentionsField
 )
 
-// SameAs says whether both mention the same, wherever.
+// SameAs reports whether both mention the same name, tier, label or field, wherever in the spec they do.
 func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
 
 // LimitMentions returns what spec.limit mentions to select by: names, tiers and values of labels.

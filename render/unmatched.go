@@ -70,7 +70,7 @@ func (k Known) of(m Mention) map[string]bool {
 	return k.Names
 }
 
-// Matches says whether there is what a mention names. That of a field is no concern of it.
+// Matches reports whether there is what a mention names. That of a field is no concern of it.
 func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m)[m.Value] }
 
 // maxKnown bounds the known values that are listed, and maxListed the bytes of one.

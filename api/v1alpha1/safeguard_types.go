@@ -51,7 +51,8 @@ type Safeguards struct {
 	// checksum is that of a source's revision; of an OCIRepository it is the digest of the manifest.
 	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, and where no
 	// source changed, it is that of the render, as status.held says. An entry is used up once what it
-	// names is published; another note makes it a new one. An empty result cannot be approved.
+	// names is published, and also when that was held and something else was published instead; another
+	// note makes it a new one. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
 	// +kubebuilder:validation:items:MaxLength=255

@@ -52,8 +52,9 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
-	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published. They
-	// release nothing any more; another #note makes a new entry.
+	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, or was
+	// held while something else was published. They release nothing any more; another #note makes a new
+	// entry.
 	// +listType=atomic
 	// +optional
 	UsedApprovals []string `json:"usedApprovals,omitempty"`

@@ -12,7 +12,7 @@ import (
 
 const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
 
-// offline says whether the cluster could have been looked at, but was not.
+// offline reports whether the cluster could have been looked at, but was not.
 func offline(s *diff.Selection) bool {
 	return !s.Live && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }

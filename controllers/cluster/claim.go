@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -153,23 +152,18 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 }
 
 // Contested returns a *ConflictError when what a selection serves lives and is held by others: both would
-// have Flux apply theirs, in turns and for ever. What does not live takes nothing from anybody.
-func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
-	consumed, err := c.ConsumersOf(ctx, cs)
-	if err != nil || !consumed.ActHere() {
-		return err
-	}
-	published, _ := c.Published(cs)
-	around := &Surroundings{Consumers: consumed}
-	if around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published), false); err != nil {
-		return err
+// have Flux apply theirs, in turns and for ever. What does not live takes nothing from anybody. around is
+// what Observe returned.
+func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) error {
+	if !around.Consumers.ActHere() {
+		return nil
 	}
 	served := c.served(ctx, cs)
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return err
 	}
-	held, _, err := c.owners(ctx, served, served, around.live, consumed, others)
+	held, _, err := c.owners(ctx, served, served, around.live, around.Consumers, others)
 	if err != nil {
 		return err
 	}
@@ -199,8 +193,13 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	}
 }
 
-// Commit notes what a selection serves from now on, and enqueues the others that this concerns.
+// Commit notes what a selection serves from now on, nothing until a consumer was compared, and enqueues the
+// others that this concerns.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		c.Withdraw(ctx, cs)
+		return
+	}
 	before := c.served(ctx, cs)
 	now := around.Consumers.liveKeys(next)
 	c.claims.serve(cs.UID, now)

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -49,16 +47,6 @@ type claims struct {
 	leaving map[types.UID]departure
 	// waiting maps the selections that wait for others to what they wait for.
 	waiting map[types.NamespacedName]wait
-}
-
-// proposal is what a selection is about to publish.
-type proposal struct {
-	name types.NamespacedName
-	// asked orders the proposals by when the selection began to ask.
-	asked uint64
-	keys  Keys
-	// holders maps the keys that others hold to their holders.
-	holders map[safeguard.Key]holder
 }
 
 type sighting struct {
@@ -212,125 +200,4 @@ func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
 		}
 	}
 	return names
-}
-
-// keeps reports whether a selection goes on with a key: its latest render that has passed the guard
-// has it. known is false for a selection of another process.
-func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
-	if p, ok := c.proposed[uid]; ok {
-		return p.keys[key], true
-	}
-	served, ok := c.served[uid]
-	return served[key], ok
-}
-
-// admissible returns the proposals that may be published: each of their keys is free, or its holder
-// gives it up in a proposal that may be published as well. So a swap goes on as a whole, or not at
-// all. Of several that want one key, the one that asked first gets it.
-func (c *claims) admissible() map[types.UID]bool {
-	candidates := maps.Clone(c.proposed)
-	for {
-		admitted := c.unblocked(candidates)
-		late := c.late(admitted)
-		if len(late) == 0 {
-			return admitted
-		}
-		for _, uid := range late {
-			delete(candidates, uid)
-		}
-	}
-}
-
-// unblocked returns the largest part of the proposals of which none waits for what is not in it.
-func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool {
-	admitted := map[types.UID]bool{}
-	for uid := range candidates {
-		admitted[uid] = true
-	}
-	for changed := true; changed; {
-		changed = false
-		for uid := range admitted {
-			if _, blocked := c.blocked(uid, admitted); blocked {
-				delete(admitted, uid)
-				changed = true
-			}
-		}
-	}
-	return admitted
-}
-
-// late returns the admitted ones that want a key which one that asked earlier gets.
-func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
-	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
-		return cmp.Compare(c.proposed[a].asked, c.proposed[b].asked)
-	})
-	taken := Keys{}
-	for _, uid := range order {
-		if overlap(taken, c.proposed[uid].keys) {
-			late = append(late, uid)
-			continue
-		}
-		maps.Copy(taken, c.proposed[uid].keys)
-	}
-	return late
-}
-
-// propose notes what a selection is about to publish. Whoever asks on keeps its place.
-func (c *claims) propose(uid types.UID, p proposal) {
-	if last, ok := c.proposed[uid]; ok {
-		p.asked = last.asked
-	} else {
-		c.asked++
-		p.asked = c.asked
-	}
-	put(&c.proposed, uid, p)
-}
-
-// rivalsOf returns, by key, the admitted ones that get what a proposal wants.
-func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]holder {
-	rivals := map[safeguard.Key]holder{}
-	for other := range admitted {
-		for key := range c.proposed[uid].keys {
-			if p := c.proposed[other]; other != uid && p.keys[key] {
-				rivals[key] = holder{selection: p.name, uid: other}
-			}
-		}
-	}
-	return rivals
-}
-
-// givesUp reports whether the latest render of a holder that has passed the guard lacks a key.
-func (c *claims) givesUp(key safeguard.Key, h holder) bool {
-	keeps, known := c.keeps(h.uid, key)
-	return h.uid != "" && known && !keeps
-}
-
-// gaveUp reports whether the holder of a key has published without it, and does not ask for it.
-func (c *claims) gaveUp(key safeguard.Key, h holder) bool {
-	served, known := c.served[h.uid]
-	return h.uid != "" && known && !served[key] && !c.proposed[h.uid].keys[key]
-}
-
-// blocked returns the keys that keep a proposal from being published while only the admitted ones are.
-func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking map[safeguard.Key]holder, blocked bool) {
-	for key, h := range c.proposed[uid].holders {
-		if c.released(key, h, admitted) {
-			continue
-		}
-		if blocking == nil {
-			blocking = map[safeguard.Key]holder{}
-		}
-		blocking[key] = h
-	}
-	return blocking, len(blocking) > 0
-}
-
-// released reports whether the holder of a key gives it up.
-func (c *claims) released(key safeguard.Key, h holder, admitted map[types.UID]bool) bool {
-	if h.uid == "" {
-		return false
-	}
-	keeps, known := c.keeps(h.uid, key)
-	_, pending := c.proposed[h.uid]
-	return known && !keeps && (!pending || admitted[h.uid])
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -108,11 +109,8 @@ type warning struct {
 	consequence string
 }
 
-// Bounds of what an event takes over from an API error, and of an event, in bytes.
-const (
-	maxReported     = 512
-	maxEventMessage = 1000
-)
+// maxReported bounds what an event takes over from an API error, in bytes.
+const maxReported = 512
 
 // reportForbidden reports once for each selection, by an event and in the log, what the controller,
 // or the account that it acts as, may not do, and what does not work without it.
@@ -120,21 +118,9 @@ func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelec
 	if _, reported := c.forbidden.LoadOrStore(warning{cs.UID, consequence}, true); reported {
 		return
 	}
-	message := truncate(truncate(err.Error(), maxReported)+": "+consequence, maxEventMessage)
+	message := bounds.Truncate(bounds.Truncate(err.Error(), maxReported)+": "+consequence, bounds.EventMessage)
 	c.Events.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, message)
 	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
-}
-
-// truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
-func truncate(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	cut := limit - len("...")
-	for cut > 0 && s[cut]&0xC0 == 0x80 {
-		cut--
-	}
-	return s[:cut] + "..."
 }
 
 // revisionOf returns the revision of the artifact of a selection, empty without one.
@@ -143,10 +129,4 @@ func revisionOf(cs *v1alpha1.CatalogSelection) string {
 		return ""
 	}
 	return cs.Status.Artifact.Revision
-}
-
-// count converts a number of definitions for the API.
-func count(n int) int32 {
-	const maximum = 1<<31 - 1
-	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
 }

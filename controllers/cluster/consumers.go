@@ -11,13 +11,12 @@ import (
 	"github.com/fluxcd/pkg/apis/acl"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -102,8 +101,6 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	return live
 }
 
-var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
-
 // liveDefinitions returns definitions under the names that they have here once they are applied.
 func (c Consumers) liveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
 	named := func(item consumer) bool { return item.prefix != "" || item.suffix != "" }
@@ -129,70 +126,6 @@ func (c consumer) rendered(key safeguard.Key) safeguard.Key {
 	}
 	return key
 }
-
-// kustomizations is how Kustomizations are watched.
-func (c *Cluster) kustomizations() kinds.Kind {
-	return kinds.Kind{
-		GVK:       kustomizationKind,
-		Object:    &kustomizev1.Kustomization{},
-		Trim:      trimKustomization,
-		Index:     func(o client.Object) []string { return consumedArtifact(o) },
-		Concerned: c.concernedByKustomization,
-	}
-}
-
-func trimKustomization(o client.Object) {
-	ks, ok := o.(*kustomizev1.Kustomization)
-	if !ok {
-		return
-	}
-	ks.ManagedFields, ks.Annotations = nil, nil
-	ks.Spec.Patches, ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil, nil
-	ks.Status.Inventory, ks.Status.History = nil, nil
-}
-
-// consumedArtifact returns the <namespace>/<name> of the ExternalArtifact that a Kustomization
-// applies.
-func consumedArtifact(o client.Object) []string {
-	ks, ok := o.(*kustomizev1.Kustomization)
-	if !ok || ks.Spec.SourceRef.Kind != sourcev1.ExternalArtifactKind {
-		return nil
-	}
-	key := types.NamespacedName{Namespace: ks.Spec.SourceRef.Namespace, Name: ks.Spec.SourceRef.Name}
-	if key.Namespace == "" {
-		key.Namespace = ks.Namespace
-	}
-	return []string{key.String()}
-}
-
-// concernedByKustomization returns the selection whose artifact it uses, or used, when something
-// changed that the status of the selection reports; and those that wait for what it holds.
-func (c *Cluster) concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
-	a, _ := older.(*kustomizev1.Kustomization)
-	b, _ := newer.(*kustomizev1.Kustomization)
-	if a != nil && b != nil && a.Generation == b.Generation &&
-		a.Status.LastAppliedRevision == b.Status.LastAppliedRevision &&
-		a.Status.LastAttemptedRevision == b.Status.LastAttemptedRevision &&
-		equality.Semantic.DeepEqual(a.Status.Conditions, b.Status.Conditions) {
-		return nil
-	}
-	var concerned []types.NamespacedName
-	for _, ks := range []*kustomizev1.Kustomization{a, b} {
-		if ks == nil {
-			continue
-		}
-		var selection types.NamespacedName
-		for _, text := range consumedArtifact(ks) {
-			selection.Namespace, selection.Name, _ = strings.Cut(text, "/")
-			concerned = append(concerned, selection)
-		}
-		concerned = append(concerned, c.claims.waitingFor(client.ObjectKeyFromObject(ks), selection)...)
-	}
-	slices.SortFunc(concerned, compareNames)
-	return slices.Compact(concerned)
-}
-
-func compareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
 
 // ConsumersOf returns the Kustomizations that use the artifact of cs.
 func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
@@ -231,7 +164,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
-	message := truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
+	message := bounds.Truncate(conditions.GetMessage(ks, meta.ReadyCondition), maxConsumerMessage)
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -268,7 +201,7 @@ func (c Consumers) Applied(revision string) *metav1.Condition {
 	worst, waiting := c.worst()
 	if worst == nil {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
-			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), short(revision))}
+			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), bounds.ShortRevision(revision))}
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s", worst.Namespace, worst.Name, worst.Message)
 	if waiting > 1 {
@@ -294,13 +227,4 @@ func (c Consumers) worst() (*consumer, int) {
 		}
 	}
 	return worst, waiting
-}
-
-// short cuts the checksum of a revision to twelve digits, as far as people need it.
-func short(revision string) string {
-	const digits = 12
-	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
-		return revision[:i+1+digits]
-	}
-	return revision
 }

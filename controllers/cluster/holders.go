@@ -86,9 +86,13 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 	return e
 }
 
-// served returns the live keys of a selection's artifact; none where that is not known. A selection
-// without a record gives up nothing: its Kustomization may have what another one of its name published.
+// served returns the live keys of a selection's artifact; none where that is not known, or withheld until
+// a consumer was compared. A selection without a record gives up nothing: its Kustomization may have what
+// another one of its name published.
 func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		return nil
+	}
 	if keys, known := c.claims.servedBy(cs.UID); known {
 		return keys
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -26,7 +27,9 @@ type Surroundings struct {
 	unmarked map[types.UID]bool
 }
 
-// Inspect looks at the cluster before the next definitions are published.
+// Inspect looks at the cluster before the next definitions are published. What it returns is outdated
+// once they are: marks were set meanwhile, and a kind that has one keeps its watch. So Observe lists
+// live definitions once more.
 func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	consumed Consumers, next []safeguard.Definition) (*Surroundings, error) {
 	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
@@ -42,18 +45,27 @@ func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.mayActHere() || alwaysServed(cs, s.Consumers)
 }
 
-// Attend does what is due on the cluster for what is published, whether or not there was anything
-// new to publish, and writes what it found into the status. again is when to come back at the latest;
-// zero is none. An error is worth another try.
-func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (consumed Consumers, again time.Duration, err error) {
-	if consumed, err = c.ConsumersOf(ctx, cs); err != nil {
-		return consumed, 0, fmt.Errorf("looking for Kustomizations: %w", err)
+// Observe looks at the cluster after a selection was published, or after it was not.
+func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*Surroundings, error) {
+	consumed, err := c.ConsumersOf(ctx, cs)
+	if err != nil {
+		return nil, fmt.Errorf("looking for Kustomizations: %w", err)
 	}
+	published, _ := c.Published(cs)
+	live, err := c.liveDefinitions(ctx, cs, c.kindsToAttend(cs, published), false)
+	return &Surroundings{Consumers: consumed, live: live}, err
+}
+
+// Attend does what is due on the cluster for what is published, whether or not there was anything
+// new to publish, and writes what it found into the status. around is what Observe returned. again is
+// when to come back at the latest; zero is none. An error is worth another try.
+func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (again time.Duration, err error) {
+	consumed, live := around.Consumers, around.live
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
-	if published != nil {
+	if published != nil && cs.Status.Withheld != v1alpha1.NoConsumerReason {
 		c.claims.serve(cs.UID, consumed.liveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
@@ -61,33 +73,29 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection) (co
 	} else if known && len(before.without(c.served(ctx, cs))) > 0 {
 		c.enqueueOthers(ctx, cs, before)
 	}
-	live, err := c.liveDefinitions(ctx, cs, c.kindsToAttend(cs, published), false)
-	if err != nil {
-		return consumed, 0, err
-	}
 	bypassed, err := c.markBypassed(ctx, cs, live, consumed)
 	if err != nil {
-		return consumed, 0, err
+		return 0, err
 	}
 	moving, err := c.endMoves(ctx, cs, live, consumed)
 	if err != nil {
-		return consumed, 0, err
+		return 0, err
 	}
 	unmanaged, err := c.markUnmanaged(ctx, cs, live, consumed)
 	if err != nil {
-		return consumed, 0, err
+		return 0, err
 	}
 	c.keepKinds(cs, published, live)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {
-		cs.Status.Summary.Bypassed = count(len(bypassed))
-		cs.Status.Summary.Unmanaged = count(unmanaged)
+		cs.Status.Summary.Bypassed = bounds.Count(len(bypassed))
+		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
 		again = keptRetry
 	}
-	return consumed, again, nil
+	return again, nil
 }
 
 // kindsToAttend returns the kinds of what is published, and those of what was before: the last

@@ -2,15 +2,10 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -62,43 +57,6 @@ func parseEntry(id string) (safeguard.Key, bool) {
 		name = namespace + "/" + name
 	}
 	return safeguard.Key{Group: rest[group+1 : kind], Kind: rest[kind+1:], Name: name}, true
-}
-
-// kustomization reads a Kustomization past the cache, which trims inventories; nil where there is
-// none, or where it may not be read.
-func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
-	ks := &kustomizev1.Kustomization{}
-	err := c.APIReader.Get(ctx, key, ks)
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apimeta.IsNoMatchError(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading the Kustomization %s: %w", key, err)
-	}
-	return ks, nil
-}
-
-// eachKustomization calls f for every Kustomization, read past the cache, until f returns false.
-func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
-	const page = 100
-	var list kustomizev1.KustomizationList
-	for {
-		err := c.APIReader.List(ctx, &list, client.Limit(page), client.Continue(list.Continue))
-		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apimeta.IsNoMatchError(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("listing Kustomizations: %w", err)
-		}
-		for i := range list.Items {
-			if !f(&list.Items[i]) {
-				return nil
-			}
-		}
-		if list.Continue == "" {
-			return nil
-		}
-	}
 }
 
 // Pruned returns what the consumers would delete once they apply the definitions: what their inventories

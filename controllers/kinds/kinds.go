@@ -178,7 +178,7 @@ func (w *watch) names() []types.NamespacedName {
 	return names
 }
 
-// open starts the cache of a kind, whose lock the caller holds, and says whether it runs.
+// open starts the cache of a kind, whose lock the caller holds, and reports whether it runs.
 func (k *Kinds) open(ctx context.Context, w *watch) bool {
 	if w.err = k.probe(ctx, w.GVK); w.err != nil {
 		return false

@@ -123,7 +123,7 @@ func TestACatalogHasAtMostSixteenKinds(t *testing.T) {
 		}
 		return all
 	}
-	const more = `: has the API group "g%d.example", and with it the %d. kind of definitions: a catalog has at most 16`
+	const more = `: has the API group "g%d.example", which makes %d kinds of definitions: a catalog has at most 16`
 	for _, test := range []struct {
 		name  string
 		files files

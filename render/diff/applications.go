@@ -211,7 +211,7 @@ func tell(result *render.Result) map[string]told {
 
 func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
 
-// tell fills in what is new, and says whether there is anything.
+// tell fills in what is new, and reports whether there is anything.
 func (n news) tell(a *Application) bool {
 	before, after := n.older[a.Name], n.newer[a.Name]
 	if before.deprecated == "" {

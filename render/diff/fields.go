@@ -58,7 +58,7 @@ func walk(path []string, older, newer map[string]any, all *[]change) {
 	}
 }
 
-// isAt says whether the change is of the field, or of something below it.
+// isAt reports whether the change is of the field, or of something below it.
 func (c change) isAt(path ...string) bool {
 	return len(c.path) >= len(path) && slices.Equal(c.path[:len(path)], path)
 }
@@ -148,7 +148,7 @@ func (a *Application) other(changes []change, older, newer render.Object) {
 	a.Fields, a.FieldsOmitted = bounded(rest)
 }
 
-// isIdentity says whether the safeguards look at a field as one that decides which live releases are
+// isIdentity reports whether the safeguards look at a field as one that decides which live releases are
 // meant.
 func isIdentity(a *Application, path string) bool {
 	return strings.HasPrefix(a.APIVersion, identity.CozystackGroup+"/") &&

@@ -80,7 +80,7 @@ func edited(last Published, next Next) bool {
 	return last.Spec != nil && !equality.Semantic.DeepEqual(*last.Spec, RenderedSpec(next.Selection))
 }
 
-// Holds says whether a safeguard holds changes with the reason. What the API server defaults may
+// Holds reports whether a safeguard holds changes with the reason. What the API server defaults may
 // be empty, in a spec that it has not seen.
 func Holds(s v1alpha1.Safeguards, reason string) bool {
 	switch reason {

@@ -36,43 +36,43 @@ func LiveKey(object *Live) safeguard.Key {
 	return safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: object.GetName()}
 }
 
-// AppliedBy says whether a live definition carries the labels of the selection.
+// AppliedBy reports whether a live definition carries the labels of the selection.
 func AppliedBy(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	labels := object.GetLabels()
 	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
 }
 
-// Bypassed says whether an admin has bypassed a live definition.
+// Bypassed reports whether an admin has bypassed a live definition.
 func Bypassed(object metav1.Object) bool {
 	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]
 	return labelled
 }
 
-// Honored says whether an admin has, and the selection honors it.
+// Honored reports whether an admin has bypassed a live definition, and the selection honors that.
 func Honored(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	return Bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
 }
 
-// Untouched says whether Flux leaves the object alone. Flux does not mind the case.
+// Untouched reports whether Flux leaves the object alone. Flux does not mind the case.
 func Untouched(object metav1.Object) bool {
 	return strings.EqualFold(object.GetAnnotations()[ReconcileAnnotation], Disabled)
 }
 
-// Owns says whether the marks' field manager has set the label or annotation.
+// Owns reports whether the marks' field manager has set the label or annotation.
 func Owns(object metav1.Object, key string) bool {
 	return slices.ContainsFunc(object.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == MarksOwner && f.FieldsV1 != nil && strings.Contains(f.FieldsV1.GetRawString(), `"f:`+key+`"`)
 	})
 }
 
-// OfPlatform says whether KKP's own operator reconciles an object, or its application-catalog-manager,
+// OfPlatform reports whether KKP's own operator reconciles an object, or its application-catalog-manager,
 // which writes its versions back.
 func OfPlatform(object metav1.Object) bool {
 	labels := object.GetLabels()
 	return labels[selection.PlatformLabel] != "" || labels[selection.ManagerLabel] != ""
 }
 
-// staysUntouched says whether Flux leaves the object alone, and goes on to do so. Our mark on what is
+// staysUntouched reports whether Flux leaves the object alone, and goes on to do so. Our mark on what is
 // bypassed no more has just been removed, even though a cache may still show it.
 func staysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
 	ours := Owns(object, ReconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""

@@ -73,7 +73,7 @@ func (s Settings) Replaces(live Settings) Replaced {
 	return r
 }
 
-// Nothing says whether nothing is replaced.
+// Nothing reports whether nothing is replaced.
 func (r Replaced) Nothing() bool { return r.DefaultVersion == "" && !r.Values }
 
 // Bounds of a message: paths that are listed, and bytes of each.

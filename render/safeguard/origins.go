@@ -32,7 +32,7 @@ func sameOrigin(a, b string) bool {
 	return a[:shared] == b[:shared]
 }
 
-// known says whether a digest is long enough to be compared.
+// known reports whether a digest is long enough to be compared.
 func known(origin string) bool { return len(origin) >= shortOrigin }
 
 // errOrigins says that a text is none of digests.

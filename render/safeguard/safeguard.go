@@ -85,14 +85,14 @@ type Change struct {
 	origins map[string]string
 }
 
-// same says whether both are about the same thing. A jump is the same jump only to the same
+// same reports whether both are about the same thing. A jump is the same jump only to the same
 // version, and a change of a value only to the same value.
 func (c Change) same(other Change) bool {
 	return c.Reason == other.Reason && c.Key == other.Key && c.Field == other.Field && c.To == other.To &&
 		c.origins[""] == other.origins[""]
 }
 
-// piecemeal says whether versions of a definition that stays are told apart one by one.
+// piecemeal reports whether versions of a definition that stays are told apart one by one.
 func (c Change) piecemeal() bool {
 	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }

@@ -5,27 +5,49 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
+// holdWhileAnotherWaits has the catalog lose the second of three applications, which the Kustomization
+// "one" has applied, so that the selection is held, while the selection "two" wants the first of them.
+// It returns the UIDs of the definitions.
+func (e *estate) holdWhileAnotherWaits(selection string) map[string]types.UID {
+	e.t.Helper()
+	apps := catalogOf(e.name)
+	e.commit([]string{e.selecting(selection), e.applying("one", selection)})
+	before := e.awaitParts(part{selection, "one", []string{apps[0].name, apps[1].name, apps[2].name}})
+	e.commit([]string{e.selecting("two", limitedTo(apps[0].name)), e.applying("two", "two")})
+	e.of("two").awaitStalled(v1alpha1.ConflictReason)
+	e.of(selection).release("v2", []app{apps[0], apps[2]})
+	e.awaitHeldFor(selection, apps[1].name)
+	return before
+}
+
+// assertOneWins waits until one of two selections has got what both want, and demands that the other one
+// serves on what it served before.
+func (e *estate) assertOneWins(one, two string) {
+	e.t.Helper()
+	winner, loser := e.awaitWinner(one, two)
+	for i := range someIntervals {
+		e.of(winner).nudge(fmt.Sprint(i))
+		e.of(loser).nudge(fmt.Sprint(i))
+		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
+			e.t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
+		}
+	}
+}
+
 // What a selection has applied stays its own while its status is lost and a change is held: another
 // one that wants the same waits.
 func TestAWipedStatusGivesNothingToAnotherSelection(t *testing.T) {
 	e := newEstate(t, "claimless", catalogOf("claimless"))
-	names := []string{"claimless-a", "claimless-b", "claimless-c"}
-	e.commit([]string{e.selecting("one"), e.applying("one", "one")})
-	before := e.awaitParts(part{"one", "one", names})
-	e.commit([]string{e.selecting("two", "limit: {nameSelector: [claimless-a]}"), e.applying("two", "two")})
-	e.of("two").awaitStalled(v1alpha1.ConflictReason)
-
-	e.of("one").release("v2", append(catalogOf("claimless")[:1], catalogOf("claimless")[2]))
-	e.awaitHeldFor("one", "claimless-b")
+	before := e.holdWhileAnotherWaits("one")
 	for i := range someIntervals {
 		e.of("one").wipeStatus()
 		e.of("one").nudge(fmt.Sprint(i))
@@ -40,14 +62,7 @@ func TestAWipedStatusGivesNothingToAnotherSelection(t *testing.T) {
 // has applied.
 func TestARenamedSelectionThatIsHeldGivesNothingToAnotherOne(t *testing.T) {
 	e := newEstate(t, "heldname", catalogOf("heldname"))
-	names := []string{"heldname-a", "heldname-b", "heldname-c"}
-	e.commit([]string{e.selecting("old"), e.applying("one", "old")})
-	before := e.awaitParts(part{"old", "one", names})
-	e.commit([]string{e.selecting("two", "limit: {nameSelector: [heldname-a]}"), e.applying("two", "two")})
-	e.of("two").awaitStalled(v1alpha1.ConflictReason)
-	e.of("old").release("v2", append(catalogOf("heldname")[:1], catalogOf("heldname")[2]))
-	e.awaitHeldFor("old", "heldname-b")
-
+	before := e.holdWhileAnotherWaits("old")
 	e.commit([]string{e.selecting("new"), e.applying("one", "new")}, e.selectionOf("old"))
 	e.awaitHeldFor("new", "heldname-b")
 	for i := range someIntervals {
@@ -81,27 +96,19 @@ func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
 	e := newEstate(t, "heirs", catalogOf("heirs"))
 	a, b, c := "heirs-a", "heirs-b", "heirs-c"
-	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
 	holder := []part{{"holder", "holder", []string{a}}}
 	e.commit(e.manifests(holder))
 	e.awaitParts(holder...)
 	heirs := []part{{"left", "left", []string{b}}, {"right", "right", []string{c}}}
 	e.commit(e.manifests(heirs))
 	before := e.awaitParts(slices.Concat(holder, heirs)...)
-	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.commit([]string{e.selecting("left", limitedTo(a, b)), e.selecting("right", limitedTo(a, c))})
 	e.of("left").awaitStalled(v1alpha1.ConflictReason)
 	e.of("right").awaitStalled(v1alpha1.ConflictReason)
 
 	e.commit(nil, e.selectionOf("holder"), e.kustomizationOf("holder"))
 	e.awaitGone(t.Context(), e.kustomizationOf("holder"))
-	winner, loser := e.awaitWinner("left", "right")
-	for i := range someIntervals {
-		e.of(winner).nudge(fmt.Sprint(i))
-		e.of(loser).nudge(fmt.Sprint(i))
-		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
-			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
-		}
-	}
+	e.assertOneWins("left", "right")
 	after := e.uids()
 	delete(before, a) // its Kustomization was deleted, and so was this
 	e.assertSameObjects(before, after)
@@ -111,25 +118,17 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
 func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 	e := newEstate(t, "legacy", catalogOf("legacy"))
 	a, b, c := "legacy-a", "legacy-b", "legacy-c"
-	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
 	apps := append(catalogOf("legacy"), app{name: "legacy-d", tier: "gold", versions: []string{"1.0.0"}})
 	e.release("v2", apps)
 	parts := []part{{"holder", "holder", []string{a, "legacy-d"}}, {"left", "left", []string{b}}, {"right", "right", []string{c}}}
 	e.commit(e.manifests(parts))
 	before := e.awaitParts(parts...)
-	e.commit([]string{e.selecting("left", names(a, b)), e.selecting("right", names(a, c))})
+	e.commit([]string{e.selecting("left", limitedTo(a, b)), e.selecting("right", limitedTo(a, c))})
 	e.of("left").awaitStalled(v1alpha1.ConflictReason)
 	e.of("right").awaitStalled(v1alpha1.ConflictReason)
 
-	e.commit([]string{e.selecting("holder", names("legacy-d"))})
-	winner, loser := e.awaitWinner("left", "right")
-	for i := range someIntervals {
-		e.of(winner).nudge(fmt.Sprint(i))
-		e.of(loser).nudge(fmt.Sprint(i))
-		if cs := e.of(loser).awaitStalled(v1alpha1.ConflictReason); cs.Status.Withheld != "" || len(cs.Status.Applications) != 1 {
-			t.Fatalf("%s does not serve what it served before: %+v", loser, cs.Status)
-		}
-	}
+	e.commit([]string{e.selecting("holder", limitedTo("legacy-d"))})
+	e.assertOneWins("left", "right")
 	e.assertSameObjects(before, e.uids())
 }
 
@@ -138,12 +137,11 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 	e := newEstate(t, "midway", catalogOf("midway"))
 	a, b, c := "midway-a", "midway-b", "midway-c"
-	names := func(names ...string) string { return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}" }
 	parts := []part{{"one", "one", []string{a, b}}, {"two", "two", []string{c}}}
 	e.commit(e.manifests(parts))
 	before := e.awaitParts(parts...)
 	e.commit([]string{e.applying("two", "two", "suspend: true")})
-	e.commit([]string{e.selecting("one", names(a)), e.selecting("two", names(b, c))})
+	e.commit([]string{e.selecting("one", limitedTo(a)), e.selecting("two", limitedTo(b, c))})
 	e.of("two").awaitSelection("publishes what moved", func(cs *v1alpha1.CatalogSelection) error {
 		if !conditions.IsReady(cs) || len(cs.Status.Applications) != 2 {
 			return fmt.Errorf("published are %+v", cs.Status.Applications)
@@ -158,14 +156,14 @@ func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 	})
 	e.assertSameObjects(before, e.uids())
 
-	e.commit([]string{e.selecting("one", names(a, b))})
+	e.commit([]string{e.selecting("one", limitedTo(a, b))})
 	for i := range someIntervals {
 		e.of("one").awaitStalled(v1alpha1.ConflictReason)
 		e.of("one").nudge(fmt.Sprint(i))
 		e.of("two").nudge(fmt.Sprint(i))
 		e.assertSameObjects(before, e.uids())
 	}
-	e.commit([]string{e.selecting("one", names(a)), e.applying("two", "two", "suspend: false")})
+	e.commit([]string{e.selecting("one", limitedTo(a)), e.applying("two", "two", "suspend: false")})
 	after := e.awaitParts(part{"one", "one", []string{a}}, part{"two", "two", []string{b, c}})
 	e.assertSameObjects(before, after)
 }

@@ -97,6 +97,11 @@ spec:
 `, name, e.name, strings.Join(spec, "\n  "))
 }
 
+// limitedTo is the line of a spec that selects the applications of these names.
+func limitedTo(names ...string) string {
+	return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}"
+}
+
 // applying is the manifest of a Kustomization over the artifact of a selection, or over an
 // OCIRepository where source has its kind in front: OCIRepository/name.
 func (e *estate) applying(name, source string, spec ...string) string {

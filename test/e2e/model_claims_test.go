@@ -120,23 +120,30 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 	return h.baseline != baselineNone && h.baseline != baselineLost && !keeps
 }
 
-// publish replaces the artifact of a part. What Flux would delete and another one renders is marked
-// before.
+// publish replaces the artifact of a part. Marked before is what Flux would delete and another one
+// renders, or may render, and what it takes over that another Kustomization has applied. What Flux is
+// to delete loses the mark.
 func (m *model) publish(p *modelPart, next map[string]app) {
-	for name := range p.published {
-		l, lives := m.live[name]
-		if _, stays := next[name]; stays || !lives || l.owner != p.applier {
+	for name, l := range m.live {
+		_, served := p.published[name]
+		if _, stays := next[name]; stays || l.owner != p.applier || !served && p.knowsServed() {
 			continue
 		}
-		if slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.wants[name] }) {
-			l.kept = true
+		l.kept = slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.mayWant(name) })
+		if l.kept {
 			m.tally["moved"]++
+		}
+	}
+	for name := range next { // until its Kustomization is the owner: of what is bypassed, it is not
+		if l, lives := m.live[name]; lives && l.owner != p.applier {
+			l.kept = true
 		}
 	}
 	catalog := m.catalogs[p.catalog]
 	if p.baseline != baselineRecord {
 		p.revisions = map[string]bool{}
 	}
+	p.restarted = false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
 	p.seen, p.then = maps.Clone(next), catalog.apps
 	p.revisions[p.render(next)] = true
@@ -145,6 +152,19 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		sum, _, _ := strings.Cut(entry, "#")
 		return !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next)
 	})
+}
+
+// knowsServed reports whether it is known what the Kustomization has, so that other objects of its
+// are orphans.
+func (p *modelPart) knowsServed() bool {
+	return p.baseline == baselineRecord || p.baseline == baselineContent && !p.restarted
+}
+
+// mayWant reports whether a part renders a definition, or may do so once it is resumed: what an edited
+// spec selects is not known before.
+func (p *modelPart) mayWant(name string) bool {
+	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
+	return p.wants[name] || p.suspended && edited
 }
 
 // apply has the Kustomization of a part apply what is served: it creates and updates, except what is

@@ -82,7 +82,7 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (reasons []stri
 }
 
 // unknownNames returns UnknownName where an edit takes away something published, and adds to the limit
-// what is in no catalog, now or then.
+// what is in no catalog now, and was neither a tier nor published then.
 func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 	removes := false
 	for name := range p.published {
@@ -92,11 +92,12 @@ func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 	if !removes || p.baseline != baselineRecord {
 		return nil
 	}
-	known := map[string]bool{}
-	for _, apps := range []map[string]app{p.then, m.catalogs[p.catalog].apps} {
-		for name, a := range apps {
-			known[name], known[a.tier] = true, true
-		}
+	known := keysOf(p.seen)
+	for _, a := range p.then {
+		known[a.tier] = true
+	}
+	for name, a := range m.catalogs[p.catalog].apps {
+		known[name], known[a.tier] = true, true
 	}
 	mentions := slices.Concat(p.spec.tiers, p.spec.names)
 	if slices.ContainsFunc(mentions, func(name string) bool {
@@ -143,10 +144,12 @@ func (m *model) wipe(p *modelPart) {
 	}
 }
 
-// loseArchives takes the archives away: who has no record does not know what is served.
-func (m *model) loseArchives() {
+// restart has the controller forget what is not written down, and the archives as well if these are
+// lost: who has no record does not know what is served then.
+func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
-		if p.baseline == baselineContent {
+		p.restarted = true
+		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}
 	}

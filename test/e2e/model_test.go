@@ -42,6 +42,7 @@ type modelPart struct {
 	revisions map[string]bool // all that were published
 	compared  string          // what the Kustomization had applied when it was compared
 	used      []string        // approvals that are used up
+	restarted bool            // the controller was, since the last publication
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -64,7 +63,7 @@ func moves(name string) []move {
 // manifests are those of a commit, in the order in which kustomize-controller applies them.
 func (e *estate) manifests(parts []part) (manifests []string) {
 	for _, p := range parts {
-		manifests = append(manifests, e.selecting(p.selection, "limit: {nameSelector: ["+strings.Join(p.apps, ", ")+"]}"))
+		manifests = append(manifests, e.selecting(p.selection, limitedTo(p.apps...)))
 	}
 	for _, p := range parts {
 		manifests = append(manifests, e.applying(p.kustomization, p.selection))

@@ -213,7 +213,7 @@ func TestAKustomizationThatIsRePointedDeletesNothingThatWasNotApproved(t *testin
 	})
 	before := e.uids()
 
-	e.commit([]string{e.selecting("apps", "limit: {nameSelector: [repoint-a]}")})
+	e.commit([]string{e.selecting("apps", limitedTo("repoint-a"))})
 	e.of("apps").awaitSelection("rendered, and not served", func(cs *v1alpha1.CatalogSelection) error {
 		if !conditions.IsReady(cs) || cs.Status.Withheld != v1alpha1.NoConsumerReason {
 			return fmt.Errorf("withheld is %q", cs.Status.Withheld)
@@ -227,7 +227,7 @@ func TestAKustomizationThatIsRePointedDeletesNothingThatWasNotApproved(t *testin
 		t.Fatal(err)
 	}
 	e.assertSameObjects(before, e.uids())
-	e.commit([]string{e.selecting("apps", "limit: {nameSelector: [repoint-a]}", "safeguards: {approve: ["+strings.Join(lines, ", ")+"]}")})
+	e.commit([]string{e.selecting("apps", limitedTo("repoint-a"), "safeguards: {approve: ["+strings.Join(lines, ", ")+"]}")})
 	e.assertSameObjects(before, e.awaitParts(part{"apps", "apps", []string{"repoint-a"}}))
 	e.awaitGone(t.Context(), extra)
 }
@@ -253,7 +253,7 @@ func TestASelectionThatIsCreatedAgainHoldsWhatItsKustomizationWouldDelete(t *tes
 	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
 	before := e.awaitParts(part{"apps", "apps", []string{"again-a", "again-b", "again-c"}})
 	e.remove(e.selectionOf("apps"))
-	narrow := "limit: {nameSelector: [again-a]}"
+	narrow := limitedTo("again-a")
 	e.commit([]string{e.selecting("apps", narrow)})
 	lines := e.awaitHeldFor("apps", "again-b", "again-c")
 	e.reapplyWithoutArtifact("apps")

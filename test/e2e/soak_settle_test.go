@@ -53,6 +53,7 @@ func (k *soak) settle(did string) {
 			outcomes = append(outcomes, m)
 		}
 	}
+	reminder := time.After(reminderDelay)
 	k.poll(did, func(ctx context.Context) error {
 		now, err := k.look(ctx)
 		if err != nil {
@@ -70,8 +71,39 @@ func (k *soak) settle(did string) {
 			}
 			errs = append(errs, fmt.Errorf("%w; the model is\n%s", err, m))
 		}
+		select {
+		case <-reminder:
+			k.remind(now, outcomes)
+		default:
+		}
 		return errors.Join(errs...)
 	})
+}
+
+// reminderDelay is longer than most steps take.
+const reminderDelay = 8 * time.Second
+
+// remind has the Kustomizations reconcile that own what is still marked. A mark ends once its Kustomization
+// has reconciled in a later second than that of the mark, unless it has applied something new: at the
+// next interval, which is a day here.
+func (k *soak) remind(now *observed, outcomes []*model) {
+	k.t.Helper()
+	for i, p := range k.model.parts {
+		marked := func(name string) bool {
+			object, l := now.live[name], outcomes[0].live[name]
+			return object.GetAnnotations()[pruneAnnotation] == "disabled" && l != nil && !l.kept && l.owner == p.applier
+		}
+		if p.paused || !outcomes[0].parts[i].served() || !slices.ContainsFunc(slices.Collect(maps.Keys(now.live)), marked) {
+			continue
+		}
+		k.requests++
+		k.requestReconcile(p)
+		for _, m := range outcomes {
+			m.apply(m.parts[i], true)
+			m.settle([]int{0, 1, 2})
+			m.tally["reminded"]++
+		}
+	}
 }
 
 // observed is the system at one time.

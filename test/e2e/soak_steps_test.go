@@ -283,9 +283,10 @@ func (k *soak) whileDown() string {
 		did = append(did, edited)
 	}
 	suspended := slices.ContainsFunc(k.model.parts, func(p *modelPart) bool { return p.suspended })
-	if !suspended && k.rand.IntN(2) == 0 {
+	archivesLost := !suspended && k.rand.IntN(2) == 0
+	k.model.restart(archivesLost)
+	if archivesLost {
 		k.dataDir = ""
-		k.model.loseArchives()
 		did = append(did, "with an empty data directory")
 	}
 	if err := system.restart(k.t.Context(), soakOptions(k.dataDir)); err != nil {

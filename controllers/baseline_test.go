@@ -1,0 +1,106 @@
+package controllers
+
+import (
+	"os"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// forge replaces the record in the status.
+func (e *environment) forge(record []byte) {
+	e.Helper()
+	cs := e.get("kkp")
+	cs.Status.Published = record
+	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// damage makes the archive that is served another one.
+func (e *environment) damage() {
+	e.Helper()
+	for _, file := range e.archiveFiles() {
+		if err := os.WriteFile(file, []byte("garbage"), 0o600); err != nil {
+			e.Fatal(err)
+		}
+	}
+}
+
+// TestWithoutARecordTheArtifactIsCompared: only what it holds is known, so no edit excuses anything.
+func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+		t.Run(name, func(t *testing.T) {
+			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
+			e.forge(record)
+			good.cs.Status.Published = record
+			source := e.source(applications(t, "argocd falco"))
+			e.edit(exclude("nginx"))
+			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
+			e.restart()
+			e.hold(good, "Removal")
+			e.approve(source.Digest)
+			if cs := e.good().cs; cs.Status.Published == nil {
+				t.Error("there is no record again")
+			}
+		})
+	}
+}
+
+// TestAStatusThatIsWipedLosesNothing: the ExternalArtifact names what was published.
+func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	source := e.source(applications(t, "argocd"))
+	e.hold(good, "Removal")
+	cs := e.get("kkp")
+	cs.Status = v1alpha1.CatalogSelectionStatus{}
+	if err := apiServer.Status().Update(e.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	e.restart()
+	cs = e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+	e.approve(source.Digest)
+	e.good()
+}
+
+func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+		for what, words := range map[string]string{"a removal": "argocd", "an addition": "argocd nginx falco"} {
+			t.Run(name+", "+what, func(t *testing.T) {
+				e, good := publishGuarded(t, "argocd nginx")
+				e.forge(record)
+				good.cs.Status.Published = record
+				e.damage()
+				source := e.source(applications(t, words))
+				held := &v1alpha1.HeldStatus{
+					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
+						Reason: "BaselineLost",
+						Message: "what was published last is not known, so that what this revision takes away is not known either: " +
+							"status.published cannot be read, and the archive is damaged",
+					}},
+				}
+				e.equal("held", e.reconcile("kkp").Status.Held, held)
+				e.restart()
+				e.edit(exclude("nginx"))
+				e.equal("held after an edit", e.reconcile("kkp").Status.Held, held)
+				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+				e.approve(source.Digest)
+				if cs := e.good().cs; cs.Status.Published == nil {
+					t.Error("there is no record again")
+				}
+			})
+		}
+	}
+}
+
+// While the catalog gives the very artifact that is published, its record is known.
+func TestALostRecordIsWrittenOnceMore(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	e.forge([]byte("garbage"))
+	e.restart()
+	e.good()
+	e.source(applications(t, "argocd"))
+	e.equal("lost", lost(e.hold(good, "Removal")), []string{"Removal nginx 1.0.0"})
+}

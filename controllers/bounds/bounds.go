@@ -1,0 +1,43 @@
+// Package bounds fits texts and numbers into the fields of the API: messages of conditions and events,
+// the revisions in them, and counts. It must not know what they tell.
+package bounds
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of messages, in bytes. That of a condition keeps a catalog with thousands of violations from
+// filling etcd; the API itself limits events.
+const (
+	ConditionMessage = 8 << 10
+	EventMessage     = 1000
+)
+
+// Truncate cuts s to at most limit bytes, at a rune's boundary, and marks the cut.
+func Truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len("...")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}
+
+// Count converts a number of objects, of which no archive and no cluster has as many as an int32, for
+// the API.
+func Count(n int) int32 {
+	const maximum = 1<<31 - 1
+	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
+}
+
+// ShortRevision cuts the checksum of a revision to twelve digits, as far as people need it.
+func ShortRevision(revision string) string {
+	const digits = 12
+	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
+		return revision[:i+1+digits]
+	}
+	return revision
+}

@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/controllers/kinds"
+)
+
+var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
+
+// kustomizations is how Kustomizations are watched.
+func (c *Cluster) kustomizations() kinds.Kind {
+	return kinds.Kind{
+		GVK:       kustomizationKind,
+		Object:    &kustomizev1.Kustomization{},
+		Trim:      trimKustomization,
+		Index:     func(o client.Object) []string { return consumedArtifact(o) },
+		Concerned: c.concernedByKustomization,
+	}
+}
+
+func trimKustomization(o client.Object) {
+	ks, ok := o.(*kustomizev1.Kustomization)
+	if !ok {
+		return
+	}
+	ks.ManagedFields, ks.Annotations = nil, nil
+	ks.Spec.Patches, ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil, nil
+	ks.Status.Inventory, ks.Status.History = nil, nil
+}
+
+// consumedArtifact returns the <namespace>/<name> of the ExternalArtifact that a Kustomization
+// applies.
+func consumedArtifact(o client.Object) []string {
+	ks, ok := o.(*kustomizev1.Kustomization)
+	if !ok || ks.Spec.SourceRef.Kind != sourcev1.ExternalArtifactKind {
+		return nil
+	}
+	key := types.NamespacedName{Namespace: ks.Spec.SourceRef.Namespace, Name: ks.Spec.SourceRef.Name}
+	if key.Namespace == "" {
+		key.Namespace = ks.Namespace
+	}
+	return []string{key.String()}
+}
+
+// concernedByKustomization returns the selection whose artifact it uses, or used, when something
+// changed that the status of the selection reports; and those that wait for what it holds.
+func (c *Cluster) concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
+	a, _ := older.(*kustomizev1.Kustomization)
+	b, _ := newer.(*kustomizev1.Kustomization)
+	if a != nil && b != nil && a.Generation == b.Generation &&
+		a.Status.LastAppliedRevision == b.Status.LastAppliedRevision &&
+		a.Status.LastAttemptedRevision == b.Status.LastAttemptedRevision &&
+		equality.Semantic.DeepEqual(a.Status.Conditions, b.Status.Conditions) {
+		return nil
+	}
+	var concerned []types.NamespacedName
+	for _, ks := range []*kustomizev1.Kustomization{a, b} {
+		if ks == nil {
+			continue
+		}
+		var selection types.NamespacedName
+		for _, text := range consumedArtifact(ks) {
+			selection.Namespace, selection.Name, _ = strings.Cut(text, "/")
+			concerned = append(concerned, selection)
+		}
+		concerned = append(concerned, c.claims.waitingFor(client.ObjectKeyFromObject(ks), selection)...)
+	}
+	slices.SortFunc(concerned, compareNames)
+	return slices.Compact(concerned)
+}
+
+func compareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
+
+// kustomization reads a Kustomization past the cache, which trims inventories; nil where there is
+// none, or where it may not be read.
+func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
+	ks := &kustomizev1.Kustomization{}
+	err := c.APIReader.Get(ctx, key, ks)
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apimeta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the Kustomization %s: %w", key, err)
+	}
+	return ks, nil
+}
+
+// eachKustomization calls f for every Kustomization, read past the cache, until f returns false.
+func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
+	const page = 100
+	var list kustomizev1.KustomizationList
+	for {
+		err := c.APIReader.List(ctx, &list, client.Limit(page), client.Continue(list.Continue))
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apimeta.IsNoMatchError(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("listing Kustomizations: %w", err)
+		}
+		for i := range list.Items {
+			if !f(&list.Items[i]) {
+				return nil
+			}
+		}
+		if list.Continue == "" {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// flux plays kustomize-controller: it writes definitions with the owner labels of a Kustomization,
+// and its inventory. What leaves the inventory is deleted where Flux would delete it.
+func (c *liveCluster) flux(kustomization, selection string, names ...string) {
+	c.Helper()
+	var entries []kustomizev1.ResourceRef
+	kept := map[string]bool{}
+	for _, name := range names {
+		kept[name] = true
+		c.apply(selection, name)
+		c.own(kustomization, name)
+		entries = append(entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_%s_%s_ApplicationDefinition", name, c.group), Version: "v1"})
+	}
+	ks := c.kustomization(kustomization)
+	if ks.Status.Inventory != nil && ks.Spec.Prune {
+		for _, entry := range ks.Status.Inventory.Entries {
+			c.prune(kustomization, strings.Split(entry.ID, "_")[1], kept)
+		}
+	}
+	revision := "main@sha1:1234"
+	if ks.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
+		revision = revisionOf(c.get(ks.Spec.SourceRef.Name))
+	}
+	c.reports(kustomization, revision)
+	c.report(kustomization, func(ks *kustomizev1.Kustomization) {
+		ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: append([]kustomizev1.ResourceRef{}, entries...)}
+		now := time.Now()
+		ks.Status.History = meta.History{{
+			Digest: "sha256:1234", FirstReconciled: metav1.NewTime(now), LastReconciled: metav1.NewTime(now),
+			LastReconciledDuration: metav1.Duration{Duration: time.Second}, LastReconciledStatus: meta.ReconciliationSucceededReason, TotalReconciliations: 1,
+		}}
+	})
+}
+
+// prune deletes a definition as Flux does: only its own, and nothing that is marked.
+func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
+	c.Helper()
+	u := c.live(name)
+	if kept[name] || u == nil || u.GetLabels()["kustomize.toolkit.fluxcd.io/name"] != kustomization {
+		return
+	}
+	if u.GetAnnotations()[pruneAnnotation] != disabled && u.GetAnnotations()[reconcileAnnotation] != disabled {
+		c.remove(u)
+	}
+}
+
+func pruning(ks *kustomizev1.Kustomization) { ks.Spec.Prune = true }
+
+func gitFed(ks *kustomizev1.Kustomization) {
+	ks.Spec.Prune, ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name = true, sourcev1.GitRepositoryKind, "repo"
+}
+
+func compared(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Serve = v1alpha1.ServeCompared }
+
+// moving returns two selections of argocd and of nginx, which their Kustomizations have applied.
+func moving(t *testing.T) *liveCluster {
+	t.Helper()
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("alpha", compared, without("nginx", "falco"))
+	c.selection("beta", compared, without("argocd", "falco"))
+	c.consumer("alpha", "alpha", pruning)
+	c.consumer("beta", "beta", pruning)
+	c.settle("alpha", "beta")
+	c.flux("alpha", "alpha", "argocd")
+	c.flux("beta", "beta", "nginx")
+	c.settle("alpha", "beta")
+	c.ready("alpha", "beta")
+	return c
+}
+
+// rounds reconciles selections as often as they may need to agree.
+func (c *liveCluster) rounds(names ...string) {
+	c.Helper()
+	for range 4 {
+		c.settle(names...)
+	}
+}
+
+func (c *liveCluster) ready(names ...string) {
+	c.Helper()
+	for _, name := range names {
+		c.equal("conditions of "+name, conditionsOf(c.get(name)), []string{"Ready=True Succeeded"})
+	}
+}
+
+// kept lists the marks of a definition that keep Flux from deleting it.
+func (c *liveCluster) kept(name string) string {
+	c.Helper()
+	u := c.live(name)
+	if u == nil {
+		return "gone"
+	}
+	return u.GetAnnotations()[pruneAnnotation]
+}
+
+func (c *liveCluster) message(name string) string {
+	c.Helper()
+	return conditions.GetMessage(c.get(name), meta.ReadyCondition)
+}
