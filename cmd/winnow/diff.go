@@ -78,12 +78,8 @@ func newDiffCommand() *cobra.Command {
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
 	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
 	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
-	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
-	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
-	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
-		cmd.MarkFlagsMutuallyExclusive("git", flag)
-	}
+	o.addGit(cmd)
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -15,7 +15,6 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Which of the states an error is about.
@@ -33,6 +32,16 @@ type gitComparison struct {
 	pulled map[string]pulledCatalog
 	// placements are of the selections that were rendered.
 	placements []placement
+}
+
+// addGit adds the flags of a Git repository.
+func (o *diffOptions) addGit(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
+	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
+	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
+		cmd.MarkFlagsMutuallyExclusive("git", flag)
+	}
 }
 
 // compareCommits compares what the commits of --git apply.
@@ -292,28 +301,4 @@ func (p pair) placeNotes() []string {
 		notes = append(notes, "no Kustomization of the clusters applies its file, which is taken as it stands")
 	}
 	return notes
-}
-
-// pulledCatalog is what pulling a catalog led to.
-type pulledCatalog struct {
-	source selection.Source
-	err    error
-}
-
-// pullTimeout bounds the pull of one catalog, so that a registry that hangs does not keep the others
-// from being compared.
-const pullTimeout = 3 * time.Minute
-
-// pull loads a catalog once. Without TLS only if both the OCIRepository and the flag say so: what
-// a pull request says alone must not send credentials in the clear.
-func (c *gitComparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.catalog + " " + ref.Format + " " + ref.Path
-	found, known := c.pulled[key]
-	if !known {
-		limited, cancel := context.WithTimeout(ctx, pullTimeout)
-		defer cancel()
-		found.source, found.err = openSource(limited, r.catalog, ref, c.plainHTTP && r.plainHTTP)
-		c.pulled[key] = found
-	}
-	return found.source, found.err
 }

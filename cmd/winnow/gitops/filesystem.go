@@ -99,7 +99,7 @@ func (f *fileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 // Glob is part of filesys.FileSystem.
 func (f *fileSystem) Glob(pattern string) ([]string, error) {
 	var found []string
-	err := f.Walk(root, func(name string, info os.FileInfo, err error) error {
+	err := f.Walk(root, func(name string, _ os.FileInfo, err error) error {
 		if matched, bad := path.Match(pattern, name); bad != nil {
 			return bad
 		} else if matched {

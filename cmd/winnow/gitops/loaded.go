@@ -60,7 +60,7 @@ func (c *closure) plugin(dir, file string, e entry) string {
 
 // inline looks at the patches that stand in a kustomization file.
 func (c *closure) inline(file string, k *kustypes.Kustomization) {
-	for _, patch := range append(append([]kustypes.Patch{}, k.Patches...), k.PatchesJson6902...) {
+	for _, patch := range patchesOf(k) {
 		c.patch(file, patch.Patch)
 	}
 }

@@ -78,7 +78,7 @@ func (w *walk) unrecognized(n *node, why string) error {
 		return errors.New(why)
 	}
 	n.state = digest(n.state, newClosure(t, dir, nil).digest())
-	return fmt.Errorf("%s; if it is this repository, pass --repository %s=.", why, nameOf(n.source()))
+	return fmt.Errorf("%s; pass --repository %s=. if it is this repository", why, nameOf(n.source()))
 }
 
 // recognizes reports whether a source of the cluster is this repository.

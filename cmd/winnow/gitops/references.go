@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -58,12 +59,12 @@ func entries(k *kustypes.Kustomization) []entry {
 	add(asFile, "crds", k.Crds...)
 	add(asFile, "configurations", k.Configurations...)
 	add(asFile, "openapi", k.OpenAPI["path"])
-	for _, patch := range k.PatchesStrategicMerge {
+	for _, patch := range k.PatchesStrategicMerge { //nolint:staticcheck // kustomize loads it all the same
 		if !isDocument(string(patch)) || isAddress(string(patch)) {
 			add(asFile, "patchesStrategicMerge", string(patch))
 		}
 	}
-	for _, patch := range append(append([]kustypes.Patch{}, k.Patches...), k.PatchesJson6902...) {
+	for _, patch := range patchesOf(k) {
 		add(asFile, "patches", patch.Path)
 	}
 	for _, replacement := range k.Replacements {
@@ -79,6 +80,11 @@ func entries(k *kustypes.Kustomization) []entry {
 	add(asPlugin, "transformers", k.Transformers...)
 	add(asPlugin, "validators", k.Validators...)
 	return all
+}
+
+// patchesOf are the patches of both fields.
+func patchesOf(k *kustypes.Kustomization) []kustypes.Patch {
+	return append(slices.Clone(k.Patches), k.PatchesJson6902...) //nolint:staticcheck // kustomize loads it all the same
 }
 
 // keyed returns the files of a generator, without the keys of KEY=FILE.

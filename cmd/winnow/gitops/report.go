@@ -38,9 +38,9 @@ func (r reporter) report() {
 			r.out.Notes = append(r.out.Notes, note)
 		}
 	}
-	for _, note := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(r.base.notes), r.head.notes...)))) {
-		r.out.Notes = append(r.out.Notes, note)
-	}
+	twice := append(slices.Clone(r.base.notes), r.head.notes...)
+	slices.Sort(twice)
+	r.out.Notes = append(r.out.Notes, slices.Compact(twice)...)
 	names := map[string]bool{}
 	for name := range r.base.nodes {
 		names[name] = true

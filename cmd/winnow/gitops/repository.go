@@ -48,7 +48,7 @@ func nameRepositories(args []string, inside func(dir string) (string, error)) ([
 	for _, arg := range args {
 		name, dir, found := strings.Cut(arg, "=")
 		if !found || name == "" || dir == "" {
-			return nil, fmt.Errorf("--repository %s: want NAME=DIR, such as flux-system=.", oneLine(arg))
+			return nil, fmt.Errorf("--repository %s: want NAME=DIR, flux-system=. say", oneLine(arg))
 		}
 		dir, err := inside(dir)
 		if err != nil {

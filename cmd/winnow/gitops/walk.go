@@ -19,40 +19,6 @@ const maxKustomizations = 5_000
 var leads = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
 	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
 
-// outcome is what became of a Kustomization.
-type outcome int
-
-const (
-	pending outcome = iota
-	// evaluated: its objects are known.
-	evaluated
-	// skipped: nothing in it leads to a CatalogSelection, so that it was not built.
-	skipped
-	// elsewhere: what it applies is not in this repository.
-	elsewhere
-	// failed: it cannot be built.
-	failed
-)
-
-// node is a Kustomization of a cluster.
-type node struct {
-	*kustomization
-	// name is <namespace>/<name>, empty for the directory of the cluster.
-	name string
-	// parents are the nodes that apply the node, from the cluster's directory on.
-	parents []string
-
-	outcome outcome
-	// reason of an outcome that is not evaluated.
-	reason string
-	// state is that of everything that decides what the node applies.
-	state   string
-	closure *closure
-	dir     string
-	vars    *variables
-	objects []Object
-}
-
 // walk follows the Kustomizations of a cluster in one commit.
 type walk struct {
 	cluster string
@@ -288,14 +254,6 @@ func (w *walk) keep(n *node) {
 	w.adopt(n)
 }
 
-// label is what messages call a node.
-func (n *node) label() string {
-	if n.name == "" {
-		return "the directory of the cluster"
-	}
-	return "Kustomization " + n.name
-}
-
 // leads reports whether something that the node is built of may lead to a CatalogSelection, or did so in
 // the base.
 func (w *walk) leads(n *node) bool {
@@ -320,10 +278,4 @@ func (c *closure) has(match func([]byte) bool) bool {
 		}
 	}
 	return false
-}
-
-// unstructuredString returns a field of an object.
-func unstructuredString(o *unstructured.Unstructured, fields ...string) string {
-	value, _, _ := unstructured.NestedString(o.Object, fields...)
-	return value
 }
