@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -286,19 +285,4 @@ func (s *placedSelection) reason() error {
 		return nil
 	}
 	return s.invalid
-}
-
-// placeNotes say where the selection has moved, and whether anything applies it.
-func (p pair) placeNotes() []string {
-	var notes []string
-	if p.from != nil && p.to != nil && p.from.file != p.to.file {
-		notes = append(notes, "moved from "+p.from.file)
-	}
-	if p.from != nil && p.to != nil && p.from.kustomization != p.to.kustomization {
-		notes = append(notes, "applied by the Kustomization "+p.to.kustomization+", was "+p.from.kustomization)
-	}
-	if p.any().unapplied {
-		notes = append(notes, "no Kustomization of the clusters applies its file, which is taken as it stands")
-	}
-	return notes
 }

@@ -140,3 +140,18 @@ func shownField(value any) any {
 	}
 	return value
 }
+
+// placeNotes say where the selection has moved, and whether anything applies it.
+func (p pair) placeNotes() []string {
+	var notes []string
+	if p.from != nil && p.to != nil && p.from.file != p.to.file {
+		notes = append(notes, "moved from "+p.from.file)
+	}
+	if p.from != nil && p.to != nil && p.from.kustomization != p.to.kustomization {
+		notes = append(notes, "applied by the Kustomization "+p.to.kustomization+", was "+p.from.kustomization)
+	}
+	if p.any().unapplied {
+		notes = append(notes, "no Kustomization of the clusters applies its file, which is taken as it stands")
+	}
+	return notes
+}
