@@ -149,8 +149,8 @@ func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 		return nil
 	})
 	e.of("one").awaitSelection("publishes without what moved, and has it applied", func(cs *v1alpha1.CatalogSelection) error {
-		if len(cs.Status.Applications) != 1 || !conditions.IsTrue(cs, v1alpha1.AppliedCondition) {
-			return fmt.Errorf("published are %+v", cs.Status.Applications)
+		if c := cs.Status.Consumers; len(cs.Status.Applications) != 1 || len(c) != 1 || c[0].Revision != cs.Status.Artifact.Revision {
+			return fmt.Errorf("published are %+v, applied %+v", cs.Status.Applications, c)
 		}
 		return nil
 	})

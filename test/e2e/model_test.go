@@ -200,6 +200,6 @@ func (m *model) bypassedOf(p *modelPart) (names []string) {
 // bypass need the mark at once.
 func (m *model) needsMark(name string) bool {
 	return slices.ContainsFunc(m.parts, func(p *modelPart) bool {
-		return p.inventory[name] && (p.served() || len(p.wants) > 0)
+		return p.inventory[name] && (p.knowsServed() || len(p.wants) > 0)
 	})
 }
