@@ -19,6 +19,7 @@ import (
 type diffOptions struct {
 	file, fromFile, name string
 	git                  string
+	repositories         []string
 	from, to             []string
 	plainHTTP            bool
 
@@ -59,9 +60,12 @@ func newDiffCommand() *cobra.Command {
 			"Only a registry knows the digest that an approval of held changes names.\n\n" +
 			"Without -f, two catalogs are compared as a selection of everything would see\n" +
 			"them: the gate of a catalog's own pull requests.\n\n" +
-			"With --git BASE..HEAD [PATH...] the CatalogSelections and OCIRepositories in the\n" +
-			"YAML files of two commits are compared, and the catalogs that these name are\n" +
-			"pulled. BASE...HEAD is what HEAD has changed since it left BASE.\n\n" +
+			"With --git BASE..HEAD [PATH...] two commits of a GitOps repository are compared,\n" +
+			"BASE...HEAD being what HEAD has changed since it left BASE. From the PATH of a\n" +
+			"cluster on, the Kustomizations of Flux are followed and built as Flux does, and\n" +
+			"the catalogs that the result names are pulled. Without Kustomizations, the YAML\n" +
+			"files are taken as they stand. Nothing else is fetched. A GitRepository is this\n" +
+			"repository if a remote has its URL; --repository names others.\n\n" +
 			"--fail-on takes\n\n" + conditionTable() + "\n" +
 			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
 			"lose when the selection begins to hold them. Without --from and\n" +
@@ -85,18 +89,15 @@ func newDiffCommand() *cobra.Command {
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
 	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
 	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
-	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
-	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
-		cmd.MarkFlagsMutuallyExclusive("git", flag)
-	}
+	o.addGit(cmd)
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
-	completeNothing(cmd, "git", "context")
+	completeNothing(cmd, "git", "context", "repository")
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
@@ -199,6 +200,8 @@ func (c *conditions) Set(value string) error {
 // check says which flags are missing.
 func (o *diffOptions) check() error {
 	switch {
+	case len(o.repositories) > 0:
+		return errors.New("--repository is for --git")
 	case o.file == "":
 		return o.checkEverything()
 	case len(o.to) == 0:

@@ -44,10 +44,10 @@ func (c *gitComparison) way(ctx context.Context, cs *placedSelection, references
 
 // otherwise returns what the sources of a selection stand for in this commit, and where it does not
 // tell, what they stand for in the other one.
-func (g *gitops) otherwise(cs placedSelection, other []reference) []reference {
+func (r *revision) otherwise(cs placedSelection, other []reference) []reference {
 	references := slices.Clone(other)
 	for i, ref := range cs.Spec.Sources {
-		if found, err := g.reference(cs, ref); err == nil {
+		if found, err := r.reference(cs, ref); err == nil {
 			references[i] = found
 		}
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Which of the states an error is about.
@@ -24,18 +24,28 @@ const (
 
 // gitComparison compares two commits of a GitOps repository.
 type gitComparison struct {
-	base, head gitops
+	base, head revision
 	plainHTTP  bool
 	live       *liveCluster
 	// pulled are catalogs by what and which directory of it was asked for.
-	pulled map[string]selection.Source
+	pulled map[string]pulledCatalog
 	// placements are of the selections that were rendered.
 	placements []placement
 }
 
-// compareCommits compares what the commits of --git say.
+// addGit adds the flags of a Git repository.
+func (o *diffOptions) addGit(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
+	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
+	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
+		cmd.MarkFlagsMutuallyExclusive("git", flag)
+	}
+}
+
+// compareCommits compares what the commits of --git apply.
 func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff.Report, error) {
-	base, head, err := git{}.commits(ctx, o.git)
+	base, head, err := gitops.Git{}.Commits(ctx, o.git)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +53,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 		paths = []string{"."}
 	}
 	for i := range paths {
-		if paths[i], err = (git{}).root(ctx, paths[i]); err != nil {
+		if paths[i], err = (gitops.Git{}).Root(ctx, paths[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -51,20 +61,21 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	if err != nil {
 		return nil, err
 	}
-	c := &gitComparison{plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]selection.Source{}}
-	var before, after bool
-	if c.base, before, err = readGitOps(ctx, base, paths); err != nil {
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: paths, Repositories: o.repositories, Keep: mayMatter})
+	if err != nil {
 		return nil, err
 	}
-	if c.head, after, err = readGitOps(ctx, head, paths); err != nil {
-		return nil, err
-	}
-	if !before && !after {
+	if !compared.Exists {
 		return nil, fmt.Errorf("neither commit has anything at %s", paths[0])
+	}
+	c := &gitComparison{
+		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},
+		base: newRevision(compared.Base), head: newRevision(compared.Head),
 	}
 	report := diff.New()
 	report.From, report.To = base, head
-	report.Notes = append(report.Notes, c.head.notes...)
+	report.Unknown = append(report.Unknown, compared.Unknown...)
+	report.Notes = append(append(report.Notes, compared.Notes...), c.head.notes...)
 	for _, note := range c.base.notes {
 		if !slices.Contains(c.head.notes, note) {
 			report.Notes = append(report.Notes, beforePrefix+note)
@@ -76,8 +87,8 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 // pair is a selection in both commits; nil where it is not.
 type pair struct{ from, to *placedSelection }
 
-// pairs finds the selections of both commits that are the same one: by file and name, or, when a
-// file was moved, by name alone.
+// pairs finds the selections of both commits that are the same one: in a cluster by name, elsewhere by
+// file and name, or, when a file was moved, by name alone.
 func (c *gitComparison) pairs() []pair {
 	var all []pair
 	base := slices.Clone(c.base.selections)
@@ -92,21 +103,25 @@ func (c *gitComparison) pairs() []pair {
 	}
 	var fresh []placedSelection
 	for _, to := range c.head.selections {
-		if from := take(func(s placedSelection) bool { return s.file == to.file && sameName(s, to) }); from != nil {
+		if from := take(func(s placedSelection) bool {
+			return s.cluster == to.cluster && (s.cluster != "" || s.file == to.file) && sameName(s, to)
+		}); from != nil {
 			all = append(all, pair{from, &to})
 		} else {
 			fresh = append(fresh, to)
 		}
 	}
 	for _, to := range fresh {
-		all = append(all, pair{take(func(s placedSelection) bool { return sameName(s, to) }), &to})
+		all = append(all, pair{take(func(s placedSelection) bool {
+			return s.cluster == "" && to.cluster == "" && sameName(s, to)
+		}), &to})
 	}
 	for _, from := range base {
 		all = append(all, pair{from: &from})
 	}
 	slices.SortFunc(all, func(a, b pair) int {
 		x, y := a.any(), b.any()
-		return cmp.Or(cmp.Compare(x.file, y.file), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(x.cluster, y.cluster), cmp.Compare(x.file, y.file), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	return all
 }
@@ -123,15 +138,20 @@ func (p pair) any() *placedSelection {
 func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error {
 	same := 0
 	for _, p := range c.pairs() {
-		compared, err := c.selection(ctx, p)
+		consumed := c.consumption(p)
+		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
 			return err
+		}
+		for _, sentence := range consumed.unknown {
+			report.Unknown = append(report.Unknown, p.any().cluster+": "+sentence)
 		}
 		if compared == nil {
 			same++
 			continue
 		}
-		compared.File = p.any().file
+		compared.Cluster, compared.File = p.any().cluster, p.any().file
+		compared.Notes = append(compared.Notes, consumed.notes...)
 		report.Selections = append(report.Selections, compared)
 	}
 	findMoves(c.placements)
@@ -142,7 +162,7 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 }
 
 // selection returns nil when the commits say the same.
-func (c *gitComparison) selection(ctx context.Context, p pair) (*diff.Selection, error) {
+func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumption) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
 	if p.from != nil && p.to != nil && p.to.invalid == nil {
 		out.Loosened = diff.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
@@ -151,55 +171,65 @@ func (c *gitComparison) selection(ctx context.Context, p pair) (*diff.Selection,
 	var unknown []string
 	if p.from != nil {
 		before, unknown = c.base.resolve(*p.from)
-		out.Unknown = append(out.Unknown, unknown...)
+		out.Unknown = append(append(out.Unknown, p.from.unknown...), unknown...)
 	}
 	if p.to != nil {
 		after, unknown = c.head.resolve(*p.to)
-		out.Unknown = append(out.Unknown, unknown...)
+		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
 	}
-	if p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(before, after) && equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec) {
+	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
 		return nil, nil
 	}
 	if len(out.Unknown) > 0 {
+		slices.Sort(out.Unknown)
 		out.Unknown = slices.Compact(out.Unknown)
+		out.Notes = append(out.Notes, p.placeNotes()...)
 		return out, nil
 	}
 	return c.rendered(ctx, p, before, after, out)
 }
 
-// rendered compares the states that the references lead to. out is returned when one of them is invalid.
+// isSame reports whether both commits have the selection with the same spec.
+func (p pair) isSame() bool {
+	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) &&
+		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec)
+}
+
+// rendered compares the states that the references lead to. out is returned when one of them is invalid,
+// or cannot be pulled.
 func (c *gitComparison) rendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
 	from, err := c.side(ctx, p.from, before)
 	if failed(out, beforePrefix, err) {
-		return out, nil
-	}
-	if err != nil {
-		return nil, err
+		return out, ctx.Err()
 	}
 	to, err := c.side(ctx, p.to, after)
 	if failed(out, afterPrefix, err) {
-		return out, nil
+		return out, ctx.Err()
 	}
+	compared, err := c.judge(ctx, p, from, to, after)
 	if err != nil {
 		return nil, err
 	}
-	if out, err = c.judge(ctx, p, from, to, after); err != nil {
-		return nil, err
+	c.placements = append(c.placements, placementOf(p, compared, from, to))
+	if from != nil && to != nil && compared.SpecChanged {
+		if err := c.between(ctx, p, sides{from, to}, before, after, compared); failed(out, "", err) {
+			return out, ctx.Err()
+		}
 	}
-	c.placements = append(c.placements, placementOf(p, out, from, to))
-	if from != nil && to != nil && out.SpecChanged {
-		err = c.between(ctx, p, sides{from, to}, before, after, out)
-	}
-	return out, err
+	return compared, nil
 }
 
-// failed notes the error of an input that is invalid.
+// failed notes the error of an input: one that is invalid, or that cannot be had.
 func failed(out *diff.Selection, when string, err error) bool {
 	var invalid *render.Error
-	if !errors.As(err, &invalid) {
+	switch {
+	case err == nil:
 		return false
+	case errors.As(err, &invalid):
+		out.Error = when + err.Error()
+	default:
+		out.Unknown = append(out.Unknown, when+err.Error())
 	}
-	out.Error = when + err.Error()
 	return true
 }
 
@@ -211,11 +241,11 @@ func (c *gitComparison) judge(ctx context.Context, p pair, from, to *diff.Side, 
 	if err != nil {
 		return nil, err
 	}
-	if p.from != nil && p.to != nil && p.from.file != p.to.file {
-		out.Notes = append(out.Notes, "moved from "+p.from.file)
-	}
+	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
-		out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
+			out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+		}
 		return out, nil
 	}
 	if p.to.Namespace == "" && approvesRender(out.Held) {
@@ -258,18 +288,4 @@ func (s *placedSelection) reason() error {
 		return nil
 	}
 	return s.invalid
-}
-
-// pull loads a catalog once. Without TLS only if both the OCIRepository and the flag say so: what
-// a pull request says alone must not send credentials in the clear.
-func (c *gitComparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.catalog + " " + ref.Format + " " + ref.Path
-	if found, ok := c.pulled[key]; ok {
-		return found, nil
-	}
-	pulled, err := openSource(ctx, r.catalog, ref, c.plainHTTP && r.plainHTTP)
-	if err == nil {
-		c.pulled[key] = pulled
-	}
-	return pulled, err
 }

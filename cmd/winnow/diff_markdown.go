@@ -38,6 +38,9 @@ func (v *diffView) ends() []part {
 	if len(v.Selections) == 0 {
 		parts = append(parts, part{texts: []string{"No CatalogSelection changes.\n"}})
 	}
+	for _, sentence := range v.Unknown {
+		parts = append(parts, part{rank: rankSummary, texts: []string{"**Unknown:** " + code(sentence) + "\n"}})
+	}
 	for _, note := range v.Notes {
 		parts = append(parts, part{rank: rankSummary, texts: []string{"Note: " + code(note) + "\n"}})
 	}

@@ -11,14 +11,14 @@ import (
 // placement is what one selection has before and after a change.
 type placement struct {
 	out           *diff.Selection
-	file          string
+	cluster, file string
 	before, after map[safeguard.Key]safeguard.Definition
 	// pushed says that either state has spec.push, prune that Flux may delete what leaves.
 	pushed, prune bool
 }
 
 func placementOf(p pair, out *diff.Selection, from, to *diff.Side) placement {
-	placed := placement{out: out, file: p.any().file, before: applicationsOf(from), after: applicationsOf(to)}
+	placed := placement{out: out, cluster: p.any().cluster, file: p.any().file, before: applicationsOf(from), after: applicationsOf(to)}
 	for _, side := range []*diff.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
@@ -38,9 +38,9 @@ func applicationsOf(side *diff.Side) map[safeguard.Key]safeguard.Definition {
 	return published
 }
 
-// findMoves notes, on the selection that it leaves, each application that enters another one. Which
-// cluster a selection acts on is not in its file, so of several receivers those count whose files have
-// most directories in common with the giver's.
+// findMoves notes, on the selection that it leaves, each application that enters another one. Outside of
+// the directories of clusters it is not known which cluster a selection acts on, so of several receivers
+// those count whose files have most directories in common with the giver's.
 func findMoves(placements []placement) {
 	entering := map[safeguard.Key][]placement{}
 	for _, p := range placements {
@@ -56,7 +56,7 @@ func findMoves(placements []placement) {
 			if _, stays := giver.after[key]; stays {
 				continue
 			}
-			for _, receiver := range nearestTo(giver.file, entering[key]) {
+			for _, receiver := range nearestTo(giver, entering[key]) {
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
 					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.file,
@@ -74,12 +74,19 @@ func findMoves(placements []placement) {
 	}
 }
 
-// nearestTo returns those whose files have most directories in common with a file.
-func nearestTo(file string, all []placement) []placement {
+// nearestTo returns those in the same cluster, or outside of clusters those whose files have most
+// directories in common with the giver's.
+func nearestTo(giver placement, all []placement) []placement {
 	var found []placement
 	most := -1
 	for _, p := range all {
-		common := shared(file, p.file)
+		if p.cluster != giver.cluster {
+			continue
+		}
+		common := 0
+		if giver.cluster == "" {
+			common = shared(giver.file, p.file)
+		}
 		if common > most {
 			most, found = common, nil
 		}

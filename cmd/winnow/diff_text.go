@@ -26,6 +26,12 @@ func (v *diffView) text(w io.Writer, stat bool) {
 	if len(v.Selections) == 0 {
 		fmt.Fprintln(w, "no CatalogSelection changes")
 	}
+	for i, sentence := range v.Unknown {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, wrap("unknown: "+sentence, ""))
+	}
 	for i, note := range v.Notes {
 		if i == 0 {
 			fmt.Fprintln(w)

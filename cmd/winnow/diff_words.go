@@ -21,7 +21,9 @@ func nameOf(s *diff.Selection) string {
 		return "everything"
 	}
 	name := s.Namespace + "/" + s.Name
-	if s.File != "" {
+	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
+		name += " (" + where + ")"
+	} else if s.File != "" {
 		name += " (" + s.File + ")"
 	}
 	return plain(name)

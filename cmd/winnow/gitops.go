@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,30 +10,45 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// fluxGroup is the API group of Flux's sources, and ociKind the kind that can be pulled here.
+// Groups of Flux, and the kind of its sources that can be pulled here.
 const (
 	fluxGroup = "source.toolkit.fluxcd.io"
 	ociKind   = "OCIRepository"
+
+	kustomizationGroup = "kustomize.toolkit.fluxcd.io"
 )
 
-// gitops is what a commit of a GitOps repository says about catalogs. Files are read as they stand
-// there: kustomize overlays and variables are not applied.
-type gitops struct {
+// revision is what a commit of a GitOps repository says about catalogs.
+type revision struct {
 	selections []placedSelection
 	sources    []placedSource
+	consumers  []placedConsumer
 	notes      []string
+}
+
+// origin is where something is written.
+type origin struct {
+	// cluster is the directory of the cluster that has it, and kustomization what applies it; both are
+	// empty for what is read as it stands in its file.
+	cluster, kustomization, file string
+	// unknown says what of it is not known, in sentences.
+	unknown []string
+	// unapplied says that no Kustomization applies the file, though there are some.
+	unapplied bool
 }
 
 type placedSelection struct {
 	*v1alpha1.CatalogSelection
-	file string
+	origin
 	// invalid says why it cannot be decoded; then only its name is known.
 	invalid error
 }
@@ -42,7 +56,7 @@ type placedSelection struct {
 // placedSource is a source of Flux.
 type placedSource struct {
 	metav1.PartialObjectMetadata
-	file string
+	origin
 	// document has all that it says.
 	document string
 }
@@ -61,24 +75,23 @@ type repositoryRef struct {
 	Tag    string `json:"tag"`
 }
 
-// readGitOps reads the YAML files of a commit below the paths. exists says whether a path is there.
-func readGitOps(ctx context.Context, commit string, paths []string) (state gitops, exists bool, err error) {
-	seen := map[string]bool{}
-	for _, dir := range paths {
-		files, notes, there, err := git{}.files(ctx, commit, dir, mayMatter)
-		if err != nil {
-			return gitops{}, false, err
+// newRevision takes in what a commit applies, and the files that it has beside.
+func newRevision(state gitops.State) revision {
+	r := revision{notes: state.Notes}
+	for _, o := range state.Objects {
+		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown}
+		document, err := yaml.Marshal(o.Object)
+		if err == nil {
+			err = r.document(where, document)
 		}
-		exists = exists || there
-		state.notes = append(state.notes, notes...)
-		for _, file := range files {
-			if !seen[file.path] {
-				seen[file.path] = true
-				state.read(file)
-			}
+		if err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
 		}
 	}
-	return state, exists, nil
+	for _, file := range state.Files {
+		r.read(file)
+	}
+	return r
 }
 
 func mayMatter(content []byte) bool {
@@ -86,23 +99,23 @@ func mayMatter(content []byte) bool {
 }
 
 // read takes in the documents of a file.
-func (g *gitops) read(file gitFile) {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.content)))
+func (r *revision) read(file gitops.File) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
 	for i := 1; ; i++ {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err == nil && mayMatter(document) {
-			err = g.document(file.path, document)
+			err = r.document(origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
-			g.notes = append(g.notes, fmt.Sprintf("%s: document %d is left out: %v", file.path, i, err))
+			r.notes = append(r.notes, fmt.Sprintf("%s: document %d is left out: %v", file.Path, i, err))
 		}
 	}
 }
 
-func (g *gitops) document(file string, document []byte) error {
+func (r *revision) document(where origin, document []byte) error {
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
 		return err
@@ -110,7 +123,9 @@ func (g *gitops) document(file string, document []byte) error {
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	switch {
 	case group == fluxGroup:
-		g.sources = append(g.sources, placedSource{head, file, string(document)})
+		r.sources = append(r.sources, placedSource{head, where, string(document)})
+	case group == kustomizationGroup && where.cluster != "":
+		return r.consumer(where, document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
 			return errors.New("a CatalogSelection without sources, such as a patch")
@@ -119,7 +134,7 @@ func (g *gitops) document(file string, document []byte) error {
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
-		return g.add(placedSelection{cs, file, err})
+		return r.add(placedSelection{cs, where, err})
 	}
 	return nil
 }
@@ -133,13 +148,13 @@ func hasSources(document []byte) bool {
 	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
 }
 
-func (g *gitops) add(cs placedSelection) error {
-	for _, other := range g.selections {
-		if other.file == cs.file && other.Namespace == cs.Namespace && other.Name == cs.Name {
+func (r *revision) add(cs placedSelection) error {
+	for _, other := range r.selections {
+		if other.cluster == cs.cluster && (cs.cluster != "" || other.file == cs.file) && sameName(other, cs) {
 			return fmt.Errorf("a second CatalogSelection %s", cs.Name)
 		}
 	}
-	g.selections = append(g.selections, cs)
+	r.selections = append(r.selections, cs)
 	return nil
 }
 
@@ -149,15 +164,17 @@ type reference struct {
 	catalog   string
 	plainHTTP bool
 	ignore    bool
+	// unknown says why what it stands for is not known.
+	unknown string
 	// document of the source; two references are the same when their documents are.
 	document string
 }
 
 // resolve returns what the sources of a selection stand for, in their order. unknown says why that
 // cannot be told.
-func (g *gitops) resolve(cs placedSelection) (references []reference, unknown []string) {
+func (r *revision) resolve(cs placedSelection) (references []reference, unknown []string) {
 	for _, ref := range cs.Spec.Sources {
-		found, err := g.reference(cs, ref)
+		found, err := r.reference(cs, ref)
 		if err != nil {
 			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
 		}
@@ -166,25 +183,12 @@ func (g *gitops) resolve(cs placedSelection) (references []reference, unknown []
 	return references, unknown
 }
 
-func (g *gitops) reference(cs placedSelection, ref v1alpha1.SourceReference) (reference, error) {
+func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (reference, error) {
 	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
-	var nearest []placedSource
-	for _, s := range g.sources {
-		// What has no namespace gets one from kustomize.
-		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
-		if s.Kind != kind || s.Name != key.Name || !anywhere {
-			continue
-		}
-		if len(nearest) > 0 {
-			near, other := shared(cs.file, s.file), shared(cs.file, nearest[0].file)
-			if near < other {
-				continue
-			}
-			if near > other {
-				nearest = nil
-			}
-		}
-		nearest = append(nearest, s)
+	nearest := r.nearest(cs.origin, kind, key)
+	if len(nearest) == 0 && cs.cluster != "" {
+		// Something else than Flux may apply the sources.
+		nearest = r.nearest(origin{file: cs.file}, kind, key)
 	}
 	if len(nearest) == 0 {
 		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
@@ -195,6 +199,29 @@ func (g *gitops) reference(cs placedSelection, ref v1alpha1.SourceReference) (re
 		}
 	}
 	return nearest[0].reference()
+}
+
+// nearest returns the sources of the cluster, or outside of clusters those in the nearest directory.
+func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
+	var nearest []placedSource
+	for _, s := range r.sources {
+		// What has no namespace gets one from kustomize.
+		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
+		if s.cluster != where.cluster || s.Kind != kind || s.Name != key.Name || !anywhere {
+			continue
+		}
+		if len(nearest) > 0 && where.cluster == "" {
+			near, other := shared(where.file, s.file), shared(where.file, nearest[0].file)
+			if near < other {
+				continue
+			}
+			if near > other {
+				nearest = nil
+			}
+		}
+		nearest = append(nearest, s)
+	}
+	return nearest
 }
 
 // shared counts the directories that two files have in common.
@@ -209,7 +236,10 @@ func shared(a, b string) int {
 
 // reference prefers the digest, then semver, as Flux does.
 func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document}
+	found := reference{document: s.document, unknown: strings.Join(s.unknown, "; ")}
+	if found.unknown != "" {
+		return found, errors.New(found.unknown)
+	}
 	if s.Kind != ociKind {
 		return found, fmt.Errorf("the catalog of a %s cannot be had here", s.Kind)
 	}

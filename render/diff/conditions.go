@@ -15,6 +15,9 @@ type Condition struct {
 	found func(*Selection) []string
 }
 
+// unknownCondition is the one that holds for a report as well.
+const unknownCondition = "unknown"
+
 // Conditions are all that there are: first those about applications, then those about the selection in the
 // order in which a change passes: an edit settles, is held, and moves applications.
 func Conditions() []Condition {
@@ -37,7 +40,7 @@ func Conditions() []Condition {
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},
 		{"move", "an application moves, and is pushed: it is installed anew", unprotectedMoves},
-		{"unknown", "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
+		{unknownCondition, "something could not be compared", func(s *Selection) []string { return once(s.Error != "" || len(s.Unknown) > 0, s) }},
 		{"any", "the artifact changes", func(s *Selection) []string { return once(s.Change != Unchanged, s) }},
 	}
 }
@@ -53,6 +56,9 @@ func (r *Report) Trips(names []string) []string {
 		var found []string
 		for _, s := range r.Selections {
 			found = append(found, condition.found(s)...)
+		}
+		if condition.Name == unknownCondition {
+			found = append(found, r.Unknown...)
 		}
 		if len(found) == 0 {
 			continue

@@ -22,11 +22,14 @@ type Report struct {
 	Selections []*Selection `json:"selections"`
 	// Notes on files that could not be read, or were left out.
 	Notes []string `json:"notes"`
+	// Unknown is what differs beside the selections, may reach one and could not be evaluated, in
+	// sentences.
+	Unknown []string `json:"unknown"`
 }
 
 // New returns a report on the selections.
 func New(selections ...*Selection) *Report {
-	return &Report{APIVersion: APIVersion, Kind: Kind, Selections: append([]*Selection{}, selections...), Notes: []string{}}
+	return &Report{APIVersion: APIVersion, Kind: Kind, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
 }
 
 // Change is what happens to something.
@@ -59,6 +62,8 @@ type Selection struct {
 	// Everything says that there is no CatalogSelection: two catalogs are compared as one that selects
 	// everything, with the default safeguards, would see them.
 	Everything bool `json:"everything,omitempty"`
+	// Cluster is the directory of the cluster that the CatalogSelection is applied to, where that is known.
+	Cluster string `json:"cluster,omitempty"`
 	// File that the CatalogSelection is in, the newer one's if there is one.
 	File string `json:"file,omitempty"`
 	// Change of the artifact: added, removed, updated or unchanged. The other fields may say more

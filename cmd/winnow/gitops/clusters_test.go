@@ -1,0 +1,83 @@
+package gitops
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestClustersAreFound(t *testing.T) {
+	follow := func(name, path string) string {
+		return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name +
+			"}\nspec: {path: ./" + path + ", sourceRef: {kind: GitRepository, name: x}}\n"
+	}
+	instance := "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\n" +
+		"spec: {sync: {kind: GitRepository, url: 'https://x/y', ref: refs/heads/main, path: kubernetes/flux}}\n"
+	consumer := "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {sourceRef: {kind: ExternalArtifact, name: x}}\n"
+	tests := []struct {
+		name, path string
+		files      map[string]string
+		want       []string
+	}{
+		{"those of flux bootstrap", ".", map[string]string{
+			"clusters/a/flux-system/gotk-sync.yaml": follow("f", "clusters/a"), "clusters/a/apps.yaml": follow("apps", "apps"),
+			"clusters/b/flux-system/gotk-sync.yaml": follow("f", "clusters/b"), "apps/x.yaml": follow("x", "x"),
+		}, []string{"clusters/a", "clusters/b"}},
+		{"one of them, by a directory in it", "clusters/a/flux-system", map[string]string{
+			"clusters/a/flux-system/gotk-sync.yaml": follow("f", "clusters/a"), "clusters/b/flux-system/gotk-sync.yaml": follow("f", "clusters/b"),
+		}, []string{"clusters/a"}},
+		{"that of a FluxInstance", ".", map[string]string{
+			"bootstrap/instance.yaml": instance, "kubernetes/flux/apps.yaml": follow("apps", "kubernetes/apps"),
+			"kubernetes/apps/media/ks.yaml": follow("media", "kubernetes/apps/media/app"), "kubernetes/apps/media/app/x.yaml": "kind: X\n",
+		}, []string{"kubernetes/flux"}},
+		{"those that nothing else applies", ".", map[string]string{
+			"clusters/a/apps.yaml": follow("apps", "apps"), "clusters/b/apps.yaml": follow("apps", "apps"), "apps/ks.yaml": follow("x", "x"),
+		}, []string{"clusters/a", "clusters/b"}},
+		{"those of a base that they share", ".", map[string]string{
+			"clusters/a/kustomization.yaml": "resources: [../base, own.yaml]\n", "clusters/a/own.yaml": follow("own", "own"),
+			"clusters/base/kustomization.yaml": "resources: [apps.yaml]\n", "clusters/base/apps.yaml": follow("apps", "apps"),
+		}, []string{"clusters/a"}},
+		{"a directory that is named", "clusters/a", map[string]string{
+			"clusters/a/x/apps.yaml": follow("apps", "apps"), "clusters/a/y/apps.yaml": follow("more", "more"),
+		}, []string{"clusters/a"}},
+		{"the root of a repository", ".", map[string]string{"flux-system/gotk-sync.yaml": follow("f", "")}, []string{"."}},
+		{"none without Kustomizations", ".", map[string]string{"a/selection.yaml": selectionOf("a"), "a/consumer.yaml": consumer}, nil},
+		{"none at a file", "a.yaml", map[string]string{"a.yaml": follow("a", "a")}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			commits(t, test.files, nil)
+			objects, err := Git{}.open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer objects.close()
+			tree, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := clustersIn(tree, test.path).dirs(); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("clusters are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAddressesAreCompared(t *testing.T) {
+	tests := map[string]string{
+		"https://github.com/Org/Fleet":              "github.com/org/fleet",
+		"https://user:secret@github.com/org/fleet/": "github.com/org/fleet",
+		"ssh://git@github.com:22/org/fleet.git":     "github.com/org/fleet",
+		"git@github.com:org/fleet.git":              "github.com/org/fleet",
+		"git@github.com:/org/fleet":                 "github.com/org/fleet",
+		"https://github.com/org/other":              "github.com/org/other",
+		"/srv/git/fleet.git":                        "",
+		"../fleet":                                  "",
+		"https://github.com":                        "",
+		"":                                          "",
+	}
+	for address, want := range tests {
+		if got := addressOf(address); got != want {
+			t.Errorf("addressOf(%q) = %q, want %q", address, got, want)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// root is where kustomize finds a tree. There is no such directory: all that it reads is from Git.
+const root = "/repository"
+
+// Bounds of what one build reads. A file that is named often is read as often.
+const (
+	maxReads     = 50_000
+	maxReadBytes = 256 << 20
+)
+
+// fileSystem is a tree for kustomize, in which some files are replaced. It cannot be written.
+type fileSystem struct {
+	ctx    context.Context
+	tree   *tree
+	edited map[string][]byte
+	reads  int
+	bytes  int
+}
+
+var _ filesys.FileSystem = (*fileSystem)(nil)
+
+var errReadOnly = errors.New("a commit cannot be changed")
+
+// Create is part of filesys.FileSystem.
+func (f *fileSystem) Create(string) (filesys.File, error) { return nil, errReadOnly }
+
+// Mkdir is part of filesys.FileSystem.
+func (f *fileSystem) Mkdir(string) error { return errReadOnly }
+
+// MkdirAll is part of filesys.FileSystem.
+func (f *fileSystem) MkdirAll(string) error { return errReadOnly }
+
+// RemoveAll is part of filesys.FileSystem.
+func (f *fileSystem) RemoveAll(string) error { return errReadOnly }
+
+// WriteFile is part of filesys.FileSystem.
+func (f *fileSystem) WriteFile(string, []byte) error { return errReadOnly }
+
+// inside makes a path of kustomize one of the tree.
+func inside(name string) (string, bool) {
+	name = path.Clean(name)
+	if name == root {
+		return ".", true
+	}
+	return strings.CutPrefix(name, root+"/")
+}
+
+// Exists is part of filesys.FileSystem.
+func (f *fileSystem) Exists(name string) bool { return f.IsDir(name) || f.isFile(name) }
+
+// IsDir is part of filesys.FileSystem.
+func (f *fileSystem) IsDir(name string) bool {
+	within, ok := inside(name)
+	return ok && f.tree.isDir(within)
+}
+
+func (f *fileSystem) isFile(name string) bool {
+	within, ok := inside(name)
+	return ok && (f.tree.isFile(within) || f.edited[within] != nil)
+}
+
+// ReadDir is part of filesys.FileSystem.
+func (f *fileSystem) ReadDir(name string) ([]string, error) {
+	within, ok := inside(name)
+	if !ok || !f.tree.isDir(within) {
+		return nil, notThere(name)
+	}
+	return f.tree.dirs[within], nil
+}
+
+// CleanedAbs is part of filesys.FileSystem.
+func (f *fileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
+	name = path.Clean(name)
+	switch {
+	case f.IsDir(name):
+		return filesys.ConfirmedDir(name), "", nil
+	case f.isFile(name):
+		return filesys.ConfirmedDir(path.Dir(name)), path.Base(name), nil
+	}
+	return "", "", notThere(name)
+}
+
+// Glob is part of filesys.FileSystem.
+func (f *fileSystem) Glob(pattern string) ([]string, error) {
+	var found []string
+	err := f.Walk(root, func(name string, _ os.FileInfo, err error) error {
+		if matched, bad := path.Match(pattern, name); bad != nil {
+			return bad
+		} else if matched {
+			found = append(found, name)
+		}
+		return err
+	})
+	return found, err
+}
+
+// Walk is part of filesys.FileSystem.
+func (f *fileSystem) Walk(name string, visit filepath.WalkFunc) error {
+	within, ok := inside(name)
+	if !ok || !f.tree.exists(within) {
+		return visit(name, nil, notThere(name))
+	}
+	err := visit(name, information{path.Base(name), f.tree.isDir(within)}, f.ctx.Err())
+	if errors.Is(err, filepath.SkipDir) {
+		return nil
+	}
+	for _, child := range f.tree.dirs[within] {
+		if err != nil {
+			break
+		}
+		err = f.Walk(path.Join(name, child), visit)
+	}
+	return err
+}
+
+// Open is part of filesys.FileSystem.
+func (f *fileSystem) Open(name string) (filesys.File, error) {
+	content, err := f.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return file{bytes.NewReader(content), path.Base(name)}, nil
+}
+
+// ReadFile is part of filesys.FileSystem.
+func (f *fileSystem) ReadFile(name string) ([]byte, error) {
+	within, ok := inside(name)
+	if !ok || !f.isFile(name) {
+		return nil, notThere(name)
+	}
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	content, edited := f.edited[within]
+	if !edited {
+		var err error
+		if content, err = f.tree.read(within); err != nil {
+			return nil, err
+		}
+	}
+	f.reads++
+	f.bytes += len(content)
+	if f.reads > maxReads || f.bytes > maxReadBytes {
+		return nil, fmt.Errorf("%w: the build reads more than %d files, or %d bytes", errTooLarge, maxReads, maxReadBytes)
+	}
+	if err := checkAliases(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", within, err)
+	}
+	return bytes.Clone(content), nil
+}
+
+func notThere(name string) error {
+	within, ok := inside(name)
+	if !ok {
+		within = name
+	}
+	return &fs.PathError{Op: "open", Path: within, Err: fs.ErrNotExist}
+}
+
+// file is an open one.
+type file struct {
+	*bytes.Reader
+	name string
+}
+
+// Write is part of filesys.File.
+func (f file) Write([]byte) (int, error) { return 0, errReadOnly }
+
+// Close is part of filesys.File.
+func (f file) Close() error { return nil }
+
+// Stat is part of filesys.File.
+func (f file) Stat() (os.FileInfo, error) { return information{f.name, false}, nil }
+
+// information is an os.FileInfo that knows whether it is a directory.
+type information struct {
+	name string
+	dir  bool
+}
+
+// Name is part of os.FileInfo.
+func (i information) Name() string { return i.name }
+
+// Size is part of os.FileInfo.
+func (i information) Size() int64 { return 0 }
+
+// ModTime is part of os.FileInfo.
+func (i information) ModTime() time.Time { return time.Time{} }
+
+// IsDir is part of os.FileInfo.
+func (i information) IsDir() bool { return i.dir }
+
+// Sys is part of os.FileInfo.
+func (i information) Sys() any { return nil }
+
+// Mode is part of os.FileInfo.
+func (i information) Mode() os.FileMode {
+	if i.dir {
+		return os.ModeDir | 0o755
+	}
+	return 0o644
+}

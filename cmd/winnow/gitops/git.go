@@ -1,0 +1,172 @@
+package gitops
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Bounds of what is read of a Git repository.
+const (
+	maxGitListing = 64 << 20 // bytes of a list of files
+	maxGitMessage = 4 << 10
+)
+
+// commitID is what git calls a commit.
+var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// Git runs the git of the PATH in the working directory. It reads objects that are there, and talks
+// to nobody.
+type Git struct{}
+
+// Commits resolves BASE..HEAD, or BASE...HEAD: what HEAD has changed since it left BASE. Without
+// HEAD it is that of the repository.
+func (g Git) Commits(ctx context.Context, revisions string) (base, head string, err error) {
+	left, right, threeDots := strings.Cut(revisions, "...")
+	if !threeDots {
+		var twoDots bool
+		if left, right, twoDots = strings.Cut(revisions, ".."); !twoDots {
+			return "", "", fmt.Errorf("--git %s: want BASE..HEAD or BASE...HEAD", oneLine(revisions))
+		}
+	}
+	if right == "" {
+		right = "HEAD"
+	}
+	if base, err = g.commit(ctx, left); err != nil {
+		return "", "", err
+	}
+	if head, err = g.commit(ctx, right); err != nil || !threeDots {
+		return base, head, err
+	}
+	out, err := g.run(ctx, "merge-base", base, head)
+	if err != nil {
+		return "", "", fmt.Errorf("finding where %s has left %s: %w", oneLine(right), oneLine(left), err)
+	}
+	return strings.TrimSpace(string(out)), head, nil
+}
+
+// commit resolves a revision, which may be anybody's text.
+func (g Git) commit(ctx context.Context, revision string) (string, error) {
+	if revision == "" || strings.HasPrefix(revision, "-") || revision != oneLine(revision) || strings.ContainsAny(revision, " :") {
+		return "", fmt.Errorf("%q is not a revision of Git", revision)
+	}
+	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("there is no revision %s here; a shallow clone has few: %w", revision, err)
+	}
+	id := strings.TrimSpace(string(out))
+	if !commitID.MatchString(id) {
+		return "", fmt.Errorf("git says that %s is %q", revision, id)
+	}
+	return id, nil
+}
+
+// Root makes a path in the working directory one of the repository.
+func (g Git) Root(ctx context.Context, dir string) (string, error) {
+	out, err := g.run(ctx, "rev-parse", "--show-prefix")
+	if err != nil {
+		return "", fmt.Errorf("looking for the Git repository: %w", err)
+	}
+	full := path.Join(strings.TrimSuffix(string(out), "\n"), dir)
+	if path.IsAbs(dir) || full != "" && !fs.ValidPath(full) {
+		return "", fmt.Errorf("%s is not a path inside of the repository", dir)
+	}
+	if full == "" {
+		full = "."
+	}
+	return full, nil
+}
+
+// remotes maps the addresses of the remotes to their names.
+func (g Git) remotes(ctx context.Context) (map[string]string, error) {
+	out, err := g.run(ctx, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
+	var none *exec.ExitError
+	if errors.As(err, &none) && none.ExitCode() == 1 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the remotes of Git: %w", err)
+	}
+	remotes := map[string]string{}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		key, url, _ := strings.Cut(entry, "\n")
+		name := strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url")
+		if address := addressOf(url); address != "" && (remotes[address] == "" || name < remotes[address]) {
+			remotes[address] = name
+		}
+	}
+	return remotes, nil
+}
+
+// run returns what git prints.
+func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
+	var content []byte
+	err := g.stream(ctx, nil, func(out *bufio.Reader) error {
+		var err error
+		content, err = io.ReadAll(io.LimitReader(out, maxGitListing+1))
+		if len(content) > maxGitListing {
+			return fmt.Errorf("git prints more than %d bytes", maxGitListing)
+		}
+		return err
+	}, args...)
+	return content, err
+}
+
+// command is git without a terminal, optional locks, patterns in paths and a network.
+func (g Git) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // revisions and paths of users are checked, and come after the options
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1",
+		// Objects that a partial clone lacks are not fetched.
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	return cmd
+}
+
+// stream hands what git prints to read. git ends when read does.
+func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reader) error, args ...string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := g.command(ctx, args...)
+	cmd.Stdin = stdin
+	message := &firstBytes{limit: maxGitMessage}
+	cmd.Stderr = message
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("running git: %w", err)
+	}
+	failure := read(bufio.NewReader(out))
+	if failure != nil {
+		cancel()
+	}
+	err = cmd.Wait()
+	switch {
+	case failure != nil && !errors.Is(failure, io.EOF) && !errors.Is(failure, io.ErrUnexpectedEOF):
+		return failure
+	case err != nil:
+		return fmt.Errorf("git %s: %w: %s", args[0], err, oneLine(message.String()))
+	}
+	return failure
+}
+
+// firstBytes keeps the first bytes of what is written.
+type firstBytes struct {
+	bytes.Buffer
+	limit int
+}
+
+// Write never fails.
+func (h *firstBytes) Write(p []byte) (int, error) {
+	h.Buffer.Write(p[:min(len(p), max(0, h.limit-h.Len()))])
+	return len(p), nil
+}

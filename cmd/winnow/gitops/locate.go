@@ -1,0 +1,144 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// locate returns the tree and the directory that a node applies. The error says why these are not in
+// the repository.
+func (w *walk) locate(n *node) (*tree, string, error) {
+	source := w.source(n)
+	name := n.sourceName()
+	n.state = digest(n.content(), n.vars.digest(), stateOf(source))
+	if dir, found := w.self.find(n.source()); found && (source == nil || len(unstructuredString(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
+		w.selves[name] = "--repository says so"
+		return w.ignoring(source), path.Join(dir, n.path()), nil
+	}
+	switch {
+	case source == nil:
+		return nil, "", w.unrecognized(n, name+" is not in this repository")
+	case n.spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
+		return nil, "", fmt.Errorf("its source is the %s", name)
+	case len(unstructuredString(source.Unstructured, "spec", "ignore")) > maxIgnore:
+		return nil, "", fmt.Errorf("%s has more than %d bytes in spec.ignore", name, maxIgnore)
+	case len(source.Unknown) > 0:
+		return nil, "", fmt.Errorf("its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
+	}
+	url := unstructuredString(source.Unstructured, "spec", "url")
+	remote := w.self.remotes[addressOf(url)]
+	if remote == "" {
+		return nil, "", w.unrecognized(n, fmt.Sprintf("%s has the url %s, which no remote of this repository has", name, withoutUser(url)))
+	}
+	for _, pin := range []string{"tag", "semver", "commit", "name"} {
+		if value := unstructuredString(source.Unstructured, "spec", "ref", pin); value != "" {
+			return nil, "", fmt.Errorf("%s stays at ref.%s %s, whatever is committed", name, pin, value)
+		}
+	}
+	w.selves[name] = "the remote " + remote + " has its url"
+	return w.ignoring(source), n.path(), nil
+}
+
+func stateOf(source *Object) string {
+	if source == nil {
+		return ""
+	}
+	spec, _ := source.Object["spec"].(map[string]any)
+	relevant := map[string]any{}
+	for key, value := range spec {
+		if key != "interval" && key != "timeout" && key != "suspend" {
+			relevant[key] = value
+		}
+	}
+	return digest(fmt.Sprint(relevant))
+}
+
+// withoutUser leaves the credentials out of an address.
+func withoutUser(url string) string {
+	if scheme, rest, found := strings.Cut(url, "://"); found {
+		return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	return url
+}
+
+// unrecognized says that a source is not known to be this repository. As long as none is, any may be,
+// and the state of the node is that of its path here, too.
+func (w *walk) unrecognized(n *node, why string) error {
+	dir := n.path()
+	t := w.trees[""]
+	if w.recognizes() || !t.isDir(dir) {
+		return errors.New(why)
+	}
+	n.state = digest(n.state, newClosure(t, dir, nil).digest())
+	return fmt.Errorf("%s; pass --repository %s=. if it is this repository", why, nameOf(n.source()))
+}
+
+// recognizes reports whether a source of the cluster is this repository.
+func (w *walk) recognizes() bool {
+	if len(w.selves) > 0 || len(w.self.named) > 0 {
+		return true
+	}
+	sources := w.objects()
+	if w.sync != nil {
+		sources = append(sources, Object{Unstructured: w.sync})
+	}
+	return slices.ContainsFunc(sources, func(o Object) bool {
+		return o.group() == sourceGroup && w.self.remotes[addressOf(unstructuredString(o.Unstructured, "spec", "url"))] != ""
+	})
+}
+
+// ignoring returns the tree as the source has it.
+func (w *walk) ignoring(source *Object) *tree {
+	ignore := ""
+	if source != nil {
+		ignore = unstructuredString(source.Unstructured, "spec", "ignore")
+	}
+	if w.trees[ignore] == nil {
+		w.trees[ignore] = w.tree.ignoring(ignore)
+	}
+	return w.trees[ignore]
+}
+
+// wanted is an object that something refers to.
+type wanted struct {
+	group, kind string
+	name        types.NamespacedName
+}
+
+// demand builds a node that was skipped and may have what is missing, and reports whether it did.
+func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
+	var missing []wanted
+	if waiting != nil {
+		missing = append(missing, wanted{sourcev1.GroupVersion.Group, waiting.spec.SourceRef.Kind, waiting.source()})
+		for _, ref := range waiting.references() {
+			missing = append(missing, wanted{"", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
+		}
+	} else {
+		missing = w.sources()
+	}
+	for _, m := range missing {
+		if w.find(m.group, m.kind, m.name) != nil {
+			continue
+		}
+		for _, n := range w.order {
+			if n.outcome != skipped || !n.closure.has(m.mentioned) {
+				continue
+			}
+			return true, w.build(ctx, n, n.closure.tree)
+		}
+	}
+	return false, nil
+}
+
+// mentioned reports whether a file may have the object.
+func (m wanted) mentioned(content []byte) bool {
+	return bytes.Contains(content, []byte(m.name.Name)) && bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind)))
+}

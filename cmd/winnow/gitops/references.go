@@ -1,0 +1,160 @@
+package gitops
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/api/konfig"
+	kustypes "sigs.k8s.io/kustomize/api/types"
+)
+
+// use is what kustomize does with what an entry of a kustomization file names.
+type use int
+
+const (
+	// asResource: a file or a directory whose objects are added.
+	asResource use = iota
+	// asComponent: a directory that changes the objects.
+	asComponent
+	// asFile: a file that changes the objects.
+	asFile
+	// asPlugin: a file with the configuration of a transformer or a generator, or the configuration.
+	asPlugin
+)
+
+// entry is a path, or an address, in a kustomization file.
+type entry struct {
+	value, field string
+	use          use
+}
+
+// parseKustomization reads a kustomization file as kustomize does.
+func parseKustomization(content []byte) (*kustypes.Kustomization, error) {
+	var k kustypes.Kustomization
+	if err := k.Unmarshal(content); err != nil {
+		return nil, err
+	}
+	k.FixKustomization()
+	return &k, nil
+}
+
+// entries are all that kustomize loads for a kustomization file.
+func entries(k *kustypes.Kustomization) []entry {
+	var all []entry
+	add := func(use use, field string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				all = append(all, entry{value, field, use})
+			}
+		}
+	}
+	add(asResource, "resources", k.Resources...)
+	add(asComponent, "components", k.Components...)
+	add(asFile, "crds", k.Crds...)
+	add(asFile, "configurations", k.Configurations...)
+	add(asFile, "openapi", k.OpenAPI["path"])
+	for _, patch := range k.PatchesStrategicMerge { //nolint:staticcheck // kustomize loads it all the same
+		if !isDocument(string(patch)) || isAddress(string(patch)) {
+			add(asFile, "patchesStrategicMerge", string(patch))
+		}
+	}
+	for _, patch := range patchesOf(k) {
+		add(asFile, "patches", patch.Path)
+	}
+	for _, replacement := range k.Replacements {
+		add(asFile, "replacements", replacement.Path)
+	}
+	for _, generator := range k.ConfigMapGenerator {
+		add(asFile, "configMapGenerator", keyed(generator.KvPairSources)...)
+	}
+	for _, generator := range k.SecretGenerator {
+		add(asFile, "secretGenerator", keyed(generator.KvPairSources)...)
+	}
+	add(asPlugin, "generators", k.Generators...)
+	add(asPlugin, "transformers", k.Transformers...)
+	add(asPlugin, "validators", k.Validators...)
+	return all
+}
+
+// patchesOf are the patches of both fields.
+func patchesOf(k *kustypes.Kustomization) []kustypes.Patch {
+	return append(slices.Clone(k.Patches), k.PatchesJson6902...) //nolint:staticcheck // kustomize loads it all the same
+}
+
+// keyed returns the files of a generator, without the keys of KEY=FILE.
+func keyed(sources kustypes.KvPairSources) []string {
+	var files []string
+	for _, source := range sources.FileSources {
+		_, file, found := strings.Cut(source, "=")
+		if !found {
+			file = source
+		}
+		files = append(files, file)
+	}
+	return append(append(files, sources.EnvSources...), sources.EnvSource)
+}
+
+// isDocument reports whether an entry is a document that stands inline, and no path.
+func isDocument(value string) bool {
+	return strings.ContainsAny(value, "\n{")
+}
+
+// isRemote reports whether kustomize may take an entry for an address. There are entries that it takes
+// for paths all the same, so that nothing that it would fetch is missed.
+func isRemote(value string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(value), "/")
+	return strings.Contains(value, "://") || strings.ContainsAny(first, "@:") ||
+		first == "github.com" || first == "www.github.com"
+}
+
+// fetches returns an address that the configuration of a transformer or a generator loads a file from,
+// empty for none.
+func fetches(content []byte) (string, error) {
+	documents := yaml.NewDecoder(bytes.NewReader(content))
+	for {
+		var node yaml.Node
+		err := documents.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("reading the configuration: %w", err)
+		}
+		if found := fetched(&node); found != "" {
+			return found, nil
+		}
+	}
+}
+
+func fetched(node *yaml.Node) string {
+	if node.Kind == yaml.ScalarNode {
+		value := node.Value
+		if _, file, found := strings.Cut(value, "="); found && isAddress(file) {
+			return file
+		}
+		if isAddress(value) {
+			return value
+		}
+	}
+	for _, child := range node.Content {
+		if found := fetched(child); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// isAddress reports whether kustomize would fetch a file of this name.
+func isAddress(value string) bool {
+	parsed, err := url.Parse(value)
+	return err == nil && (strings.EqualFold(parsed.Scheme, "http") || strings.EqualFold(parsed.Scheme, "https"))
+}
+
+// kustomizationNames are those of kustomization files.
+func kustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }

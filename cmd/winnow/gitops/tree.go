@@ -1,0 +1,183 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+)
+
+// Bounds of what is ignored: each pattern is held against each file.
+const (
+	maxPatterns = 2_000
+	maxIgnore   = 64 << 10 // bytes of spec.ignore
+)
+
+// tree is what Flux would have in an artifact of a commit: without symbolic links, and without what is
+// ignored.
+type tree struct {
+	commit string
+	// files maps a path to its file, and modules one to the commit of a submodule.
+	files   map[string]blob
+	modules map[string]string
+	// dirs maps a directory to the names in it, sorted.
+	dirs    map[string][]string
+	objects *objects
+	// patterns of the files .sourceignore.
+	patterns []gitignore.Pattern
+}
+
+// blob is a file of Git.
+type blob struct {
+	id   string
+	size int64
+}
+
+// tree lists a commit.
+func (g Git) tree(ctx context.Context, commit string, objects *objects) (*tree, error) {
+	listing, err := g.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("listing the files of %s: %w", commit, err)
+	}
+	t := &tree{commit: commit, files: map[string]blob{}, modules: map[string]string{}, objects: objects}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(listing), "\x00"), "\x00") {
+		t.add(line)
+	}
+	for name := range t.files {
+		if path.Base(name) != sourceignore.IgnoreFile {
+			continue
+		}
+		content, err := t.read(name)
+		if err != nil {
+			return nil, err
+		}
+		t.patterns = append(t.patterns, sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))...)
+	}
+	if len(t.patterns) > maxPatterns {
+		return nil, fmt.Errorf("%s: more than %d patterns in files %s", short(commit), maxPatterns, sourceignore.IgnoreFile)
+	}
+	t.list()
+	return t, nil
+}
+
+// add takes in a line of ls-tree: files (mode 100...) and submodules, but no symbolic links.
+func (t *tree) add(line string) {
+	head, name, _ := strings.Cut(line, "\t")
+	fields := strings.Fields(head)
+	if len(fields) != 4 {
+		return
+	}
+	size, err := strconv.ParseInt(fields[3], 10, 64)
+	switch {
+	case fields[1] == "commit":
+		t.modules[name] = fields[2]
+	case fields[1] == "blob" && strings.HasPrefix(fields[0], "100") && err == nil:
+		t.files[name] = blob{id: fields[2], size: size}
+	}
+}
+
+// list derives the directories from the files.
+func (t *tree) list() {
+	t.dirs = map[string][]string{".": nil}
+	for name := range t.files {
+		for child := name; child != "."; child = path.Dir(child) {
+			dir := path.Dir(child)
+			names, known := t.dirs[dir]
+			t.dirs[dir] = append(names, path.Base(child))
+			if known {
+				break
+			}
+		}
+	}
+	for dir, names := range t.dirs {
+		slices.Sort(names)
+		t.dirs[dir] = slices.Compact(names)
+	}
+}
+
+// ignoring returns the tree without what Flux leaves out of artifacts, and what spec.ignore of a source
+// names.
+func (t *tree) ignoring(ignore string) *tree {
+	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
+	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
+	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: t.modules, objects: t.objects}
+	for name, file := range t.files {
+		if !matcher.Match(segments(name), false) {
+			kept.files[name] = file
+		}
+	}
+	kept.list()
+	return kept
+}
+
+func segments(name string) []string {
+	if name == "." {
+		return nil
+	}
+	return strings.Split(name, "/")
+}
+
+func (t *tree) isDir(name string) bool {
+	_, found := t.dirs[name]
+	return found
+}
+
+func (t *tree) isFile(name string) bool {
+	_, found := t.files[name]
+	return found
+}
+
+// module returns the commit of the submodule that a path is in, empty for none.
+func (t *tree) module(name string) string {
+	for ; name != "." && name != "/"; name = path.Dir(name) {
+		if id, found := t.modules[name]; found {
+			return id
+		}
+	}
+	return ""
+}
+
+// exists reports whether there is a file or a directory of the name, or it is in a submodule.
+func (t *tree) exists(name string) bool {
+	return t.isFile(name) || t.isDir(name) || t.module(name) != ""
+}
+
+func (t *tree) read(name string) ([]byte, error) {
+	file, found := t.files[name]
+	if !found {
+		return nil, fmt.Errorf("%s: there is no such file in %s", name, short(t.commit))
+	}
+	content, err := t.objects.read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return content, nil
+}
+
+// yamls returns the YAML files at or below a path, sorted.
+func (t *tree) yamls(name string) []string {
+	if t.isFile(name) {
+		if isYAML(name) {
+			return []string{name}
+		}
+		return nil
+	}
+	var found []string
+	for _, child := range t.dirs[name] {
+		found = append(found, t.yamls(path.Join(name, child))...)
+	}
+	return found
+}
+
+func isYAML(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// short is a commit as people write it.
+func short(commit string) string { return commit[:min(len(commit), 12)] }

@@ -1,0 +1,281 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// maxKustomizations bounds those of a cluster.
+const maxKustomizations = 5_000
+
+// leads is found in what may lead to a CatalogSelection, directly or by another Kustomization: their
+// groups, and groups that are put together.
+var leads = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
+	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
+
+// walk follows the Kustomizations of a cluster in one commit.
+type walk struct {
+	cluster string
+	tree    *tree
+	self    identity
+	builds  *builder
+	// sync is the source that a FluxInstance makes, which nothing of the cluster may apply; nil for none.
+	sync *unstructured.Unstructured
+	// older is the walk in the base, nil in the base.
+	older *walk
+
+	nodes map[string]*node
+	order []*node
+	// selves are sources that are this repository, and why.
+	selves map[string]string
+	trees  map[string]*tree
+	notes  []string
+}
+
+// run evaluates all that is reached from the directory of the cluster.
+func (w *walk) run(ctx context.Context) error {
+	w.nodes, w.selves, w.trees = map[string]*node{}, map[string]string{}, map[string]*tree{"": w.tree.ignoring("")}
+	if err := w.top(ctx); err != nil {
+		return err
+	}
+	for {
+		n, err := w.next(ctx)
+		if n == nil || err != nil {
+			return err
+		}
+		if err := w.evaluate(ctx, n); err != nil {
+			return err
+		}
+	}
+}
+
+// top evaluates the directory of the cluster. A Kustomization in it that applies the directory, as flux
+// bootstrap makes one, says how.
+func (w *walk) top(ctx context.Context) error {
+	n := &node{kustomization: directoryOf(w.cluster)}
+	w.nodes[""] = n
+	w.order = append(w.order, n)
+	if !w.trees[""].isDir(w.cluster) {
+		n.outcome, n.state = evaluated, "no cluster"
+		return nil
+	}
+	const rounds = 3 // it may patch itself
+	for range rounds {
+		n.dir, n.outcome = w.cluster, pending
+		if err := w.build(ctx, n, w.trees[""]); err != nil {
+			return err
+		}
+		again := w.itself(n)
+		if again == nil {
+			break
+		}
+		settled := again.transforms() == n.transforms()
+		n.kustomization = again
+		if settled {
+			n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+			break
+		}
+	}
+	w.adopt(n)
+	return nil
+}
+
+// itself returns the Kustomization that applies the directory of the cluster.
+func (w *walk) itself(n *node) *kustomization {
+	for _, o := range n.objects {
+		if !follows(o.Unstructured) {
+			continue
+		}
+		if k, err := newKustomization(o.Unstructured); err == nil && k.path() == w.cluster {
+			return k
+		}
+	}
+	return nil
+}
+
+// adopt takes the Kustomizations among the objects of a node as nodes.
+func (w *walk) adopt(n *node) {
+	for i := range n.objects {
+		n.objects[i].Cluster, n.objects[i].Kustomization = w.cluster, n.name
+		o := n.objects[i]
+		if !follows(o.Unstructured) {
+			continue
+		}
+		name := nameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+		k, err := newKustomization(o.Unstructured)
+		itself := err == nil && n.name == "" && k.path() == w.cluster
+		if known := w.nodes[name]; known != nil || itself || len(w.nodes) >= maxKustomizations {
+			if known != nil && known.object != nil && known.content() != (&kustomization{object: o.Unstructured}).content() {
+				w.notes = append(w.notes, fmt.Sprintf("%s: the Kustomization %s is there twice, and only one is followed: pass the directory of one cluster", w.cluster, name))
+			}
+			continue
+		}
+		child := &node{kustomization: k, name: name, parents: append(slices.Clone(n.parents), n.name)}
+		if err != nil {
+			child.kustomization = &kustomization{object: o.Unstructured}
+			child.outcome, child.reason, child.state = failed, err.Error(), o.digest()
+		}
+		w.nodes[name] = child
+		w.order = append(w.order, child)
+	}
+}
+
+// next returns a node to evaluate, first one of which everything is known. nil means that there is none.
+func (w *walk) next(ctx context.Context) (*node, error) {
+	for {
+		var waiting *node
+		for _, n := range w.order {
+			if n.outcome != pending {
+				continue
+			}
+			if w.isReady(n) {
+				return n, nil
+			}
+			if waiting == nil {
+				waiting = n
+			}
+		}
+		found, err := w.demand(ctx, waiting)
+		if err != nil || !found {
+			return waiting, err
+		}
+	}
+}
+
+// isReady reports whether the source and the variables of a node are known.
+func (w *walk) isReady(n *node) bool {
+	if w.source(n) == nil {
+		if _, found := w.self.find(n.source()); !found {
+			return false
+		}
+	}
+	for _, ref := range n.references() {
+		if w.find("", ref.Kind, types.NamespacedName{Namespace: n.object.GetNamespace(), Name: ref.Name}) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// source returns the source of a node, nil if it is not in the repository.
+func (w *walk) source(n *node) *Object {
+	return w.find(sourcev1.GroupVersion.Group, n.spec.SourceRef.Kind, n.source())
+}
+
+// find returns an object of the cluster.
+func (w *walk) find(group, kind string, name types.NamespacedName) *Object {
+	for _, n := range w.order {
+		for i, o := range n.objects {
+			if o.is(group, kind, name) {
+				return &n.objects[i]
+			}
+			if made := (Object{Unstructured: syncOf(o.Unstructured)}); made.Unstructured != nil && made.is(group, kind, name) {
+				return &made
+			}
+		}
+	}
+	if made := (Object{Unstructured: w.sync}); w.sync != nil && made.is(group, kind, name) {
+		return &made
+	}
+	return nil
+}
+
+// evaluate finds out what a node applies.
+func (w *walk) evaluate(ctx context.Context, n *node) error {
+	n.vars = newVariables(n.kustomization, w.find)
+	from, dir, err := w.locate(n)
+	if err != nil {
+		n.outcome, n.reason = elsewhere, err.Error()
+		w.keep(n)
+		return nil
+	}
+	n.dir = dir
+	n.closure = newClosure(from, dir, n.components(from, dir))
+	n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+	if !w.leads(n) {
+		n.outcome = skipped
+		return nil
+	}
+	return w.build(ctx, n, from)
+}
+
+// build builds a node of which the directory is known.
+func (w *walk) build(ctx context.Context, n *node, from *tree) error {
+	if n.closure == nil || n.name == "" {
+		n.vars = newVariables(n.kustomization, w.find)
+		n.closure = newClosure(from, n.dir, n.components(from, n.dir))
+		n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+	}
+	objects, err := w.builds.build(ctx, n.state, n.closure, n.dir, n.kustomization, n.vars)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		n.outcome, n.reason = failed, err.Error()
+		w.keep(n)
+		return nil
+	}
+	n.outcome, n.objects = evaluated, cloned(objects)
+	if n.name != "" {
+		w.adopt(n)
+	}
+	return nil
+}
+
+func cloned(objects []Object) []Object {
+	all := slices.Clone(objects)
+	for i := range all {
+		all[i].Unstructured = all[i].DeepCopy()
+		all[i].Unknown = slices.Clone(all[i].Unknown)
+	}
+	return all
+}
+
+// keep gives a node that cannot be evaluated the objects that it had in the base, as they are unknown
+// now: Flux keeps what it has applied.
+func (w *walk) keep(n *node) {
+	if w.older == nil {
+		return
+	}
+	old := w.older.nodes[n.name]
+	if old == nil || old.outcome != evaluated {
+		return
+	}
+	n.objects = cloned(old.objects)
+	for i := range n.objects {
+		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
+	}
+	w.adopt(n)
+}
+
+// leads reports whether something that the node is built of may lead to a CatalogSelection, or did so in
+// the base.
+func (w *walk) leads(n *node) bool {
+	if len(n.closure.remotes) > 0 || n.closure.incomplete {
+		return true
+	}
+	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
+		return true
+	}
+	return leads.MatchString(n.content()) || n.closure.has(leads.Match)
+}
+
+// has reports whether a file of the closure matches.
+func (c *closure) has(match func([]byte) bool) bool {
+	for name := range c.files {
+		if !c.tree.isFile(name) {
+			continue
+		}
+		content, err := c.tree.read(name)
+		if err != nil || match(content) {
+			return true
+		}
+	}
+	return false
+}

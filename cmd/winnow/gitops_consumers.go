@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/yaml"
+)
+
+// placedConsumer is a Kustomization that applies what a selection publishes.
+type placedConsumer struct {
+	origin
+	name string
+	// artifact is <namespace>/<name> of the ExternalArtifact.
+	artifact string
+	prune    bool
+	// spec by its fields.
+	spec map[string]any
+}
+
+// consumer takes in a Kustomization if it consumes an ExternalArtifact.
+func (r *revision) consumer(where origin, document []byte) error {
+	var k kustomizev1.Kustomization
+	if err := yaml.Unmarshal(document, &k); err != nil {
+		return err
+	}
+	ref := k.Spec.SourceRef
+	if ref.Kind != sourcev1.ExternalArtifactKind {
+		return nil
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = k.Namespace
+	}
+	var raw struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if err := yaml.Unmarshal(document, &raw); err != nil {
+		return err
+	}
+	r.consumers = append(r.consumers, placedConsumer{
+		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
+		prune: k.Spec.Prune && k.Spec.DeletionPolicy != kustomizev1.DeletionPolicyOrphan, spec: raw.Spec,
+	})
+	return nil
+}
+
+// consumersOf maps names to the consumers of a selection.
+func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
+	found := map[string]placedConsumer{}
+	if cs == nil || cs.cluster == "" {
+		return found
+	}
+	for _, consumer := range r.consumers {
+		if consumer.cluster == cs.cluster && consumer.artifact == cs.Namespace+"/"+cs.Name {
+			found[consumer.name] = consumer
+		}
+	}
+	return found
+}
+
+// consumption is how the consumers of a selection differ.
+type consumption struct {
+	// notes are on the selection, and unknown is what is not evaluated, in sentences.
+	notes, unknown []string
+}
+
+// consumption compares the consumers of both commits.
+func (c *gitComparison) consumption(p pair) consumption {
+	before, after := c.base.consumersOf(p.from), c.head.consumersOf(p.to)
+	if p.to == nil {
+		// The Kustomization may stay, without its source.
+		after = c.head.consumersOf(p.from)
+	}
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	var out consumption
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		older, had := before[name]
+		newer, has := after[name]
+		switch {
+		case had && has:
+			out.differ(older, newer)
+		case had:
+			out.removed(older, p.from)
+		case p.from != nil:
+			out.notes = append(out.notes, "its Kustomization "+name+" is new")
+		}
+	}
+	return out
+}
+
+// removed says what becomes of what a Kustomization has applied.
+func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
+	if !older.prune || !cs.Spec.Prune {
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays, as spec.prune says")
+		return
+	}
+	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")
+	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed and prunes: what that ends is known in the cluster only",
+		older.name, older.artifact))
+}
+
+// differ compares the fields of a Kustomization. Those that say when it applies are told, and the rest
+// changes what is applied.
+func (o *consumption) differ(older, newer placedConsumer) {
+	if !slices.Equal(older.unknown, newer.unknown) {
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.name, newer.artifact,
+			strings.Join(append(slices.Clone(older.unknown), newer.unknown...), "; ")))
+	}
+	fields := maps.Clone(older.spec)
+	maps.Copy(fields, newer.spec)
+	told := []string{"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "suspend", "prune", "deletionPolicy"}
+	var notes, unknown []string
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		switch {
+		case equality.Semantic.DeepEqual(older.spec[field], newer.spec[field]):
+		case slices.Contains(told, field):
+			notes = append(notes, fmt.Sprintf("spec.%s is %v, was %v", field, shownField(newer.spec[field]), shownField(older.spec[field])))
+		default:
+			unknown = append(unknown, "spec."+field)
+		}
+	}
+	if len(notes) > 0 {
+		o.notes = append(o.notes, "its Kustomization "+newer.name+" differs: "+strings.Join(notes, ", "))
+	}
+	if len(unknown) > 0 {
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: what that does to the applications is not evaluated",
+			newer.name, newer.artifact, strings.Join(unknown, ", ")))
+	}
+}
+
+func shownField(value any) any {
+	if value == nil {
+		return "not set"
+	}
+	return value
+}
+
+// placeNotes say where the selection has moved, and whether anything applies it.
+func (p pair) placeNotes() []string {
+	var notes []string
+	if p.from != nil && p.to != nil && p.from.file != p.to.file {
+		notes = append(notes, "moved from "+p.from.file)
+	}
+	if p.from != nil && p.to != nil && p.from.kustomization != p.to.kustomization {
+		notes = append(notes, "applied by the Kustomization "+p.to.kustomization+", was "+p.from.kustomization)
+	}
+	if p.any().unapplied {
+		notes = append(notes, "no Kustomization of the clusters applies its file, which is taken as it stands")
+	}
+	return notes
+}
