@@ -25,9 +25,7 @@ import (
 // publication. An error that is no API's says that there must have been one, and that it is lost.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.CatalogSelection, record *publishedRecord) (guard.Published, error) {
 	if record != nil {
-		return guard.Published{
-			Spec: &record.Spec, Definitions: record.Definitions, Sources: record.Sources, Older: record.Format < recordFormat,
-		}, nil
+		return record.published(), nil
 	}
 	artifact, err := r.lastArtifact(ctx, cs)
 	if err != nil || artifact == nil {

@@ -31,6 +31,7 @@ func (m *model) decide(order []int) {
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
 		p.held, p.conflict, p.wants = m.objections(p, render), false, keysOf(render)
+		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
 			next[p] = render
 		}
@@ -160,11 +161,11 @@ func (p *modelPart) knowsServed() bool {
 	return p.baseline == baselineRecord || p.baseline == baselineContent && !p.restarted
 }
 
-// mayWant reports whether a part renders a definition, or may do so once it is resumed: what an edited
-// spec selects is not known before.
+// mayWant reports whether a part renders a definition, or may do so once it is resumed, or once a typo is
+// mended: what an edited spec selects is not known before.
 func (p *modelPart) mayWant(name string) bool {
 	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
-	return p.wants[name] || p.suspended && edited
+	return p.wants[name] || p.doubt || p.suspended && edited
 }
 
 // apply has the Kustomization of a part apply what is served: it creates and updates, except what is
