@@ -95,7 +95,7 @@ func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitt
 }
 
 // holder returns who holds a definition: whose Kustomization has applied it last and has it in its
-// inventory, or else who serves it.
+// inventory, or else who is known to serve it.
 func (m *model) holder(name string) *modelPart {
 	for _, p := range m.parts {
 		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
@@ -103,7 +103,7 @@ func (m *model) holder(name string) *modelPart {
 		}
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; serves {
+		if _, serves := p.published[name]; serves && p.knowsServed() {
 			return p
 		}
 	}
@@ -118,7 +118,7 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 		return !keeps && admitted[h]
 	}
 	_, keeps := h.published[name]
-	return h.baseline != baselineNone && h.baseline != baselineLost && !keeps
+	return h.knowsServed() && !keeps
 }
 
 // publish replaces the artifact of a part. Marked before is what Flux would delete and another one
