@@ -59,13 +59,13 @@ func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
 			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{test.label: test.value}) })
-			source := e.source(applications(t, e.own("argocd nginx")))
+			e.source(applications(t, e.own("argocd nginx")))
 			e.selection("kkp", guarded)
 			cs := e.nothingYet("Adoption")
 			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
 				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
 			}})
-			e.approve(source.Digest)
+			e.approve(cs.Status.Held.Approve...)
 			e.good()
 		})
 	}
@@ -224,14 +224,15 @@ func TestWhatAConsumerHasAppliedIsNotLost(t *testing.T) {
 				edit = func(*kustomizev1.Kustomization) {}
 			}
 			e.applied("apps", inventory, edit)
-			source := e.source(applications(t, e.own("argocd falco")))
+			e.source(applications(t, e.own("argocd falco")))
 			e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards, cs.Spec.Cluster.Serve = test.safeguards, "" })
 			if test.want == nil {
 				e.good()
 				return
 			}
-			e.equal("lost", lost(e.nothingYet("Removal")), test.want(e))
-			e.approve(source.Digest)
+			cs := e.nothingYet("Removal")
+			e.equal("lost", lost(cs), test.want(e))
+			e.approve(cs.Status.Held.Approve...)
 			e.good()
 			e.reconcile("kkp")
 			e.good()

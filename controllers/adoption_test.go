@@ -102,17 +102,21 @@ func TestAFirstPublicationIsHeldThatLiveDefinitionsWouldLoseBy(t *testing.T) {
 	e.selection("kkp", guarded)
 	cs := e.nothingYet("Adoption")
 	message := "lives in the cluster with versions that would be removed: 1.0.0, 0.9.0"
+	if len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] == source.Digest {
+		t.Fatalf("released by %v, and not by the render", cs.Status.Held.Approve)
+	}
+	render := cs.Status.Held.Approve[0]
 	e.equal("held", cs.Status.Held, &v1alpha1.HeldStatus{
-		Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
+		Revision: source.Revision, Approve: []string{render}, Total: 1, Reasons: []v1alpha1.HeldReason{{
 			Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0", "0.9.0"}, Message: message,
 		}},
 	})
-	message = e.own("argocd") + ": " + message + "; to publish it all the same, add to spec.safeguards.approve: " + source.Digest
+	message = e.own("argocd") + ": " + message + "; to publish it all the same, add to spec.safeguards.approve: " + render
 	e.equal("message", conditions.GetMessage(cs, v1alpha1.HeldCondition), message)
 	e.equal("message of Ready", conditions.GetMessage(cs, meta.ReadyCondition), message)
-	e.approve(digestOf([]byte("wrong")))
+	e.approve(source.Digest) // as it is copied from another selection
 	e.equal("conditions with another approval", conditionsOf(e.reconcile("kkp")), stalledHold("Adoption"))
-	e.approve(source.Digest)
+	e.approve(render)
 	e.good()
 }
 

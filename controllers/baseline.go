@@ -26,9 +26,7 @@ import (
 // record that cannot be read, such as that of a newer controller, is none, but there was a publication.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.CatalogSelection, record *publishedRecord) (guard.Published, error) {
 	if record != nil {
-		return guard.Published{
-			Spec: &record.Spec, Definitions: record.Definitions, Sources: record.Sources, Older: record.Format < attributedFormat,
-		}, nil
+		return record.published(), nil
 	}
 	_, unread := readRecord(cs)
 	artifact, err := r.lastArtifact(ctx, cs)

@@ -58,7 +58,7 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 // TestAStatusThatIsWipedLosesNothing: the ExternalArtifact names what was published.
 func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
-	source := e.source(applications(t, "argocd"))
+	e.source(applications(t, "argocd"))
 	e.hold(good, "Removal")
 	cs := e.get("kkp")
 	cs.Status = v1alpha1.CatalogSelectionStatus{}
@@ -69,7 +69,7 @@ func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
 	cs = e.reconcile("kkp")
 	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
-	e.approve(source.Digest)
+	e.approve(cs.Status.Held.Approve...)
 	e.good()
 }
 

@@ -139,7 +139,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.Ca
 	p.result, err = render.Render(ctx, selectionSources(p.loaded), p.options)
 	this.found(p.result, err, p.loaded, p.options)
 	if reasonOf(err) == v1alpha1.EmptyResultReason {
-		r.Cluster.Want(cs, consumed, nil)
+		r.Cluster.Want(cs, consumed, nil, addsUnknown(cs, p))
 	}
 	if err != nil {
 		return holdEmpty(cs, p, err)
@@ -147,8 +147,12 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.Ca
 	if p.around, err = r.Cluster.Inspect(ctx, cs, consumed, p.result.Definitions); err != nil {
 		return fail(v1alpha1.StorageFailedReason, err)
 	}
-	r.Cluster.Want(cs, consumed, p.result.Definitions)
+	r.Cluster.Want(cs, consumed, p.result.Definitions, addsUnknown(cs, p))
 	return nil
+}
+
+func addsUnknown(cs *v1alpha1.CatalogSelection, p *proposal) bool {
+	return guard.AddsUnknown(p.record.published(), guard.Next{Selection: cs, Sources: guardSources(p.loaded)})
 }
 
 // admit returns nil once nothing speaks against a render: no safeguard, nobody who holds one of its
@@ -206,8 +210,10 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 		cs.Status.Summary.SourceChanges = bounds.Count(len(sourceChanges(published, p.result.Definitions)))
 	}
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
-	cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
-		append(guard.Checksums(guardSources(p.loaded)), guard.Checksum(artifact.Revision)), record.PassedOver)
+	if cs.Status.Withheld == "" { // what is withheld is compared once more
+		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
+			append(guard.Checksums(guardSources(p.loaded)), guard.Checksum(artifact.Revision)), record.PassedOver)
+	}
 	if err := r.patchStatus(ctx, before, cs); err != nil {
 		return err
 	}

@@ -156,3 +156,38 @@ func (c *liveCluster) point(kustomization, selection string) {
 		c.Fatal(err)
 	}
 }
+
+// The typo is in the half of the commit that receives.
+func TestAReceiverWithATypo(t *testing.T) {
+	names := func(names ...string) func(*v1alpha1.CatalogSelection) {
+		return func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Exclude, cs.Spec.Limit = nil, &v1alpha1.Limit{NameSelector: names}
+		}
+	}
+	for _, test := range []struct {
+		name, receiver string
+		wants          []string
+	}{
+		{"of one name among others", "beta", []string{"nginx", "argocdd"}},
+		{"of all that it names", "beta", []string{"argocdd"}},
+		{"that is new", "gamma", []string{"falco", "argocdd"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := moving(t)
+			if test.receiver == "gamma" {
+				c.selection("gamma", compared, names(test.wants...))
+				c.consumer("gamma", "gamma", pruning)
+			} else {
+				c.change(test.receiver, names(test.wants...))
+			}
+			c.rounds(test.receiver) // so that the typo is published before
+			c.change("alpha", names("falco"))
+			c.rounds("alpha", "beta", test.receiver)
+			c.ready("alpha")
+			c.flux("alpha", "alpha", "falco")
+			if c.live("argocd") == nil {
+				t.Error("argocd is deleted, and whoever mends the typo installs it anew")
+			}
+		})
+	}
+}

@@ -217,6 +217,14 @@ func recordOf(cs *v1alpha1.CatalogSelection) *publishedRecord {
 	return record
 }
 
+// published returns what a render is compared with; nothing of a record that is nil.
+func (r *publishedRecord) published() guard.Published {
+	if r == nil {
+		return guard.Published{}
+	}
+	return guard.Published{Spec: &r.Spec, Definitions: r.Definitions, Sources: r.Sources, Older: r.Format < attributedFormat}
+}
+
 // RenderedAsItIs reports whether what is published of a selection was rendered from its present spec.
 func RenderedAsItIs(cs *v1alpha1.CatalogSelection) bool {
 	record := recordOf(cs)

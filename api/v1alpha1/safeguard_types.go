@@ -49,8 +49,8 @@ type Safeguards struct {
 
 	// Approve lists what is accepted of what is held: <algorithm>:<hex>, or <algorithm>:<hex>#<note>. The
 	// checksum is that of a source's revision; of an OCIRepository it is the digest of the manifest.
-	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, and where no
-	// source changed, it is that of the render, as status.held says. An entry is used up once what it
+	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, where no
+	// source changed, and before the first publication, it is that of the render, as status.held says. An entry is used up once what it
 	// names is published, and also when that was held and something else was published instead; another
 	// note makes it a new one. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64

@@ -180,9 +180,10 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 }
 
 // Want notes what a selection renders, whatever the guard will say of it: what another one gives up
-// meanwhile is kept alive for it.
-func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition) {
-	c.claims.want(cs.UID, cs.Generation, consumed.liveKeys(next))
+// meanwhile is kept alive for it. Of a spec with a doubt, such as a name that matches nothing, everything may
+// be wanted while it is new.
+func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
+	c.claims.want(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
 }
 

@@ -30,6 +30,8 @@ type claims struct {
 	// generation that this was of.
 	wanted   map[types.UID]Keys
 	rendered map[types.UID]int64
+	// doubted maps a selection to the latest generation that may not render what is meant.
+	doubted map[types.UID]int64
 	// seen maps a selection to when its generation was seen first.
 	seen map[types.UID]sighting
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
@@ -88,6 +90,7 @@ func (c *claims) forget(uid types.UID, name types.NamespacedName) {
 	delete(c.served, uid)
 	delete(c.wanted, uid)
 	delete(c.rendered, uid)
+	delete(c.doubted, uid)
 	delete(c.seen, uid)
 	delete(c.proposed, uid)
 	delete(c.revoked, uid)
@@ -117,12 +120,23 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 	})
 }
 
-// want replaces what a selection renders.
-func (c *claims) want(uid types.UID, generation int64, keys Keys) {
+// want replaces what a selection renders. A doubt stays for the generation.
+func (c *claims) want(uid types.UID, generation int64, keys Keys, doubt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if doubt {
+		put(&c.doubted, uid, generation)
+	}
 	put(&c.wanted, uid, keys)
 	put(&c.rendered, uid, generation)
+}
+
+// doubts reports whether what a generation of a selection renders may not be what is meant.
+func (c *claims) doubts(uid types.UID, generation int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	doubted, ok := c.doubted[uid]
+	return ok && doubted == generation
 }
 
 // latest returns what a selection rendered last, or else serves, and whether that is of this generation.

@@ -51,7 +51,10 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	}
 	var unmarked []string
 	for key, object := range leaving {
-		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown || r.wanted[key] })
+		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.wanted[key] })
+		if i < 0 {
+			i = slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown })
+		}
 		if i < 0 {
 			// A mark of a move that did not end must not keep what is removed on purpose.
 			if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false }); err != nil {
@@ -67,8 +70,11 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 			unmarked = append(unmarked, key.Name)
 			continue
 		}
-		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason,
-			"%s is kept in the cluster: it moves, or may move, to the CatalogSelection %s", key.Name, receivers[i].name)
+		why := fmt.Sprintf("it moves to the CatalogSelection %s", receivers[i].name)
+		if receivers[i].unknown && !receivers[i].wanted[key] {
+			why = fmt.Sprintf("what the CatalogSelection %s selects is not known for certain yet, so that it may move there", receivers[i].name)
+		}
+		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
 	}
 	if len(unmarked) == 0 {
 		return nil
@@ -102,13 +108,14 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 type receiver struct {
 	name   types.NamespacedName
 	wanted Keys
-	// unknown is true while what it renders is not known.
+	// unknown is true while what it renders, or is meant to render, is not known.
 	unknown bool
 }
 
 // receivers returns the selections that may receive what leaves this one: those with a Kustomization
 // here, and those whose spec is so new that theirs may be on its way. Of a spec that is new, and was not
-// rendered yet, everything may be wanted; of one that is not new, what is not known to be wanted is not.
+// rendered yet or has a doubt, everything may be wanted; of one that is not new, what is not known to be
+// wanted is not.
 func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection) ([]receiver, error) {
 	var receivers []receiver
 	for _, other := range others {
@@ -121,6 +128,8 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 		fresh := c.claims.age(other.UID, other.Generation, c.Now()) < moveTimeout
 		switch {
 		case !consumed.ActHere() && (!fresh || !consumed.None()):
+		case fresh && c.claims.doubts(other.UID, other.Generation):
+			receivers = append(receivers, receiver{name: name, wanted: wanted, unknown: true})
 		case rendered || !fresh:
 			receivers = append(receivers, receiver{name: name, wanted: wanted})
 		default:

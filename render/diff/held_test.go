@@ -124,7 +124,7 @@ func TestSelectionsComeAndGo(t *testing.T) {
 		Reason: v1alpha1.AdoptionReason, Key: only.Result.Definitions[0].Key(), Versions: []string{"0.9.0"},
 	}
 	came := compare(t, nil, only, adoption)
-	if got := holding(came.Held); came.Change != diff.Added || came.Counts.Added != 1 || got != "a Adoption [0.9.0]; approve ["+sumA+"]" {
+	if got := holding(came.Held); came.Change != diff.Added || came.Counts.Added != 1 || got != "a Adoption [0.9.0]; approve [the render]" {
 		t.Errorf("a new selection: %s, %+v, held %s", came.Change, came.Counts, got)
 	}
 	if gone := compare(t, only, nil); gone.Change != diff.Removed || len(gone.Applications) != 0 || gone.Held != nil {

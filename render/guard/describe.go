@@ -44,7 +44,11 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	versions := some(c.Versions)
 	switch c.Reason {
 	case v1alpha1.RemovalReason:
-		return "would be removed, because " + WhyGone(c.Key, decided)
+		by := ""
+		if c.Consumer != "" {
+			by = "by the Kustomization " + c.Consumer + ", which has applied it, "
+		}
+		return "would be removed, " + by + "because " + WhyGone(c.Key, decided)
 	case v1alpha1.AdoptionReason:
 		if len(c.Versions) == 0 {
 			return "lives in the cluster, where the platform itself reconciles it"

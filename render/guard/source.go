@@ -71,8 +71,9 @@ type Approval struct {
 
 // ToApprove returns what releases a render. A pull request can name the digest of a manifest before it
 // is pulled, so of OCIRepositories and ExternalArtifacts that differ from what was rendered before,
-// each revision has to be approved. A commit cannot name itself, and an edit of the spec alone has no
-// revision: then it is the render.
+// each revision has to be approved. A commit cannot name itself, an edit of the spec alone has no revision,
+// and where nothing was rendered before, no revision is the cause: then it is the render, which an entry
+// that was copied from another selection does not name.
 func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string) Approval {
 	a := Approval{Render: Checksum(revision)}
 	var changed []Source
@@ -88,7 +89,7 @@ func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string
 	unnamed := func(s Source) bool {
 		return s.Checksum == "" || s.Kind == "GitRepository" || s.Kind == "Bucket"
 	}
-	if a.Needed = Checksums(changed); len(a.Needed) == 0 || slices.ContainsFunc(changed, unnamed) {
+	if a.Needed = Checksums(changed); len(before) == 0 || len(a.Needed) == 0 || slices.ContainsFunc(changed, unnamed) {
 		a.Needed = []string{a.Render}
 	}
 	return a

@@ -21,16 +21,7 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 	if !removes || last.Spec == nil {
 		return nil
 	}
-	before := render.LimitMentions(*last.Spec)
-	added := slices.DeleteFunc(render.LimitMentions(next.Selection.Spec), func(m render.Mention) bool {
-		return slices.ContainsFunc(before, m.SameAs)
-	})
-	known := render.KnownOf(Selections(next.Sources))
-	if added = slices.DeleteFunc(added, known.Matches); len(added) == 0 {
-		return nil
-	}
-	known = known.And(knownBefore(last))
-	added = slices.DeleteFunc(added, known.Matches)
+	added, known := addedUnknown(last, next)
 	var unknown []safeguard.Change
 	for i, m := range added {
 		change := safeguard.Change{Reason: v1alpha1.UnknownNameReason, Field: m.Field, To: m.Value}
@@ -40,6 +31,28 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 		unknown = append(unknown, change)
 	}
 	return unknown
+}
+
+// AddsUnknown reports whether spec.limit mentions what it did not at the last publication, and what
+// matches nothing, neither now nor then: one who mistypes the name of what moves there wants it all the same.
+func AddsUnknown(last Published, next Next) bool {
+	added, _ := addedUnknown(last, next)
+	return len(added) > 0
+}
+
+// addedUnknown returns the mentions that are new and match nothing, and what is known.
+func addedUnknown(last Published, next Next) ([]render.Mention, render.Known) {
+	added := render.LimitMentions(next.Selection.Spec)
+	if last.Spec != nil {
+		before := render.LimitMentions(*last.Spec)
+		added = slices.DeleteFunc(added, func(m render.Mention) bool { return slices.ContainsFunc(before, m.SameAs) })
+	}
+	known := render.KnownOf(Selections(next.Sources))
+	if added = slices.DeleteFunc(added, known.Matches); len(added) == 0 {
+		return nil, known
+	}
+	known = known.And(knownBefore(last))
+	return slices.DeleteFunc(added, known.Matches), known
 }
 
 // knownBefore returns what is known of the catalogs of the last publication.

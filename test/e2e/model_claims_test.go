@@ -31,6 +31,7 @@ func (m *model) decide(order []int) {
 		}
 		render := p.spec.selects(m.catalogs[p.catalog].apps)
 		p.held, p.conflict, p.wants = m.objections(p, render), false, keysOf(render)
+		p.doubt = p.doubt || m.addsUnknown(p)
 		if len(p.held) == 0 {
 			next[p] = render
 		}
@@ -94,7 +95,7 @@ func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitt
 }
 
 // holder returns who holds a definition: whose Kustomization has applied it last and has it in its
-// inventory, or else who serves it.
+// inventory, or else who is known to serve it.
 func (m *model) holder(name string) *modelPart {
 	for _, p := range m.parts {
 		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
@@ -102,7 +103,7 @@ func (m *model) holder(name string) *modelPart {
 		}
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; serves {
+		if _, serves := p.published[name]; serves && p.knowsServed() {
 			return p
 		}
 	}
@@ -117,7 +118,7 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 		return !keeps && admitted[h]
 	}
 	_, keeps := h.published[name]
-	return h.baseline != baselineNone && h.baseline != baselineLost && !keeps
+	return h.knowsServed() && !keeps
 }
 
 // publish replaces the artifact of a part. Marked before is what Flux would delete and another one
@@ -160,11 +161,11 @@ func (p *modelPart) knowsServed() bool {
 	return p.baseline == baselineRecord || p.baseline == baselineContent && !p.restarted
 }
 
-// mayWant reports whether a part renders a definition, or may do so once it is resumed: what an edited
-// spec selects is not known before.
+// mayWant reports whether a part renders a definition, or may do so once it is resumed, or once a typo is
+// mended: what an edited spec selects is not known before.
 func (p *modelPart) mayWant(name string) bool {
 	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
-	return p.wants[name] || p.suspended && edited
+	return p.wants[name] || p.doubt || p.suspended && edited
 }
 
 // apply has the Kustomization of a part apply what is served: it creates and updates, except what is

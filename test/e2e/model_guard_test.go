@@ -29,13 +29,13 @@ func (m *model) objections(p *modelPart, next map[string]app) []string {
 }
 
 // approved reports whether an entry that is not used up names the render, or else the revision of the
-// catalog where that is another one than that of what is published.
+// catalog where that is another one than that of what is published, as far as that is known.
 func (m *model) approved(p *modelPart, next map[string]app) bool {
 	digest := m.catalogs[p.catalog].digest
 	return slices.ContainsFunc(p.spec.approved, func(entry string) bool {
 		sum, _, _ := strings.Cut(entry, "#")
 		return !slices.Contains(p.used, entry) &&
-			(m.renders[sum] == p.render(next) || sum == digest && p.revision != digest)
+			(m.renders[sum] == p.render(next) || sum == digest && p.revision != "" && p.revision != digest)
 	})
 }
 
@@ -89,23 +89,30 @@ func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 		_, stays := next[name]
 		removes = removes || !stays
 	}
-	if !removes || p.baseline != baselineRecord {
-		return nil
+	if removes && p.baseline == baselineRecord && m.addsUnknown(p) {
+		return []string{"UnknownName"}
 	}
-	known := keysOf(p.seen)
+	return nil
+}
+
+// addsUnknown reports whether the limit of a part names what it did not when it was published last, and
+// what is in no catalog now, and was neither a tier nor published then.
+func (m *model) addsUnknown(p *modelPart) bool {
+	var before modelSpec
+	known := map[string]bool{}
+	if p.baseline == baselineRecord {
+		before, known = p.reviewed, keysOf(p.seen)
+	}
 	for _, a := range p.then {
-		known[a.tier] = true
+		known[a.tier] = known[a.tier] || p.baseline == baselineRecord
 	}
 	for name, a := range m.catalogs[p.catalog].apps {
 		known[name], known[a.tier] = true, true
 	}
 	mentions := slices.Concat(p.spec.tiers, p.spec.names)
-	if slices.ContainsFunc(mentions, func(name string) bool {
-		return !known[name] && !slices.Contains(p.reviewed.tiers, name) && !slices.Contains(p.reviewed.names, name)
-	}) {
-		return []string{"UnknownName"}
-	}
-	return nil
+	return slices.ContainsFunc(mentions, func(name string) bool {
+		return !known[name] && !slices.Contains(before.tiers, name) && !slices.Contains(before.names, name)
+	})
 }
 
 // pruned returns what the Kustomization would delete although nobody has compared it: it has applied
@@ -126,7 +133,7 @@ func (p *modelPart) pruned(next map[string]app) (reasons []string) {
 // render releases it, which the model cannot compute.
 func (m *model) lines(p *modelPart) (line string, known bool) {
 	digest := m.catalogs[p.catalog].digest
-	if p.revision == digest {
+	if p.revision == "" || p.revision == digest {
 		return "", false
 	}
 	line = digest
@@ -148,7 +155,7 @@ func (m *model) wipe(p *modelPart) {
 // lost: who has no record does not know what is served then.
 func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
-		p.restarted = true
+		p.restarted, p.doubt = true, false
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}

@@ -32,6 +32,8 @@ type modelPart struct {
 	held          []string        // why the source's revision is not published
 	conflict      bool            // others hold what it renders
 	wants         map[string]bool // what it renders, whatever speaks against it
+	doubt         bool            // the spec, since it was written, named what matches nothing
+	written       string          // the manifest
 
 	baseline  baseline
 	published map[string]app  // in the artifact

@@ -275,7 +275,7 @@ func TestAStatusThatIsWipedReleasesNothing(t *testing.T) {
 		s.requestReconciliation()
 		unchanged()
 	}
-	s.approve(digest)
+	s.approve(s.awaitHeld(digest, "Removal wiped-b [2.0.0]").Status.Held.Approve...)
 	s.awaitApplied("wiped-a", "wiped-c")
 }
 

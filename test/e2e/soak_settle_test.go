@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,14 @@ const day = 24 * time.Hour
 // poll looks more often than await of a scenario does: most steps take less than its pulse.
 func (k *soak) poll(did string, check func(context.Context) error) {
 	k.t.Helper()
-	const pulse, patience = 20 * time.Millisecond, 40 * time.Second
+	if err := k.wait(40*time.Second, check); err != nil {
+		k.t.Fatalf("seed %d: %s: %v", k.seed, did, err)
+	}
+}
+
+// wait returns what the last look found, nil once all is well.
+func (k *soak) wait(patience time.Duration, check func(context.Context) error) error {
+	const pulse = 20 * time.Millisecond
 	var last error
 	err := wait.PollUntilContextTimeout(k.t.Context(), pulse, patience, true, func(ctx context.Context) (bool, error) {
 		if err := check(ctx); ctx.Err() == nil {
@@ -36,8 +44,9 @@ func (k *soak) poll(did string, check func(context.Context) error) {
 		return last == nil, nil
 	})
 	if err != nil {
-		k.t.Fatalf("seed %d: %s: %v", k.seed, did, last)
+		return cmp.Or(last, err)
 	}
+	return nil
 }
 
 // settle waits until the system is where the model is, and remembers which objects it has seen. Who
@@ -53,10 +62,9 @@ func (k *soak) settle(did string) {
 			outcomes = append(outcomes, m)
 		}
 	}
-	reminder := time.After(reminderDelay)
-	k.poll(did, func(ctx context.Context) error {
-		now, err := k.look(ctx)
-		if err != nil {
+	var now *observed
+	look := func(ctx context.Context) (err error) {
+		if now, err = k.look(ctx); err != nil {
 			return err
 		}
 		var errs []error
@@ -71,13 +79,12 @@ func (k *soak) settle(did string) {
 			}
 			errs = append(errs, fmt.Errorf("%w; the model is\n%s", err, m))
 		}
-		select {
-		case <-reminder:
-			k.remind(now, outcomes)
-		default:
-		}
 		return errors.Join(errs...)
-	})
+	}
+	if k.wait(reminderDelay, look) != nil {
+		k.remind(now, outcomes)
+		k.poll(did, look)
+	}
 }
 
 // reminderDelay is longer than most steps take.
@@ -88,6 +95,9 @@ const reminderDelay = 8 * time.Second
 // next interval, which is a day here.
 func (k *soak) remind(now *observed, outcomes []*model) {
 	k.t.Helper()
+	if now == nil {
+		return
+	}
 	for i, p := range k.model.parts {
 		marked := func(name string) bool {
 			object, l := now.live[name], outcomes[0].live[name]

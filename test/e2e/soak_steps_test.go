@@ -14,8 +14,10 @@ func (k *soak) recover() string {
 	for _, p := range k.model.parts {
 		switch {
 		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
+			again := p.paused // Flux applies then, whatever it has applied
 			p.suspended, p.paused = false, false
 			k.write(p)
+			k.model.apply(p, again)
 			return "resume " + p.name
 		case p.suspended:
 		case slices.Equal(p.held, []string{"EmptyResult"}) && k.rand.IntN(2) == 0:
@@ -217,6 +219,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 		mutate(&p.spec)
 		did = ", " + edited
 	}
+	p.written, p.doubt = "", false
 	p.baseline, p.published, p.used, p.revision, p.revisions = baselineNone, nil, nil, "", nil
 	k.write(p)
 	if gone != "" {

@@ -21,7 +21,11 @@ func (k *soak) write(parts ...*modelPart) {
 	k.t.Helper()
 	var manifests []string
 	for _, p := range parts {
-		manifests = append(manifests, selectionManifest(p))
+		manifest := selectionManifest(p)
+		if manifest != p.written {
+			p.written, p.doubt = manifest, false
+		}
+		manifests = append(manifests, manifest)
 	}
 	for _, p := range parts {
 		manifests = append(manifests, kustomizationManifest(p))
