@@ -17,7 +17,7 @@ import (
 // inventory has and the artifact lacks.
 func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e := newEnvironment(t)
-	source := e.source(applications(t, e.own("argocd")))
+	e.source(applications(t, e.own("argocd")))
 	e.selection("kkp", guarded, compared)
 	cs := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
@@ -35,12 +35,15 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.equal("conditions with a consumer that has more", conditionsOf(cs), stalledHold("Removal"))
 	e.equal("lost", lost(cs), []string{"Removal " + e.own("nginx")})
 	e.equal("the artifact while it is held", e.announced("kkp").Status.Artifact == nil, true)
+	next := e.source(applications(t, e.own("argocd falco")))
+	e.approve(next.Digest) // as it is copied from another selection
+	cs = e.reconcile("kkp")
+	e.equal("lost when the catalog has changed", lost(cs), []string{"Removal " + e.own("nginx")})
 	e.approve(cs.Status.Held.Approve...)
 	cs, _ = e.publish("kkp")
 	e.equal("withheld once it is approved", cs.Status.Withheld, "")
 	e.reconcile("kkp")
 	e.publish("kkp")
-	_ = source
 }
 
 // settled waits until the cache has a Kustomization.

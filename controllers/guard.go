@@ -29,7 +29,7 @@ type loadedSource struct {
 // spec.versions as a whole. Until something is served, or where there is no record, the render is also
 // compared with the inventories of the Kustomizations, which delete what they have and the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.CatalogSelection, p *proposal) error {
-	needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
+	needed := toApprove(cs, p)
 	approved := needed.GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
 	last, err := r.baseline(ctx, cs, p.record)
 	var lost *baselineError
@@ -64,6 +64,15 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 		return hold(cs, p, guard.MostSerious(verdict.Held), heldReasons(verdict.Held, p.result.Selection))
 	}
 	return nil
+}
+
+// toApprove returns what releases a render. What was withheld until now was not published.
+func toApprove(cs *v1alpha1.CatalogSelection, p *proposal) guard.Approval {
+	before := cs.Status.Sources
+	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+		before = nil
+	}
+	return guard.ToApprove(before, guardSources(p.loaded), p.result.Revision)
 }
 
 // adopted returns what live definitions lose that enter the artifact. While it is withheld, all that
@@ -142,8 +151,7 @@ func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v
 		Reasons:  boundReasons(reasons),
 	}
 	if p.result != nil {
-		needed := guard.ToApprove(cs.Status.Sources, guardSources(p.loaded), p.result.Revision)
-		status.Approve = needed.Lines(cs.Status.UsedApprovals)
+		status.Approve = toApprove(cs, p).Lines(cs.Status.UsedApprovals)
 	}
 	return &holdError{reason: reason, status: status}
 }

@@ -163,14 +163,12 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, cs *v1alpha1.Cat
 		if err := r.guard(ctx, cs, p); err != nil {
 			return err
 		}
-		if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" {
-			if err := r.Cluster.Claim(ctx, cs, p.around, p.result.Definitions); err != nil {
-				return fail(v1alpha1.StorageFailedReason, err)
-			}
+		type step = func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error
+		steps := []step{r.Cluster.HandOver}
+		if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" { // else nothing enters
+			steps = []step{r.Cluster.Claim, r.Cluster.HandOver, r.Cluster.Receive}
 		}
-		for _, step := range []func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error{
-			r.Cluster.HandOver, r.Cluster.Receive,
-		} {
+		for _, step := range steps {
 			if err := step(ctx, cs, p.around, p.result.Definitions); err != nil {
 				return fail(v1alpha1.StorageFailedReason, err)
 			}

@@ -191,3 +191,14 @@ func TestAReceiverWithATypo(t *testing.T) {
 		})
 	}
 }
+
+// A tenant that has published, and never applied, renders once more after the platform has taken over.
+func TestWhatIsPublishedAlreadyIsNotReceivedAgain(t *testing.T) {
+	c := moving(t)
+	c.consumer("git", "", gitFed)
+	c.flux("git", "other", "argocd")
+	c.restart() // so that it renders again
+	c.settle("alpha")
+	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
+	c.equal("marks that keep argocd", c.kept("argocd"), "")
+}

@@ -155,7 +155,7 @@ func (m *model) wipe(p *modelPart) {
 // lost: who has no record does not know what is served then.
 func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
-		p.restarted, p.doubt = true, false
+		p.restarted, p.doubt = p.baseline != baselineRecord, false
 		if archivesLost && p.baseline == baselineContent {
 			p.baseline = baselineLost
 		}
