@@ -198,12 +198,10 @@ func (p pair) isSame() bool {
 // rendered compares the states that the references lead to. out is returned when one of them is invalid,
 // or cannot be pulled.
 func (c *gitComparison) rendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
-	from, err := c.side(ctx, p.from, before)
-	if failed(out, beforePrefix, err) {
-		return out, ctx.Err()
-	}
-	to, err := c.side(ctx, p.to, after)
-	if failed(out, afterPrefix, err) {
+	from, errBefore := c.side(ctx, p.from, before)
+	to, errAfter := c.side(ctx, p.to, after)
+	lost := failed(out, beforePrefix, errBefore)
+	if failed(out, afterPrefix, errAfter) || lost { // of two that are invalid, the newer one is told
 		return out, ctx.Err()
 	}
 	compared, err := c.judge(ctx, p, from, to, after)
