@@ -25,6 +25,9 @@ import (
 // publication. An error that is no API's says that there must have been one, and that it is lost: a
 // record that cannot be read, such as that of a newer controller, is none, but there was a publication.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.CatalogSelection, record *publishedRecord) (guard.Published, error) {
+	if reachedNobody(cs) {
+		return guard.Published{}, nil
+	}
 	if record != nil {
 		return record.published(), nil
 	}
@@ -43,6 +46,11 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.
 		return guard.Published{}, &baselineError{fmt.Errorf("%w, and %w", unread, err)}
 	}
 	return guard.Published{Definitions: published}, nil
+}
+
+// reachedNobody reports whether what the record has was neither served nor pushed: nobody can lose it.
+func reachedNobody(cs *v1alpha1.CatalogSelection) bool {
+	return cs.Status.Withheld == v1alpha1.NoConsumerReason && cs.Spec.Push == nil
 }
 
 // baselineError says that what was published last is not known.

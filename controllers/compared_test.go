@@ -46,6 +46,17 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.publish("kkp")
 }
 
+func TestWhatReachedNobodyIsNoBaseline(t *testing.T) {
+	e := newEnvironment(t)
+	e.source(applications(t, e.own("argocd nginx")))
+	e.selection("kkp", guarded, compared)
+	e.equal("withheld", e.reconcile("kkp").Status.Withheld, "NoConsumer")
+	e.source(applications(t, e.own("argocd")))
+	cs := e.reconcile("kkp")
+	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
+	e.equal("applications", len(cs.Status.Applications), 1)
+}
+
 // settled waits until the cache has a Kustomization.
 func (e *environment) settled(name string) {
 	e.Helper()

@@ -152,7 +152,11 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, cs *v1alpha1.Ca
 }
 
 func addsUnknown(cs *v1alpha1.CatalogSelection, p *proposal) bool {
-	return guard.AddsUnknown(p.record.published(), guard.Next{Selection: cs, Sources: guardSources(p.loaded)})
+	last := p.record.published()
+	if reachedNobody(cs) {
+		last = guard.Published{}
+	}
+	return guard.AddsUnknown(last, guard.Next{Selection: cs, Sources: guardSources(p.loaded)})
 }
 
 // admit returns nil once nothing speaks against a render: no safeguard, nobody who holds one of its
