@@ -149,7 +149,8 @@ func TestTwoSelectionsOverOneDefinitionDoNotTakeTurns(t *testing.T) {
 	}
 }
 
-// awaitWinner waits until one of two selections is Ready and the other one is in conflict with it.
+// awaitWinner waits until one of two selections is applied and the other one is in conflict with it. Before,
+// a reservation may still be revoked.
 func (e *estate) awaitWinner(one, two string) (winner, loser string) {
 	e.t.Helper()
 	e.await("one of the two has won", func(ctx context.Context) error {
@@ -161,7 +162,8 @@ func (e *estate) awaitWinner(one, two string) (winner, loser string) {
 			if err := system.Client().Get(ctx, keyOf(second), second); err != nil {
 				return err
 			}
-			if conditions.IsReady(first) && conditions.GetReason(second, meta.ReadyCondition) == v1alpha1.ConflictReason {
+			if conditions.IsReady(first) && conditions.IsTrue(first, v1alpha1.AppliedCondition) &&
+				conditions.GetReason(second, meta.ReadyCondition) == v1alpha1.ConflictReason {
 				winner, loser = names[0], names[1]
 				return nil
 			}
