@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +25,15 @@ func pipelineOf(t *testing.T) *transform.Pipeline {
 	return pipeline
 }
 
-// TestALargeDocumentIsTransformedInTime has documents that took tens of seconds, because whoever
-// looked for a place in a line began at its start.
-func TestALargeDocumentIsTransformedInTime(t *testing.T) {
-	const head = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: web}\nspec:\n"
+// TestTheTimeOfATransformGrowsWithTheDocument has documents that took tens of seconds, because whoever looked for a
+// place in a line began at its start. A document of eight times the size may take eight times as long, and not 64 times;
+// a machine with other work to do may spoil one comparison, so that the best of three counts.
+func TestTheTimeOfATransformGrowsWithTheDocument(t *testing.T) {
+	const (
+		head   = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: web}\nspec:\n"
+		growth = 8
+		limit  = 18
+	)
 	repeat := func(n int, format string) string {
 		var text strings.Builder
 		for i := range n {
@@ -35,28 +41,54 @@ func TestALargeDocumentIsTransformedInTime(t *testing.T) {
 		}
 		return text.String()
 	}
-	for _, test := range []struct{ name, document string }{
-		{"values in one line", head + "  defaultValues: {" + repeat(15_000, `k%d: {n: ä, image: "quay.io/a/b:1"}, `) + "}\n"},
-		{"a document of one line", `{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition", "metadata": {"name": "web"}, "spec": {"defaultValues": {` +
-			repeat(15_000, `"k%d": {"image": "quay.io/a/b:1"}, `) + `"z": 1}}}`},
-		{"values in many lines", head + "  defaultValues:\n" + repeat(15_000, "    k%d:\n      image: quay.io/a/b:1\n")},
-		{"1,000 versions", head + "  versions:\n" + repeat(1000, "  - version: %d.0.0\n    template: {source: {helm: {url: oci://quay.io/a, chartName: b}}}\n")},
-		{"1,000 versions in one line", head + "  versions: [" + repeat(1000, "{version: %d.0.0, template: {source: {helm: {url: oci://quay.io/a, chartName: b}}}}, ") + "]\n"},
+	for _, test := range []struct {
+		name     string
+		size     int
+		document func(size int) string
+	}{
+		{"values in one line", 8_000, func(n int) string {
+			return head + "  defaultValues: {" + repeat(n, `k%d: {n: ä, image: "quay.io/a/b:1"}, `) + "}\n"
+		}},
+		{"a document of one line", 8_000, func(n int) string {
+			return `{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition", "metadata": {"name": "web"}, "spec": {"defaultValues": {` +
+				repeat(n, `"k%d": {"image": "quay.io/a/b:1"}, `) + `"z": 1}}}`
+		}},
+		{"values in many lines", 8_000, func(n int) string {
+			return head + "  defaultValues:\n" + repeat(n, "    k%d:\n      image: quay.io/a/b:1\n")
+		}},
+		{"versions", 1000, func(n int) string {
+			return head + "  versions:\n" + repeat(n, "  - version: %d.0.0\n    template: {source: {helm: {url: oci://quay.io/a, chartName: b}}}\n")
+		}},
+		{"versions in one line", 1000, func(n int) string {
+			return head + "  versions: [" + repeat(n, "{version: %d.0.0, template: {source: {helm: {url: oci://quay.io/a, chartName: b}}}}, ") + "]\n"
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			application := load(t, []byte(test.document))
-			start := time.Now()
-			out, err := pipelineOf(t).Apply(t.Context(), transform.Input{
-				Application: application, Versions: application.Versions[len(application.Versions)/2:], SourceDigest: "sha256:00",
-			})
-			if err != nil || strings.Contains(string(out.Document), "quay.io") {
-				t.Errorf("Apply() = %d bytes, %v", len(out.Document), err)
+			best := math.Inf(1)
+			for attempt := 0; attempt < 3 && best > limit; attempt++ {
+				small := timeOfTransform(t, test.document(test.size/growth))
+				best = min(best, float64(timeOfTransform(t, test.document(test.size)))/float64(small))
 			}
-			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("took %s", took)
+			if best > limit {
+				t.Errorf("a document of %d times the size takes %.0f times as long", growth, best)
 			}
 		})
 	}
+}
+
+func timeOfTransform(t *testing.T, document string) time.Duration {
+	t.Helper()
+	application := load(t, []byte(document))
+	pipeline := pipelineOf(t)
+	start := time.Now()
+	out, err := pipeline.Apply(t.Context(), transform.Input{
+		Application: application, Versions: application.Versions[len(application.Versions)/2:], SourceDigest: "sha256:00",
+	})
+	took := time.Since(start)
+	if err != nil || strings.Contains(string(out.Document), "quay.io") {
+		t.Errorf("Apply() = %d bytes, %v", len(out.Document), err)
+	}
+	return took
 }
 
 // until is a context that ends after some looks at it.
