@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -183,18 +184,27 @@ func TestManyNamesThatMatchNothingCostLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts, err := render.FromSpec(selectionOf(func(cs *v1alpha1.CatalogSelection) {
-		for i := range 5000 {
-			cs.Spec.Exclude = append(cs.Spec.Exclude, fmt.Sprintf("%sb%d", long, i))
+	find := func(names int) (found []render.Unmatched, took time.Duration) {
+		opts, err := render.FromSpec(selectionOf(func(cs *v1alpha1.CatalogSelection) {
+			for i := range names {
+				cs.Spec.Exclude = append(cs.Spec.Exclude, fmt.Sprintf("%sb%d", long, i))
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}))
-	if err != nil {
-		t.Fatal(err)
+		start := time.Now()
+		return render.UnmatchedOf([]selection.Source{{Name: "catalog", Catalog: loaded}}, opts), time.Since(start)
 	}
-	start := time.Now()
-	found := render.UnmatchedOf([]selection.Source{{Name: "catalog", Catalog: loaded}}, opts)
-	if took := time.Since(start); len(found) != 5000 || took > 5*time.Second {
-		t.Errorf("%d names in %s", len(found), took)
+	var found []render.Unmatched
+	best := math.Inf(1)
+	for attempt := 0; attempt < 3 && best > 10; attempt++ { // a busy machine may spoil one comparison
+		_, advised := find(render.MaxAdvised)
+		all, took := find(5000)
+		found, best = all, min(best, float64(took)/float64(advised))
+	}
+	if len(found) != 5000 || best > 10 {
+		t.Errorf("%d names take %.0f times as long as those with advice", len(found), best)
 	}
 	sentences := render.Sentences(found)
 	if last := sentences[len(sentences)-1]; len(sentences) != render.MaxAdvised+1 || last != "4980 more match nothing in the catalogs" {
