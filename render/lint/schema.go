@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -132,7 +133,7 @@ func (c schemaCheck) unknown(at entry, known shape) {
 // some mappings.
 const maxPath = 160
 
-func shownPath(at field) string { return shortenTo(at.path, maxPath) }
+func shownPath(at field) string { return excerpt.To(at.path, maxPath) }
 
 // remedy says how a value becomes text.
 func remedy(at field, known shape) string {
@@ -142,7 +143,7 @@ func remedy(at field, known shape) string {
 	case at.node.Kind == yaml.ScalarNode:
 		return ": put it in quotes"
 	case at.node.Kind == yaml.MappingNode:
-		return fmt.Sprintf(": write %s: | and the text below it", shorten(at.path[strings.LastIndex(at.path, ".")+1:]))
+		return fmt.Sprintf(": write %s: | and the text below it", excerpt.Of(at.path[strings.LastIndex(at.path, ".")+1:]))
 	}
 	return ""
 }
