@@ -9,6 +9,7 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/registry"
 )
 
@@ -38,7 +39,9 @@ func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c.rounds("alpha", "beta")
 	c.flux("alpha", "alpha", "falco")
 	c.flux("beta", "beta", "argocd", "nginx")
-	c.report("beta", func(ks *kustomizev1.Kustomization) { ks.Status.LastAttemptedRevision = revisionOf(c.get("beta")) })
+	c.report("beta", func(ks *kustomizev1.Kustomization) {
+		ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("beta"))
+	})
 	c.fails("beta") // a health check
 	c.rounds("alpha", "beta")
 	c.change("beta", without("argocd", "falco"))

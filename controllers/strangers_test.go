@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // A Kustomization of a tenant may name the platform's ExternalArtifact. What its inventory has holds no
@@ -44,7 +45,9 @@ func TestWhoAppliesNothingStopsNoPlatform(t *testing.T) {
 		then func(c *liveCluster)
 	}{
 		{"while its Kustomization fails", func(c *liveCluster) {
-			c.report("apps", func(ks *kustomizev1.Kustomization) { ks.Status.LastAttemptedRevision = revisionOf(c.get("kkp")) })
+			c.report("apps", func(ks *kustomizev1.Kustomization) {
+				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("kkp"))
+			})
 			c.fails("apps")
 		}},
 		{"while its Kustomization is suspended", func(c *liveCluster) {

@@ -197,7 +197,7 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 // Commit notes what a selection serves from now on, nothing until a consumer was compared, and enqueues the
 // others that this concerns.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if AwaitsConsumer(cs) {
 		c.Withdraw(ctx, cs)
 		return
 	}
