@@ -238,7 +238,7 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 func (c *claims) wantedBy(uid types.UID) Keys {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wanted[uid]
+	return c.wishes[uid].keys
 }
 
 // overlap reports whether both have a key.
