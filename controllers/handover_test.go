@@ -27,7 +27,7 @@ func (r *countingReader) List(ctx context.Context, list client.ObjectList, opts 
 }
 
 // Marks that cannot be removed yet are looked at every keptRetry: all of them in one list of Kustomizations.
-func TestStuckMarksDoNotListKustomizationsOnceEach(t *testing.T) {
+func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	names := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
 	c := newCluster(t)
 	c.catalog(append(names, "rest")...)
@@ -105,7 +105,7 @@ func TestThreeSelectionsSwapInARing(t *testing.T) {
 
 // While a third one is slow, two selections that wait for the evaluation of others do not enqueue each other
 // again and again.
-func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
+func TestTwoSelectionsThatWaitForAThirdDoNotEnqueueEachOther(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("a1", "a2", "b1", "b2", "s")
 	c.selection("alpha", compared, without("b1", "b2", "s"))
@@ -135,9 +135,9 @@ func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	}
 }
 
-// The selections of a tenant whose Kustomizations apply nothing reserve nothing against the platform, which
-// has applied something, however often the tenant creates another one.
-func TestATenantThatMayApplyNothingReservesNothingForEver(t *testing.T) {
+// A tenant creates one selection after the other with the name of an application, and its Kustomizations
+// never apply anything. The platform, whose Kustomization has applied something, gets the application.
+func TestSelectionsThatNeverAppliedReserveNothingAgainstOneThatHas(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
 	c.selection("kkp", compared, without("nginx"))
@@ -212,7 +212,7 @@ func TestWhatMovesIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestAMarkStaysWhileAnotherInventoryHasTheObject: its Kustomization may be on its way with what it had.
+// A Kustomization that has the object in its inventory may be about to apply an artifact without it.
 func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", func(cs *v1alpha1.CatalogSelection) {
