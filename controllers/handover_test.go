@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // countingReader counts the lists of Kustomizations.
@@ -241,4 +242,25 @@ func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
 	c.ready("alpha", "beta")
 	c.flux("alpha", "alpha", "falco")
 	c.equal("the definition", c.live("argocd") != nil, true)
+}
+
+// An unhealthy receiver leaves the mark of a move on what it has applied. Its next reviewed removal takes
+// the mark off, so that Flux deletes the object.
+func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
+	c := moving(t)
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.flux("alpha", "alpha", "falco")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.report("beta", func(ks *kustomizev1.Kustomization) {
+		ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("beta"))
+	})
+	c.fails("beta") // a health check
+	c.rounds("alpha", "beta")
+	c.change("beta", without("argocd", "falco"))
+	c.rounds("beta", "alpha")
+	c.ready("beta")
+	c.flux("beta", "beta", "nginx")
+	c.equal("what was excluded", c.kept("argocd"), "gone")
 }
