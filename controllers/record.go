@@ -73,6 +73,8 @@ func (e *newerRecordError) Error() string {
 	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
 		e.format, recordFormat)
 }
+
+// Is is part of errors.Is.
 func (e *newerRecordError) Is(target error) bool { return target == errNoRecord }
 
 func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
