@@ -122,7 +122,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 		return quietConflict(err)
 	}
 	if attended == nil {
-		applied = around.Consumers.Applied(revisionOf(cs), r.publishedFiles(cs))
+		applied = around.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)

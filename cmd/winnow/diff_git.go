@@ -70,7 +70,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	}
 	c := &gitComparison{
 		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},
-		base: newRevision(compared.Base), head: newRevision(compared.Head),
+		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
 	}
 	report := diff.New()
 	report.From, report.To = base, head

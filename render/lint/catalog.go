@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -93,7 +94,7 @@ func mostFrequent(counts map[string]int) string {
 func deprecated(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		if message := d.metadata.get("deprecated"); message.text() != "" {
-			report(d, d.metadataPath, message.line, "is deprecated: %s", shorten(message.text()))
+			report(d, d.metadataPath, message.line, "is deprecated: %s", excerpt.Of(message.text()))
 		}
 	}
 }

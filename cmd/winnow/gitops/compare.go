@@ -203,7 +203,7 @@ func (w *walk) markUnknownBefore(base *walk) {
 		}
 		for _, name := range append(slices.Clone(n.parents), n.name) {
 			old := base.nodes[name]
-			if old == nil || old.outcome != failed && old.outcome != elsewhere {
+			if !old.isLost() {
 				continue
 			}
 			for i := range n.objects {

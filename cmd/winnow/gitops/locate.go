@@ -117,7 +117,7 @@ type wanted struct {
 func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 	var missing []wanted
 	if waiting != nil {
-		missing = append(missing, wanted{sourcev1.GroupVersion.Group, waiting.spec.SourceRef.Kind, waiting.source()})
+		missing = append(missing, wanted{sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
 		for _, ref := range waiting.references() {
 			missing = append(missing, wanted{"", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
 		}

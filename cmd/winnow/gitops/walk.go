@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -165,7 +164,7 @@ func (w *walk) isReady(n *node) bool {
 
 // source returns the source of a node, nil if it is not in the repository.
 func (w *walk) source(n *node) *Object {
-	return w.find(sourcev1.GroupVersion.Group, n.spec.SourceRef.Kind, n.source())
+	return w.find(sourceGroup, n.spec.SourceRef.Kind, n.source())
 }
 
 // find returns an object of the cluster.
