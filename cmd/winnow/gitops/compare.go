@@ -125,6 +125,7 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 			return nil, err
 		}
 	}
+	c.beside(options)
 	return c.out, nil
 }
 

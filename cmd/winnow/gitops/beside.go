@@ -1,0 +1,52 @@
+package gitops
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// beside says what is not seen from the paths: files at them are applied by Kustomizations of clusters
+// that lie elsewhere. As they stand, these files lack what the Kustomizations add, sources for example,
+// and what they lead to lies elsewhere, too.
+func (c *comparer) beside(options Options) {
+	for _, name := range options.Paths {
+		var dirs []string
+		for _, t := range []*tree{c.base, c.head} {
+			dirs = append(dirs, c.appliedBy(t, name)...)
+		}
+		if len(dirs) == 0 {
+			continue
+		}
+		slices.Sort(dirs)
+		dirs = slices.Compact(dirs)
+		list := strings.Join(dirs[:min(len(dirs), maxListed)], ", ")
+		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of others apply what is there: "+
+			"pass the directories of clusters instead, or no path at all; there are %s", name, list)
+		if maps.Equal(c.base.files, c.head.files) {
+			c.out.Notes = append(c.out.Notes, sentence)
+		} else {
+			c.out.Unknown = append(c.out.Unknown, sentence)
+		}
+	}
+}
+
+// appliedBy returns the directories of the clusters in the repository, if one of their Kustomizations
+// applies files at a path that were not evaluated.
+func (c *comparer) appliedBy(t *tree, name string) []string {
+	waiting := slices.DeleteFunc(t.yamls(name), func(file string) bool { return c.applied[file] })
+	if len(waiting) == 0 || name == "." {
+		return nil
+	}
+	for _, w := range writtenIn(t, t.yamls(".")) {
+		if !t.isDir(w.path) || contains(name, w.file) {
+			continue
+		}
+		files := newClosure(t, w.path, nil).files
+		if slices.ContainsFunc(waiting, func(file string) bool { _, applied := files[file]; return applied }) {
+			return clustersIn(t, ".").dirs()
+		}
+	}
+	return nil
+}
