@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // beside says what is not seen from the paths: files at them are applied by Kustomizations of clusters
@@ -49,4 +51,34 @@ func (c *comparer) appliedBy(t *tree, name string) []string {
 		}
 	}
 	return nil
+}
+
+// elsewhere collects what differs and is not looked at.
+func (c *comparer) elsewhere(options Options) error {
+	total := int64(0)
+	for _, side := range []struct{ tree, other *tree }{{c.base, c.head}, {c.head, c.base}} {
+		for _, file := range side.tree.yamls(".") {
+			blob := side.tree.files[file]
+			inside := slices.ContainsFunc(options.Paths, func(name string) bool { return contains(name, file) })
+			if inside || c.applied[file] || blob == side.other.files[file] || blob.size > maxScanned {
+				continue
+			}
+			if total += blob.size; total > maxFileBytes {
+				return fmt.Errorf("more than %d bytes of YAML files differ outside of the paths", maxFileBytes)
+			}
+			content, err := side.tree.read(file)
+			if err != nil {
+				return err
+			}
+			if options.Keep(content) {
+				c.out.Elsewhere = append(c.out.Elsewhere, File{Path: file, Content: content})
+			}
+		}
+	}
+	return nil
+}
+
+// Mentions reports whether a file may have an object.
+func (f File) Mentions(kind, name string) bool {
+	return wanted{kind: kind, name: types.NamespacedName{Name: name}}.mentioned(f.Content)
 }
