@@ -27,6 +27,8 @@ type gitComparison struct {
 	base, head revision
 	plainHTTP  bool
 	live       *liveCluster
+	// elsewhere are files that differ and are not looked at.
+	elsewhere []gitops.File
 	// pulled are catalogs by what and which directory of it was asked for.
 	pulled map[string]pulledCatalog
 	// placements are of the selections that were rendered.
@@ -71,6 +73,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	c := &gitComparison{
 		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},
 		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
+		elsewhere: compared.Elsewhere,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
@@ -178,7 +181,9 @@ func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumpt
 		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
 	}
 	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		return nil, nil
+		if out.Unknown = c.unseen(*p.to, after); len(out.Unknown) == 0 {
+			return nil, nil
+		}
 	}
 	if len(out.Unknown) > 0 {
 		slices.Sort(out.Unknown)

@@ -23,7 +23,7 @@ func ownerNotes(entering []safeguard.Definition, live map[safeguard.Key]diff.Liv
 	var notes []string
 	for _, owner := range slices.Sorted(maps.Keys(held)) {
 		notes = append(notes, fmt.Sprintf("%s applied by the Kustomization %s: unless this artifact becomes its source, "+
-			"it holds them, and the selection waits (Conflict) until it has let go", are(held[owner]), owner))
+			"the selection waits (Conflict) until it has let go", are(held[owner]), owner))
 	}
 	return notes
 }

@@ -54,7 +54,7 @@ func misspeltKey(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		for _, key := range d.metadata.members() {
 			if meant := spelling.Typo(key.name, metadataKeys()); meant != "" && meant != key.name {
-				report(d, d.metadataPath, key.line, "%s is a key that no selection looks at: did you mean %s?", quote(key.name), meant)
+				report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)
 			}
 		}
 	}

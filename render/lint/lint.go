@@ -230,6 +230,7 @@ func (d *definition) checkSchemas(ctx context.Context, schemas Schemas) ([]Findi
 			found = append(found, d.finding(rules[rule], d.path, at.line, format, args...))
 		}
 	}
+	checkNamespace(d, report)
 	if schemas == nil {
 		checkSchema(d, report)
 		return found, nil

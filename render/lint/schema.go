@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -59,16 +60,22 @@ func checkSchema(d *definition, report reportRule) {
 			report(apiVersionRule, at, "apiVersion %s is not served: did you mean %s/%s?", quote(at.text()), p.group, p.version)
 			return
 		}
-		if namespace := d.root.get("metadata", "namespace"); namespace.text() != "" {
-			report(namespaceRule, namespace, "metadata.namespace %s has no effect: definitions are of no namespace",
-				quote(namespace.text()))
-		}
 		s := schemaCheck{required: p.required, report: report}
 		s.value(d.root, p.root)
 		return
 	}
 	if meant := spelling.Typo(group, groups); meant != "" {
 		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", quote(at.text()), meant)
+	}
+}
+
+// checkNamespace looks at what the API server drops in silence, so that no CustomResourceDefinition tells.
+func checkNamespace(d *definition, report reportRule) {
+	group, _, _ := strings.Cut(d.root.get("apiVersion").text(), "/")
+	namespace := d.root.get("metadata", "namespace")
+	if namespace.text() != "" && slices.ContainsFunc(platforms(), func(p platform) bool { return p.group == group }) {
+		report(namespaceRule, namespace, "metadata.namespace %s has no effect: definitions are of no namespace",
+			quote(namespace.text()))
 	}
 }
 

@@ -18,6 +18,9 @@ type Comparison struct {
 	// Notes are sentences on what is left out and is the same in both commits, and Unknown on what
 	// differs and cannot be evaluated here.
 	Notes, Unknown []string
+	// Elsewhere are files of either commit that differ, that lie outside of the paths and that nothing
+	// evaluated is built of.
+	Elsewhere []File
 	// Exists says that one of the paths is in one of the commits.
 	Exists bool
 }
@@ -125,7 +128,8 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 			return nil, err
 		}
 	}
-	return c.out, nil
+	c.beside(options)
+	return c.out, c.elsewhere(options)
 }
 
 // files reads what no Kustomization applies.
