@@ -44,7 +44,7 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 		cs.Spec.Patches = []kustomize.Patch{{Patch: "p", Target: &kustomize.Selector{
 			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
 		}}}
-		cs.Spec.Prune = true
+		cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
 	}))
 	want := render.Options{
 		Name: "kkp", Namespace: "flux-system", Prune: true, RequireMirrors: true,

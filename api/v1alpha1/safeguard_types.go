@@ -95,6 +95,14 @@ type Cluster struct {
 	Serve string `json:"serve,omitempty"`
 }
 
+// Values of DeletionPolicy.
+const (
+	// DeletionPolicyOrphan keeps the objects that leave the artifact.
+	DeletionPolicyOrphan = "Orphan"
+	// DeletionPolicyDelete lets Flux delete them.
+	DeletionPolicyDelete = "Delete"
+)
+
 // Values of the members of Cluster.
 const (
 	// BypassHonor keeps Flux's hands off bypassed definitions.

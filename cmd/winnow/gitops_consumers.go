@@ -10,6 +10,8 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // placedConsumer is a Kustomization that applies what a selection publishes.
@@ -96,8 +98,8 @@ func (c *gitComparison) consumption(p pair) consumption {
 
 // removed says what becomes of what a Kustomization has applied.
 func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
-	if !older.prune || !cs.Spec.Prune {
-		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays, as spec.prune says")
+	if !older.prune || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays, as spec.deletionPolicy says")
 		return
 	}
 	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")

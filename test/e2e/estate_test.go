@@ -91,7 +91,7 @@ kind: CatalogSelection
 metadata: {name: %s, namespace: %s}
 spec:
   interval: 1h
-  prune: true
+  deletionPolicy: Delete
   sources: [{name: %[2]s}]
   %s
 `, name, e.name, strings.Join(spec, "\n  "))

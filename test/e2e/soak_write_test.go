@@ -55,7 +55,7 @@ metadata: {name: %s, namespace: %s}
 spec:
   interval: 24h
   suspend: %t
-  prune: true
+  deletionPolicy: Delete
   sources: [{name: %s}]
   limit: {nameSelector: [%s], metadataSelector: {tierRefs: [%s]}}
   exclude: [%s]
