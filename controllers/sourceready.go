@@ -40,6 +40,11 @@ func (r *CatalogSelectionReconciler) sourceReady(ctx context.Context, cs *v1alph
 	for i, c := range not {
 		messages[i] = c.Message
 	}
+	was := conditions.Get(cs, v1alpha1.SourceReadyCondition)
+	if len(failing) == 0 && was != nil && was.Status == metav1.ConditionFalse && was.ObservedGeneration == cs.Generation &&
+		was.Reason != v1alpha1.SourceNotReadyReason {
+		return was // Flux tries once more: nothing else is known until it has
+	}
 	first := not[0]
 	first.Message = bounds.Truncate(strings.Join(messages, "; "), bounds.ConditionMessage)
 	return &first
