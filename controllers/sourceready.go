@@ -90,7 +90,8 @@ func readinessIn(source fluxSource) readiness {
 	case said.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(said.Message, said.Reason), maxQuotedMessage)}
+	message := withoutSecrets(strings.TrimSpace(said.Message)) // whoever reads the selection may not read the source
+	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(message, said.Reason), maxQuotedMessage)}
 }
 
 // readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way.

@@ -129,6 +129,17 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
 		},
 		{
+			"a source whose message has secrets in URLs, and lines", func(e *environment) {
+				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed",
+					"cannot clone 'https://me:hunter2@git.example.com/a@b': GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
+			},
+			"False OCIArtifactPullFailed: source OCIRepository catalog: " +
+				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
+			"source OCIRepository catalog has no artifact yet: " +
+				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
+			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
+		},
+		{
 			"a source that is being looked at", func(e *environment) {
 				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionUnknown, "Progressing", "reconciliation in progress")
 			},
