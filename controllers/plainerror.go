@@ -29,9 +29,22 @@ const maxRegistryError = 1 << 10
 var (
 	// queries of URLs carry signatures when a registry redirects to a store of blobs.
 	queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
+	// userinfo of a URL is a name and a password.
+	userinfo = regexp.MustCompile(`([a-z]://)[^\s"'/@]*@`)
 	// errorCode is how the distribution specification writes its codes.
 	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
 )
+
+// withoutSecrets leaves out what in the URLs of a text may be secret, and what a terminal would obey.
+func withoutSecrets(text string) string {
+	text = userinfo.ReplaceAllString(queries.ReplaceAllString(text, "$1"), "$1***@")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
 
 // plain makes an error of this connection fit to be told; nil stays nil.
 func (c *connection) plain(err error) error {
@@ -46,16 +59,10 @@ func (c *connection) plain(err error) error {
 	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
 		text = strings.ReplaceAll(text, auth.ErrBasicCredentialNotFound.Error(), "401 Unauthorized"+c.refusal())
 	}
-	text = queries.ReplaceAllString(text, "$1")
 	for _, secret := range c.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
+	text = withoutSecrets(text)
 	return &plainError{text: bounds.Truncate(text, maxRegistryError), err: err}
 }
 

@@ -41,6 +41,11 @@ func (r *CatalogSelectionReconciler) sourceReady(ctx context.Context, cs *v1alph
 	for i, c := range not {
 		messages[i] = c.Message
 	}
+	was := conditions.Get(cs, v1alpha1.SourceReadyCondition)
+	if len(failing) == 0 && was != nil && was.Status == metav1.ConditionFalse && was.ObservedGeneration == cs.Generation &&
+		was.Reason != v1alpha1.SourceNotReadyReason {
+		return was // Flux tries once more: nothing else is known until it has
+	}
 	first := not[0]
 	first.Message = bounds.Truncate(strings.Join(messages, "; "), bounds.ConditionMessage)
 	return &first
@@ -86,7 +91,8 @@ func readinessIn(source fluxSource) readiness {
 	case said.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(said.Message, said.Reason), maxQuotedMessage)}
+	message := withoutSecrets(strings.TrimSpace(said.Message)) // whoever reads the selection may not read the source
+	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(message, said.Reason), maxQuotedMessage)}
 }
 
 // readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way.

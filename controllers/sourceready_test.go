@@ -77,6 +77,33 @@ func TestAFailingSourceIsToldWhileTheLastGoodArtifactIsServed(t *testing.T) {
 	e.untouched(good)
 }
 
+// source-controller says Unknown between two failures, as when it pulls once more what has no valid signature.
+func TestAFailingSourceThatIsTriedAgainStillFails(t *testing.T) {
+	e, good := publishGuarded(t, "argocd")
+	says := func(status metav1.ConditionStatus, reason, message string) *v1alpha1.CatalogSelection {
+		e.sayReady("OCIRepository", e.key("catalog"), status, reason, message)
+		return e.reconcile("kkp")
+	}
+	says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+	e.equal("events of the failure", e.events.take(), warned("OCIArtifactPullFailed"))
+	for range 2 {
+		cs := says(metav1.ConditionUnknown, "Progressing", "building artifact")
+		e.equal("SourceReady while it is tried again", e.sourceReady(cs), "False OCIArtifactPullFailed: source OCIRepository catalog: no such layer")
+		says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+	}
+	says(metav1.ConditionUnknown, "Progressing", "building artifact")
+	e.equal("events of the same failure", e.events.take(), []string(nil))
+	e.equal("SourceReady", e.sourceReady(says(metav1.ConditionTrue, "Succeeded", "stored artifact")), everySourceIsReady)
+	e.equal("events of the recovery", e.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
+	e.untouched(good)
+
+	says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+	e.sourceOf("OCIRepository", e.key("other"), applications(t, "argocd"))
+	e.sayReady("OCIRepository", e.key("other"), metav1.ConditionUnknown, "Progressing", "building artifact")
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "other" })
+	e.equal("SourceReady of another source", e.sourceReady(e.reconcile("kkp")), "Unknown Progressing: source OCIRepository other: building artifact")
+}
+
 func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -99,6 +126,17 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 			},
 			"False OCIArtifactPullFailed: source OCIRepository catalog: OCIArtifactPullFailed",
 			"source OCIRepository catalog has no artifact yet: OCIArtifactPullFailed",
+			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
+		},
+		{
+			"a source whose message has secrets in URLs, and lines", func(e *environment) {
+				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed",
+					"cannot clone 'https://me:hunter2@git.example.com/a@b': GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
+			},
+			"False OCIArtifactPullFailed: source OCIRepository catalog: " +
+				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
+			"source OCIRepository catalog has no artifact yet: " +
+				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
 			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
 		},
 		{

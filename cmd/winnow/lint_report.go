@@ -131,8 +131,9 @@ func (r *lintReport) table(w io.Writer) {
 	}
 }
 
+// markdown is for a comment, beside which nobody reads stderr.
 func (r *lintReport) markdown(w io.Writer) {
-	shown := r.shown(false)
+	shown := r.shown(true)
 	if len(shown) == 0 {
 		fmt.Fprintln(w, "Nothing found.")
 		return

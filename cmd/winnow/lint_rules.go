@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/render/lint"
@@ -54,7 +57,11 @@ type schemas struct{ set *crds.Set }
 
 // Check is part of lint.Schemas.
 func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Problem, known bool, err error) {
-	result, err := s.set.Check(ctx, document)
+	built, err := asBuilt(document)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err := s.set.Check(ctx, built)
 	if err != nil {
 		return nil, false, err
 	}
@@ -65,4 +72,24 @@ func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Pr
 		problems = append(problems, lint.Problem{Field: f.Field, Message: f.Message})
 	}
 	return problems, len(result.Unchecked) == 0, nil
+}
+
+// asBuilt returns a document as Flux applies it: kustomize-controller builds it with kustomize, to which yes
+// is a text and a merge key yields to what is written, and not as kubectl reads it. lint has bounded it.
+func asBuilt(document []byte) (built []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser, which believes its own state impossible
+			built, err = nil, fmt.Errorf("parser gave up: %v", p)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(document))
+	for {
+		var object map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			return nil, err
+		}
+		if object != nil {
+			return json.Marshal(object)
+		}
+	}
 }

@@ -3,7 +3,10 @@ package cluster
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/render"
 )
@@ -17,13 +20,25 @@ type Files map[string]string
 //
 //	ApplicationDefinition/argocd dry-run failed: failed to create typed patch object (...)
 //	ApplicationDefinition/argocd dry-run failed (Invalid): ApplicationDefinition.apps... is invalid: ...
-var refusedObject = regexp.MustCompile(`^[A-Za-z0-9]+/(?:[a-z0-9-]+/)?([a-z0-9.-]+) dry-run failed\b`)
+var refusedObject = regexp.MustCompile(`^[A-Za-z0-9]+/(?:[a-z0-9-]+/)?([a-z0-9.-]+) dry-run failed\b(?: \(([A-Za-z]+)\))?`)
+
+// faultless are the reasons of the API server with which no object is at fault: the account of the
+// Kustomization, a webhook that cannot be called, or the API server itself is.
+var faultless = []metav1.StatusReason{
+	metav1.StatusReasonUnauthorized, metav1.StatusReasonInternalError, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout,
+	metav1.StatusReasonTooManyRequests, metav1.StatusReasonServiceUnavailable,
+}
+
+// rightMissing is how the API server says that an account lacks a right. What a webhook or a policy forbids
+// has the same reason.
+const rightMissing = ` is forbidden: User "`
 
 // refusedIn returns the application of which a message says that the API server refused it. An artifact
 // has definitions and nothing else.
 func (c consumer) refusedIn(message string) string {
 	match := refusedObject.FindStringSubmatch(message)
-	if match == nil {
+	first, _, _ := strings.Cut(message, "\n") // of several
+	if match == nil || slices.Contains(faultless, metav1.StatusReason(match[2])) || strings.Contains(first, rightMissing) {
 		return ""
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(match[1], c.prefix), c.suffix)

@@ -25,6 +25,12 @@ func TestAMessageNamesTheApplicationThatWasRefused(t *testing.T) {
 		{name: "an object that names a namespace", message: "ApplicationDefinition/kubermatic/argocd dry-run failed: no", want: "argocd"},
 		{name: "a name with what the Kustomization puts around it", message: "ApplicationDefinition/team-argocd-x dry-run failed: no",
 			prefix: "team-", suffix: "-x", want: "argocd"},
+		{name: "what a policy forbids", message: "ApplicationDefinition/argocd dry-run failed (Forbidden): applicationdefinitions.apps.kubermatic.k8c.io " +
+			"\"argocd\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no", want: "argocd"},
+		{name: "a right that the account lacks", message: "ApplicationDefinition/argocd dry-run failed (Forbidden): applicationdefinitions." +
+			"apps.kubermatic.k8c.io \"argocd\" is forbidden: User \"system:serviceaccount:flux-system:nobody\" cannot patch resource"},
+		{name: "a webhook that does not answer", message: "ApplicationDefinition/argocd dry-run failed (InternalError): Internal error occurred: " +
+			"failed calling webhook \"applicationdefinitions\": connection refused"},
 		{name: "another failure", message: "health check failed after 30s: timeout waiting for: [ApplicationDefinition/argocd status: 'InProgress']"},
 		{name: "an object somewhere in the text", message: "because ApplicationDefinition/argocd dry-run failed"},
 		{name: "nothing", message: ""},

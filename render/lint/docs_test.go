@@ -161,7 +161,7 @@ func exampleCatalog(t *testing.T, text string) fstest.MapFS {
 	return fsys
 }
 
-// complete merges a part of a definition into base. Null stays, as it means unset.
+// complete merges a part of a definition into base. Null takes a field away.
 func complete(t *testing.T, part, name string) string {
 	t.Helper()
 	var whole, written map[string]any
@@ -190,5 +190,8 @@ func merge(into, from map[string]any) {
 			continue
 		}
 		into[key] = value
+		if value == nil {
+			delete(into, key)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func TestRunReportsTheLineOfTheField(t *testing.T) {
 				"kkp/credentials-exclusive:27", "kkp/credentials-complete:28",
 				"kkp/semver:29", "kkp/one-source:32", "kkp/git-ref-exclusive:34", "kkp/credentials-complete:35",
 				"kkp/required:36", "kkp/required:36", "kkp/required:36",
-				"kkp/required:41", "kkp/git-commit-needs-branch:42", "kkp/credentials-complete:43",
+				"kkp/required:41", "kkp/git-commit-needs-branch:42", "schema/value:42", "kkp/credentials-complete:43",
 			},
 		},
 		{

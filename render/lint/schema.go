@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,9 @@ const (
 	misspeltFieldRule     = "schema/misspelt-field"
 	unknownFieldRule      = "schema/unknown-field"
 	typeRule              = "schema/type"
+	valueRule             = "schema/value"
 	apiVersionRule        = "schema/api-version"
+	unknownGroupRule      = "schema/unknown-group"
 	namespaceRule         = "schema/namespace"
 	kkpRequiredRule       = "kkp/required"
 	cozystackRequiredRule = "cozystack/required"
@@ -31,7 +34,9 @@ func schemaRules() []Rule {
 		{misspeltFieldRule, schemaRulesSeverity, "no field is misspelt"},
 		{unknownFieldRule, Warning, "all fields are known"},
 		{typeRule, schemaRulesSeverity, "fields have values of their type"},
+		{valueRule, schemaRulesSeverity, "fields have values that the platform knows"},
 		{apiVersionRule, schemaRulesSeverity, "apiVersion is one that the platform serves"},
+		{unknownGroupRule, Warning, "the API group is one whose fields are known"},
 		{namespaceRule, Warning, "what is of no namespace names none"},
 		{kkpRequiredRule, schemaRulesSeverity, "the fields that KKP's API requires are there"},
 		{cozystackRequiredRule, schemaRulesSeverity, "the fields that Cozystack's API requires are there"},
@@ -66,7 +71,9 @@ func checkSchema(d *definition, report reportRule) {
 	}
 	if meant := spelling.Typo(group, groups); meant != "" {
 		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", quote(at.text()), meant)
+		return
 	}
+	report(unknownGroupRule, at, "apiVersion %s has a group that is not known: --crds checks the definition", quote(at.text()))
 }
 
 // checkNamespace looks at what the API server drops in silence, so that no CustomResourceDefinition tells.
@@ -97,12 +104,30 @@ func (c schemaCheck) value(at field, known shape) {
 		for _, element := range at.items() {
 			c.below(element, known.elements)
 		}
+	case yaml.ScalarNode:
+		c.text(at, known)
+	}
+}
+
+// text checks what a text may be.
+func (c schemaCheck) text(at field, known shape) {
+	switch {
+	case known.filled && at.node.Value == "":
+		c.report(c.required, at, "%s is empty", shownPath(at))
+	case known.choices != nil && !slices.Contains(known.choices, at.node.Value):
+		c.report(valueRule, at, "%s must be one of %s, not %s", shownPath(at), strings.Join(known.choices, ", "), quote(at.node.Value))
+	case known.pattern != "" && !regexp.MustCompile(known.pattern).MatchString(at.node.Value):
+		c.report(valueRule, at, "%s must match %s, which %s does not", shownPath(at), known.pattern, quote(at.node.Value))
 	}
 }
 
 func (c schemaCheck) below(at field, known *shape) {
-	if known != nil && at.isSet() {
+	switch {
+	case known == nil:
+	case at.isSet():
 		c.value(at, *known)
+	case known.kind != "" && !known.defaulted:
+		c.report(typeRule, at, "%s must be %s, not null: leave it out", shownPath(at), known.kind)
 	}
 }
 
@@ -114,14 +139,12 @@ func (c schemaCheck) mapping(at field, known shape) {
 			c.below(member.field, known.elements)
 		case !ok:
 			c.unknown(member, known)
-		case member.isSet():
-			c.value(member.field, shape)
+		case member.isSet() || !slices.Contains(known.required(), member.name): // null is missing, see below
+			c.below(member.field, &shape)
 		}
 	}
 	for _, name := range known.required() {
-		member := at.member(name)
-		shape, _ := known.member(name)
-		if !member.isSet() || shape.filled && member.text() == "" && shape.fits(member) {
+		if member := at.member(name); !member.isSet() {
 			c.report(c.required, member, "%s is missing", member.path)
 		}
 	}

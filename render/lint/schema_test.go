@@ -71,6 +71,24 @@ func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 		{"any key where keys are free", kkpDefinition, "labels: {a: b}", "labels: {displayNaem: b}", nil},
 		{"a block that is a mapping", kkpDefinition, "Block: |", "Block:",
 			[]string{"error schema/type:7 spec.defaultValuesBlock must be a string, not a mapping: write defaultValuesBlock: | and the text below it"}},
+		{"null for a text", kkpDefinition, "  method", "  displayName:\n  method",
+			[]string{"error schema/type:6 spec.displayName must be a string, not null: leave it out"}},
+		{"null for a mapping", kkpDefinition, "{name: app, create: true, labels: {a: b}}", "null",
+			[]string{"error schema/type:9 spec.defaultNamespace must be a mapping, not null: leave it out"}},
+		{"null among texts", kkpDefinition, "labels: {a: b}", "labels: {a: null}",
+			[]string{"error schema/type:9 spec.defaultNamespace.labels.a must be a string, not null: leave it out"}},
+		{"null among elements", cozystackDefinition, "[a]", "[a, null]",
+			[]string{"error schema/type:11 spec.secrets.include[0].resourceNames[1] must be a string, not null: leave it out"}},
+		{"null for what is required is missing, once", cozystackDefinition, "plural: apps", "plural: null",
+			[]string{"error cozystack/required:5 spec.application.plural is missing"}},
+		{"null where there is a default, or any value", kkpDefinition, "  defaultValuesBlock: |\n    a: 1\n  defaultNamespace: {name: app, create: true",
+			"  defaultValues: null\n  defaultNamespace: {name: app, create: null", nil},
+		{"what is none of the values that there are", cozystackDefinition, "kind: ExternalArtifact", "kind: OCIRepositroy", []string{
+			`error schema/value:8 spec.release.chartRef.kind must be one of OCIRepository, HelmChart, ExternalArtifact, not "OCIRepositroy"`}},
+		{"a text that the pattern refuses", cozystackDefinition, `prefix: ""`, "prefix: app_",
+			[]string{`error schema/value:7 spec.release.prefix must match ^[a-z0-9-]*$, which "app_" does not`}},
+		{"an empty namespace", cozystackDefinition, "namespace: cozy-system", `namespace: ""`,
+			[]string{`error cozystack/required:8 spec.release.chartRef.namespace is empty`}},
 		{"a number for a text", kkpDefinition, "chartVersion: 1.0.0", "chartVersion: 1.0",
 			[]string{"error schema/type:17 spec.versions[0].template.source.helm.chartVersion must be a string, not a number: put it in quotes"}},
 		{"a text for a boolean", kkpDefinition, "create: true", "create: 'true'",
@@ -219,6 +237,19 @@ func compareShape(t *testing.T, path string, s shape, props apiextensionsv1.JSON
 	}
 	if s.filled && (props.MinLength == nil || *props.MinLength == 0) && props.Pattern == "" {
 		t.Errorf("%s must be filled, which nothing asks for", path)
+	}
+	if s.pattern != "" && s.pattern != props.Pattern {
+		t.Errorf("%s must match %s, want %s", path, s.pattern, props.Pattern)
+	}
+	var choices []string
+	for _, one := range props.Enum {
+		choices = append(choices, strings.Trim(string(one.Raw), `"`))
+	}
+	if s.choices != nil && !slices.Equal(s.choices, choices) {
+		t.Errorf("%s is one of %v, want %v", path, s.choices, choices)
+	}
+	if s.kind != "" && s.defaulted != (props.Default != nil) || props.Nullable {
+		t.Errorf("%s: null is replaced: %t, which is wrong", path, s.defaulted)
 	}
 	if want := slices.Sorted(maps.Keys(props.Properties)); s.kind != "" && !slices.Equal(s.names(), want) {
 		t.Errorf("%s has %v, want %v", path, s.names(), want)

@@ -18,6 +18,12 @@ type shape struct {
 	elements *shape
 	// filled says that the empty text is refused as well.
 	filled bool
+	// defaulted says that the API server replaces null, which it otherwise refuses.
+	defaulted bool
+	// choices are all values of a text; nil if there are others.
+	choices []string
+	// pattern is one that a text must match.
+	pattern string
 }
 
 // kind of a value, as JSON has them.

@@ -6,7 +6,7 @@ func kkpShape() shape {
 	text, boolean := shape{kind: textKind}, shape{kind: booleanKind}
 	filled := shape{kind: textKind, filled: true}
 	texts := shape{kind: mappingKind, elements: &text}
-	secretKey := mapping(map[string]shape{"name": text, "key!": text, "optional": boolean})
+	secretKey := mapping(map[string]shape{"name": {kind: textKind, defaulted: true}, "key!": text, "optional": boolean})
 	helmCredentials := mapping(map[string]shape{"username": secretKey, "password": secretKey, "registryConfigFile": secretKey})
 	helm := mapping(map[string]shape{
 		"url!": filled, "chartName!": filled, "chartVersion!": filled,
@@ -14,7 +14,7 @@ func kkpShape() shape {
 	})
 	git := mapping(map[string]shape{
 		"remote!": filled, "path": text,
-		"ref":         mapping(map[string]shape{"branch": text, "commit": text, "tag": text}),
+		"ref":         mapping(map[string]shape{"branch": text, "commit": {kind: textKind, pattern: "^[a-f0-9]{40}$"}, "tag": text}),
 		"credentials": mapping(map[string]shape{"method": text, "username": secretKey, "password": secretKey, "token": secretKey, "sshKey": secretKey}),
 	})
 	version := mapping(map[string]shape{
@@ -29,7 +29,7 @@ func kkpShape() shape {
 		"documentationURL": text, "sourceURL": text, "logo": text, "logoFormat": text,
 		"default": boolean, "enforced": boolean, "selector": mapping(map[string]shape{"datacenters": listOf(text)}),
 		"defaultVersion": text, "defaultValues": {}, "defaultValuesBlock": text,
-		"defaultNamespace": mapping(map[string]shape{"name": text, "create": boolean, "labels": texts, "annotations": texts}),
+		"defaultNamespace": mapping(map[string]shape{"name": text, "create": {kind: booleanKind, defaulted: true}, "labels": texts, "annotations": texts}),
 		"defaultDeployOptions": mapping(map[string]shape{
 			"helm": mapping(map[string]shape{"atomic": boolean, "enableDNS": boolean, "timeout": text, "wait": boolean}),
 		}),
@@ -49,14 +49,19 @@ func cozystackShape() shape {
 	return object(mapping(map[string]shape{
 		"application!": mapping(map[string]shape{"kind!": text, "plural!": text, "singular!": text, "openAPISchema!": text}),
 		"release!": mapping(map[string]shape{
-			"chartRef!": mapping(map[string]shape{"apiVersion": text, "kind!": text, "name!": filled, "namespace": filled}),
-			"prefix!":   text, "labels": texts, "healthCheckExprs": listOf(check), "waitStrategy": text,
+			"chartRef!": mapping(map[string]shape{
+				"apiVersion": text, "kind!": {kind: textKind, choices: []string{"OCIRepository", "HelmChart", "ExternalArtifact"}},
+				"name!": filled, "namespace": filled,
+			}),
+			"prefix!": {kind: textKind, pattern: "^[a-z0-9-]*$"}, "labels": texts, "healthCheckExprs": listOf(check),
+			"waitStrategy": {kind: textKind, choices: []string{"poller", "legacy"}},
 		}),
 		"secrets": resources, "services": resources, "ingresses": resources,
 		"dashboard": mapping(map[string]shape{
 			"category!": text, "singular!": text, "plural!": text, "name": text, "description": text, "icon": text,
 			"module": boolean, "singularResource": boolean, "weight": {kind: integerKind},
-			"keysOrder": listOf(listOf(text)), "tabs": listOf(text), "tags": listOf(text),
+			"keysOrder": listOf(listOf(text)), "tags": listOf(text),
+			"tabs": listOf(shape{kind: textKind, choices: []string{"workloads", "ingresses", "services", "secrets", "yaml"}}),
 		}),
 	}))
 }
