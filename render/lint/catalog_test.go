@@ -32,6 +32,7 @@ func TestRunOnAnInvalidCatalog(t *testing.T) {
 		"applications/second/application.yaml:5 error kkp/required (app)",
 		"applications/second/application.yaml:6 error kkp/method (app)",
 		"applications/second/metadata.yaml:1 warning catalog/tier-missing (app)",
+		"applications/third/application.yaml:1 warning schema/unknown-group (third)",
 		"applications/third/application.yaml:2 error catalog/format (third)",
 		"applications/third/application.yaml:4 error catalog/format (third)",
 		"applications/third/metadata.yaml:0 warning catalog/metadata-missing (third)",
