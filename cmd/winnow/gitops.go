@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -116,6 +117,13 @@ func (r *revision) read(file gitops.File) {
 }
 
 func (r *revision) document(where origin, document []byte) error {
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		return err
+	}
+	if items, isList := lists.Items(object); isList {
+		return r.items(where, items)
+	}
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
 		return err
@@ -137,6 +145,21 @@ func (r *revision) document(where origin, document []byte) error {
 		return r.add(placedSelection{cs, where, err})
 	}
 	return nil
+}
+
+// items takes in those of a list.
+func (r *revision) items(where origin, items []any) error {
+	var failures []error
+	for i, item := range items {
+		document, err := yaml.Marshal(item)
+		if err == nil {
+			err = r.document(where, document)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
+		}
+	}
+	return errors.Join(failures...)
 }
 
 func hasSources(document []byte) bool {
