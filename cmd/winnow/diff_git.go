@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -65,8 +66,8 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	if err != nil {
 		return nil, err
 	}
-	if !compared.Exists {
-		return nil, fmt.Errorf("neither commit has anything at %s", paths[0])
+	if len(compared.Missing) > 0 {
+		return nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
 	c := &gitComparison{
 		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},

@@ -18,8 +18,8 @@ type Comparison struct {
 	// Notes are sentences on what is left out and is the same in both commits, and Unknown on what
 	// differs and cannot be evaluated here.
 	Notes, Unknown []string
-	// Exists says that one of the paths is in one of the commits.
-	Exists bool
+	// Missing are paths that are in none of the commits.
+	Missing []string
 }
 
 // State is what a commit applies.
@@ -101,8 +101,10 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 	found := clusters{}
 	paths := map[string]bool{}
 	for _, name := range options.Paths {
+		if !c.base.exists(name) && !c.head.exists(name) {
+			c.out.Missing = append(c.out.Missing, name)
+		}
 		for _, t := range []*tree{c.base, c.head} {
-			c.out.Exists = c.out.Exists || t.exists(name)
 			for dir, sync := range clustersIn(t, name) {
 				paths[name] = true
 				found[dir] = nil
@@ -230,7 +232,7 @@ func (w *walk) sources() []wanted {
 				}
 				return otherwise
 			}
-			all = append(all, wanted{sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
+			all = append(all, wanted{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
 				Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
 			}})
 		}

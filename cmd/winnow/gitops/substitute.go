@@ -33,6 +33,8 @@ type variables struct {
 	// variables are known.
 	unknown map[string]secret
 	absent  []secret
+	// always replaces variables even if there are none.
+	always bool
 }
 
 // secret is an object with values that cannot be read here.
@@ -70,6 +72,7 @@ func newVariables(k *kustomization, find func(group, kind string, name types.Nam
 		v.from(ref, nameOf(name), find("", ref.Kind, name))
 	}
 	if k.spec.PostBuild != nil {
+		v.always = k.spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
 		for name, value := range k.spec.PostBuild.Substitute {
 			v.set(name, value)
 		}
@@ -114,7 +117,7 @@ func isDisabled(r *resource.Resource) bool {
 
 // substitute replaces variables as Flux does, and says which values are unknown.
 func (v *variables) substitute(content []byte) ([]byte, []string, error) {
-	if len(v.known)+len(v.unknown)+len(v.absent) == 0 {
+	if len(v.known)+len(v.unknown)+len(v.absent) == 0 && !v.always {
 		return content, nil, nil
 	}
 	for name := range v.known {
