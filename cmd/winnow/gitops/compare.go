@@ -81,7 +81,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	if err != nil {
 		return nil, err
 	}
-	c := &comparer{base: older, head: newer, self: self, builds: &builder{done: map[string]built{}}, out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
+	c := &comparer{base: older, head: newer, self: self, builds: newBuilder(), out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
 	return c.compare(ctx, options)
 }
 
