@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -82,6 +83,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 			report.Notes = append(report.Notes, beforePrefix+note)
 		}
 	}
+	c.skipped(report)
 	return report, c.compare(ctx, report)
 }
 
@@ -140,12 +142,13 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 	same := 0
 	for _, p := range c.pairs() {
 		consumed := c.consumption(p)
+		consumed.unknown = append(consumed.unknown, c.resumed(p)...)
 		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			report.Unknown = append(report.Unknown, p.any().cluster+": "+sentence)
+			report.Unknown = append(report.Unknown, cmp.Or(p.any().cluster, p.any().file)+": "+sentence)
 		}
 		if compared == nil {
 			same++
@@ -153,6 +156,7 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 		}
 		compared.Cluster, compared.File = p.any().cluster, p.any().file
 		compared.Notes = append(compared.Notes, consumed.notes...)
+		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)
 	}
 	findMoves(c.placements)
@@ -271,6 +275,10 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
+		if ref.RequireVerified && !r.verified {
+			return nil, &render.Error{Reason: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
+				"source %s is required to be verified, and its %s has no spec.verify", ref.Name, ociKind)}
+		}
 		pulled, err := c.pull(ctx, r, ref)
 		if err != nil {
 			return nil, err

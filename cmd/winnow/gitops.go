@@ -34,6 +34,7 @@ type revision struct {
 	sources    []placedSource
 	consumers  []placedConsumer
 	notes      []string
+	skipped    []skipped
 }
 
 // origin is where something is written.
@@ -68,6 +69,8 @@ type repositorySpec struct {
 	Reference repositoryRef `json:"ref"`
 	Insecure  bool          `json:"insecure"`
 	Ignore    string        `json:"ignore"`
+	Suspend   bool          `json:"suspend"`
+	Verify    any           `json:"verify"`
 }
 
 type repositoryRef struct {
@@ -111,7 +114,12 @@ func (r *revision) read(file gitops.File) {
 			err = r.document(origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("%s: document %d is left out: %v", file.Path, i, err))
+			left := skipped{file.Path, string(document), i, err}
+			if file.Unapplied {
+				r.notes = append(r.notes, left.told(""))
+			} else {
+				r.skipped = append(r.skipped, left)
+			}
 		}
 	}
 }
@@ -187,6 +195,8 @@ type reference struct {
 	catalog   string
 	plainHTTP bool
 	ignore    bool
+	// verified says that Flux is told how to verify it, and suspended that it pulls nothing.
+	verified, suspended bool
 	// unknown says why what it stands for is not known.
 	unknown string
 	// document of the source; two references are the same when their documents are.
@@ -273,6 +283,7 @@ func (s placedSource) reference() (reference, error) {
 		return found, err
 	}
 	spec := repository.Spec
+	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
 	if !strings.HasPrefix(spec.URL, ociScheme) {
 		return found, fmt.Errorf("its url does not begin with %s", ociScheme)
 	}

@@ -127,6 +127,7 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 			return nil, err
 		}
 	}
+	c.overlays(options, paths)
 	return c.out, nil
 }
 

@@ -291,17 +291,3 @@ func (w *walk) leads(n *node) bool {
 	}
 	return leads.MatchString(n.content()) || n.closure.has(leads.Match)
 }
-
-// has reports whether a file of the closure matches.
-func (c *closure) has(match func([]byte) bool) bool {
-	for name := range c.files {
-		if !c.tree.isFile(name) {
-			continue
-		}
-		content, err := c.tree.read(name)
-		if err != nil || match(content) {
-			return true
-		}
-	}
-	return false
-}
