@@ -212,9 +212,10 @@ func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
 	return result, err
 }
 
-// context has a logger that keeps what is logged.
+// context has a logger that keeps what is logged at --log-level=trace. Beyond that client-go logs whole responses, which
+// are dumped in lines of 16 bytes: whether a secret is found in these depends on where a line ends.
 func (e *environment) context() context.Context {
-	return ctrl.LoggerInto(e.Context(), funcr.New(func(prefix, args string) { e.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 9}))
+	return ctrl.LoggerInto(e.Context(), funcr.New(func(prefix, args string) { e.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 2}))
 }
 
 // push does the pushes that are due.
