@@ -196,7 +196,7 @@ func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumpt
 
 // isSame reports whether both commits have the selection with the same spec.
 func (p pair) isSame() bool {
-	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) &&
+	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) && p.from.hidden == p.to.hidden &&
 		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec)
 }
 

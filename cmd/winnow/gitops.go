@@ -22,9 +22,8 @@ import (
 
 // Groups of Flux, and the kind of its sources that can be pulled here.
 const (
-	fluxGroup = "source.toolkit.fluxcd.io"
-	ociKind   = "OCIRepository"
-
+	fluxGroup          = "source.toolkit.fluxcd.io"
+	ociKind            = "OCIRepository"
 	kustomizationGroup = "kustomize.toolkit.fluxcd.io"
 )
 
@@ -42,8 +41,9 @@ type origin struct {
 	// cluster is the directory of the cluster that has it, and kustomization what applies it; both are
 	// empty for what is read as it stands in its file.
 	cluster, kustomization, file string
-	// unknown says what of it is not known, in sentences.
+	// unknown says what of it is not known, in sentences, and hidden differs where that does.
 	unknown []string
+	hidden  string
 	// unapplied says that no Kustomization applies the file, though there are some.
 	unapplied bool
 }
@@ -83,7 +83,7 @@ type repositoryRef struct {
 func newRevision(state gitops.State) revision {
 	r := revision{notes: state.Notes}
 	for _, o := range state.Objects {
-		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown}
+		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
 			err = r.document(where, document)
@@ -269,7 +269,7 @@ func shared(a, b string) int {
 
 // reference prefers the digest, then semver, as Flux does.
 func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document, unknown: strings.Join(s.unknown, "; ")}
+	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}

@@ -136,7 +136,7 @@ func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
 // differ compares the fields of a Kustomization. Those that say when it applies are told, and the rest
 // changes what is applied.
 func (o *consumption) differ(older, newer placedConsumer) {
-	if !slices.Equal(older.unknown, newer.unknown) {
+	if !slices.Equal(older.unknown, newer.unknown) || older.hidden != newer.hidden {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.name, newer.artifact,
 			strings.Join(append(slices.Clone(older.unknown), newer.unknown...), "; ")))
 	}

@@ -269,7 +269,7 @@ func newObject(r *resource.Resource, dir string, vars *variables) (Object, error
 		return Object{}, err
 	}
 	if !isDisabled(r) {
-		if content, object.Unknown, err = vars.substitute(content); err != nil {
+		if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
 			return Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
 		}
 	}
