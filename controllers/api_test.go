@@ -108,7 +108,7 @@ func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
 		{"cluster", specOf("cluster: {bypass: Ignore, unmanaged: Label}", "serviceAccountName: tenant"), []string{
 			specOf("cluster: {bypass: 'true'}"), specOf("cluster: {unmanaged: Delete}"), specOf("serviceAccountName: " + long(254)),
 		}},
-		{"fields", specOf("prune: true", "suspend: true"), []string{specOf("nonsense: true"), specOf("prune: maybe")}},
+		{"fields", specOf("deletionPolicy: Delete", "suspend: true"), []string{specOf("nonsense: true"), specOf("prune: true"), specOf("deletionPolicy: Maybe")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := dryRun(t, "kkp", test.valid); err != nil {
@@ -154,7 +154,7 @@ func rawSelection(t *testing.T, namespace, name, spec string) *unstructured.Unst
 // An empty list of fields is not the same as none: it omits nothing.
 func TestAnEmptyListOfFieldsToOmitIsKept(t *testing.T) {
 	e := newEnvironment(t)
-	for spec, want := range map[string]string{"omitFields: []": "[]\n", "prune: true": "null\n"} {
+	for spec, want := range map[string]string{"omitFields: []": "[]\n", "suspend: true": "null\n"} {
 		object := rawSelection(t, e.namespace, "kkp-"+spec[:1], specOf(spec))
 		if err := apiServer.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.equal("spec", object.Object["spec"], map[string]any{
-		"interval": "10m", "prune": false, "provenance": "Artifact", "requireMirrors": false,
+		"interval": "10m", "deletionPolicy": "Orphan", "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
 			"onIdentityChange": "Hold", "onSourceChange": "Publish",

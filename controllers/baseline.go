@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -50,7 +51,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, cs *v1alpha1.
 
 // reachedNobody reports whether what the record has was neither served nor pushed: nobody can lose it.
 func reachedNobody(cs *v1alpha1.CatalogSelection) bool {
-	return cs.Status.Withheld == v1alpha1.NoConsumerReason && cs.Spec.Push == nil
+	return cluster.AwaitsConsumer(cs) && cs.Spec.Push == nil
 }
 
 // baselineError says that what was published last is not known.

@@ -51,8 +51,6 @@ type CatalogSelectionReconciler struct {
 
 	// publishTimeout is shorter in tests; zero stands for the constant.
 	publishTimeout time.Duration
-	// lost reports archives that vanish from the storage; see storagewatch.go.
-	lost *storageWatch
 	// woken puts selections into the queue.
 	woken chan event.GenericEvent
 	// published has, by types.NamespacedName, what this process published last.
@@ -122,7 +120,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 		return quietConflict(err)
 	}
 	if attended == nil {
-		applied = around.Consumers.Applied(revisionOf(cs), r.publishedFiles(cs))
+		applied = around.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
 	o := decide(err, cs, served)
@@ -222,7 +220,6 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, 
 	r.tellPushed(found, cs)
 	r.tellSourceChanges(found, cs)
 	if cs.Status.Artifact != nil {
-		r.lost.watch(r.Storage.LocalPath(*cs.Status.Artifact), client.ObjectKeyFromObject(cs))
 		r.collectGarbage(ctx, cs)
 	}
 	if o.retry == backoff {

@@ -10,6 +10,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 func TestASwapHappensTogether(t *testing.T) {
@@ -92,7 +93,9 @@ func TestAKustomizationThatDoesNotApplyBlocksNobodyForEver(t *testing.T) {
 		{"for a while it does", func(*liveCluster) {}, stalled("Conflict")},
 		{"not after ten minutes", func(c *liveCluster) { c.passed += 11 * time.Minute }, []string{"Ready=True Succeeded"}},
 		{"not once it failed", func(c *liveCluster) {
-			c.report("alpha", func(ks *kustomizev1.Kustomization) { ks.Status.LastAttemptedRevision = revisionOf(c.get("alpha")) })
+			c.report("alpha", func(ks *kustomizev1.Kustomization) {
+				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("alpha"))
+			})
 			c.fails("alpha")
 		}, []string{"Ready=True Succeeded"}},
 		{"but it does once it has applied", func(c *liveCluster) {

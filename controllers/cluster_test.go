@@ -246,7 +246,7 @@ func (c *liveCluster) kustomization(name string) *kustomizev1.Kustomization {
 // applies makes a Kustomization report that it has applied what the selection "kkp" publishes.
 func (c *liveCluster) applies(name string) {
 	c.Helper()
-	c.reports(name, revisionOf(c.get("kkp")))
+	c.reports(name, cluster.RevisionOf(c.get("kkp")))
 }
 
 // reports makes a Kustomization report that it has applied a revision.

@@ -30,7 +30,6 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 		return fmt.Errorf("deleting the ExternalArtifact: %w", err)
 	}
 	artifact := r.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, "", "*")
-	r.lost.forget(r.Storage.LocalPath(artifact))
 	if _, err := r.Storage.RemoveAll(artifact); err != nil {
 		return fmt.Errorf("removing stored archives: %w", err)
 	}

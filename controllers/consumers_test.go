@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 const (
@@ -22,7 +23,7 @@ func TestTheStatusTellsOfConsumers(t *testing.T) {
 	c.catalog("argocd")
 	c.selection("kkp")
 	cs, _ := c.publish("kkp")
-	revision := revisionOf(cs)
+	revision := cluster.RevisionOf(cs)
 	c.equal("Applied without a consumer", conditions.GetReason(cs, v1alpha1.AppliedCondition), "NoConsumer")
 
 	n := c.neighbor()

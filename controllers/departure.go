@@ -31,8 +31,7 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 
 	cs := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	archives := r.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, "", "*")
-	local := r.Storage.LocalPath(archives)
-	if _, err := os.Stat(filepath.Dir(local)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Dir(r.Storage.LocalPath(archives))); errors.Is(err, fs.ErrNotExist) {
 		return ctrl.Result{}, nil
 	}
 	served, err := r.serves(ctx, key)
@@ -42,7 +41,6 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	if served {
 		return ctrl.Result{RequeueAfter: departureDelay}, nil
 	}
-	r.lost.forget(local)
 	if _, err := r.Storage.RemoveAll(archives); err != nil {
 		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection of another shard: %w", err)
 	}

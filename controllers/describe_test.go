@@ -3,6 +3,7 @@ package controllers
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"reflect"
 	"slices"
@@ -29,12 +30,7 @@ func (e *environment) described(name string) []string {
 
 func describedFields(content map[string]any, indent string) []string {
 	var lines []string
-	fields := make([]string, 0, len(content))
-	for field := range content {
-		fields = append(fields, field)
-	}
-	slices.Sort(fields)
-	for _, field := range fields {
+	for _, field := range slices.Sorted(maps.Keys(content)) {
 		switch value := content[field].(type) {
 		case map[string]any:
 			lines = append(append(lines, indent+field+":"), describedFields(value, indent+"  ")...)

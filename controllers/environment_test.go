@@ -94,11 +94,6 @@ func removeSelections(t *testing.T, namespace string) {
 // restart replaces the reconciler by one that remembers nothing.
 func (e *environment) restart() {
 	e.Helper()
-	lost, err := newStorageWatch()
-	if err != nil {
-		e.Fatal(err)
-	}
-	e.Cleanup(func() { _ = lost.watcher.Close() })
 	// What fails is tried again when the test says so.
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Hour, time.Hour)
 	e.reconciler = &CatalogSelectionReconciler{
@@ -115,7 +110,6 @@ func (e *environment) restart() {
 			Published: PublishedDefinitions, Rendered: RenderedAsItIs, Now: e.now,
 		},
 		Pushes: NewPushes(NewRegistries(apiServer, 0), limiter, 0),
-		lost:   lost,
 		woken:  make(chan event.GenericEvent, 1000),
 	}
 	e.reconciler.Cluster.Enqueue, e.reconciler.Cluster.Kinds.Enqueue = e.reconciler.wake, e.reconciler.wake

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // sendEvents tells about a new revision, and about a failure or a hold that was not told yet.
@@ -19,7 +20,7 @@ import (
 func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogSelection, o outcome) {
 	switch {
 	case o.ready && o.held == nil:
-		if revisionOf(before) != revisionOf(after) || !conditions.IsTrue(before, meta.ReadyCondition) {
+		if cluster.RevisionOf(before) != cluster.RevisionOf(after) || !conditions.IsTrue(before, meta.ReadyCondition) {
 			r.sendEvent(after, corev1.EventTypeNormal, o)
 		}
 	case o.quiet:
@@ -86,11 +87,4 @@ func eventMetadata(group string, cs *v1alpha1.CatalogSelection) map[string]strin
 		group + "/" + eventv1.MetaRevisionKey: cs.Status.Artifact.Revision,
 		group + "/" + eventv1.MetaDigestKey:   cs.Status.Artifact.Digest,
 	}
-}
-
-func revisionOf(cs *v1alpha1.CatalogSelection) string {
-	if cs.Status.Artifact == nil {
-		return ""
-	}
-	return cs.Status.Artifact.Revision
 }

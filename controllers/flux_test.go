@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // flux plays kustomize-controller: it writes definitions with the owner labels of a Kustomization,
@@ -35,7 +36,7 @@ func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 	}
 	revision := "main@sha1:1234"
 	if ks.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
-		revision = revisionOf(c.get(ks.Spec.SourceRef.Name))
+		revision = cluster.RevisionOf(c.get(ks.Spec.SourceRef.Name))
 	}
 	c.reports(kustomization, revision)
 	c.report(kustomization, func(ks *kustomizev1.Kustomization) {

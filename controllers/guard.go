@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -42,12 +43,12 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 		return err
 	}
 	next := guard.Next{Selection: cs, Sources: guardSources(p.loaded), Result: p.result}
-	if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" {
+	if p.result.Revision != cluster.RevisionOf(cs) || cs.Status.Withheld != "" {
 		if next.Adopted, err = r.adopted(ctx, cs, p, last.Definitions); err != nil {
 			return err
 		}
 	}
-	if p.record == nil || cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if p.record == nil || cluster.AwaitsConsumer(cs) {
 		// Not later: a Kustomization that finds an artifact prunes, whatever is held of the next one.
 		if next.Pruned, err = r.Cluster.Pruned(ctx, p.around.Consumers, p.result.Definitions); err != nil {
 			return fail(v1alpha1.StorageFailedReason, err)
@@ -69,7 +70,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, cs *v1alpha1.Cat
 // toApprove returns what releases a render. What was withheld until now was not published.
 func toApprove(cs *v1alpha1.CatalogSelection, p *proposal) guard.Approval {
 	before := cs.Status.Sources
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if cluster.AwaitsConsumer(cs) {
 		before = nil
 	}
 	return guard.ToApprove(before, guardSources(p.loaded), p.result.Revision)
@@ -82,7 +83,7 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, cs *v1alpha1.C
 	if !p.around.MayAct(cs) {
 		return nil, nil
 	}
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if cluster.AwaitsConsumer(cs) {
 		published = nil
 	}
 	adopted, err := r.Cluster.Adopted(ctx, cs, published, p.result, p.around)

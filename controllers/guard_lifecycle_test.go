@@ -237,3 +237,20 @@ func TestTheReasonsAreInTheSameOrderEveryTime(t *testing.T) {
 		t.Error("there is not one event of each object")
 	}
 }
+
+// v2 was held, and v3 was published before v2 was approved. The approval is used up by then, and releases
+// nothing when the tag goes back to v2.
+func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	second := e.source(applications(t, "argocd"))
+	e.hold(good, "Removal")
+	e.source(applications(t, "argocd nginx falco"))
+	e.good()
+	e.approve(second.Digest) // the pull request of the hold is merged
+	e.good()
+	e.source(applications(t, "argocd nginx falco tempo"))
+	good = e.good()
+	e.source(applications(t, "argocd"))
+	cs := e.hold(good, "Removal")
+	e.equal("lost", lost(cs), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0", "Removal tempo 1.0.0"})
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // from makes a selection have OCIRepositories of these names as its sources; name:path for one
@@ -176,5 +177,5 @@ func TestSourcesOfOneNameAreToldApart(t *testing.T) {
 	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, approve)
 	e.approve(approve...)
 	e.good()
-	e.equal("what was approved is the revision", revisionOf(e.get("kkp")), "latest@"+approve[0])
+	e.equal("what was approved is the revision", cluster.RevisionOf(e.get("kkp")), "latest@"+approve[0])
 }

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // countingReader counts the lists of Kustomizations.
@@ -27,7 +28,7 @@ func (r *countingReader) List(ctx context.Context, list client.ObjectList, opts 
 }
 
 // Marks that cannot be removed yet are looked at every keptRetry: all of them in one list of Kustomizations.
-func TestStuckMarksDoNotListKustomizationsOnceEach(t *testing.T) {
+func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	names := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
 	c := newCluster(t)
 	c.catalog(append(names, "rest")...)
@@ -105,7 +106,7 @@ func TestThreeSelectionsSwapInARing(t *testing.T) {
 
 // While a third one is slow, two selections that wait for the evaluation of others do not enqueue each other
 // again and again.
-func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
+func TestTwoSelectionsThatWaitForAThirdDoNotEnqueueEachOther(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("a1", "a2", "b1", "b2", "s")
 	c.selection("alpha", compared, without("b1", "b2", "s"))
@@ -135,9 +136,9 @@ func TestTwoThatWaitForOthersDoNotEnqueueEachOther(t *testing.T) {
 	}
 }
 
-// The selections of a tenant whose Kustomizations apply nothing reserve nothing against the platform, which
-// has applied something, however often the tenant creates another one.
-func TestATenantThatMayApplyNothingReservesNothingForEver(t *testing.T) {
+// A tenant creates one selection after the other with the name of an application, and its Kustomizations
+// never apply anything. The platform, whose Kustomization has applied something, gets the application.
+func TestSelectionsThatNeverAppliedReserveNothingAgainstOneThatHas(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
 	c.selection("kkp", compared, without("nginx"))
@@ -212,7 +213,7 @@ func TestWhatMovesIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestAMarkStaysWhileAnotherInventoryHasTheObject: its Kustomization may be on its way with what it had.
+// A Kustomization that has the object in its inventory may be about to apply an artifact without it.
 func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", func(cs *v1alpha1.CatalogSelection) {
@@ -241,4 +242,25 @@ func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
 	c.ready("alpha", "beta")
 	c.flux("alpha", "alpha", "falco")
 	c.equal("the definition", c.live("argocd") != nil, true)
+}
+
+// An unhealthy receiver leaves the mark of a move on what it has applied. Its next reviewed removal takes
+// the mark off, so that Flux deletes the object.
+func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
+	c := moving(t)
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+	c.flux("alpha", "alpha", "falco")
+	c.flux("beta", "beta", "argocd", "nginx")
+	c.report("beta", func(ks *kustomizev1.Kustomization) {
+		ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("beta"))
+	})
+	c.fails("beta") // a health check
+	c.rounds("alpha", "beta")
+	c.change("beta", without("argocd", "falco"))
+	c.rounds("beta", "alpha")
+	c.ready("beta")
+	c.flux("beta", "beta", "nginx")
+	c.equal("what was excluded", c.kept("argocd"), "gone")
 }

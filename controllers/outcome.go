@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -146,7 +147,7 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 		return ""
 	}
 	message := fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, bounds.ShortRevision(a.Revision))
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if cluster.AwaitsConsumer(cs) {
 		message += "; the ExternalArtifact names no artifact until a Kustomization uses it"
 	}
 	return message

@@ -55,7 +55,7 @@ func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelecti
 // publishedFiles returns where the applications of the artifact come from, as far as this process knows.
 func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
 	last, ok := r.lastPublication(cs)
-	if !ok || last.artifact.Revision != revisionOf(cs) {
+	if !ok || last.artifact.Revision != cluster.RevisionOf(cs) {
 		return nil
 	}
 	return last.files
@@ -169,7 +169,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, cs *v1alpha1.Cat
 		}
 		type step = func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error
 		steps := []step{r.Cluster.HandOver}
-		if p.result.Revision != revisionOf(cs) || cs.Status.Withheld != "" { // else nothing enters
+		if p.result.Revision != cluster.RevisionOf(cs) || cs.Status.Withheld != "" { // else nothing enters
 			steps = []step{r.Cluster.Claim, r.Cluster.HandOver, r.Cluster.Receive}
 		}
 		for _, step := range steps {
@@ -208,7 +208,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, before, cs *v1a
 	artifact := p.next.artifact
 	published, _ := PublishedDefinitions(cs)
 	recordPublication(cs, &artifact, p.result, p.next.sources, time.Since(p.start))
-	if revisionOf(before) != artifact.Revision {
+	if cluster.RevisionOf(before) != artifact.Revision {
 		cs.Status.Summary.SourceChanges = bounds.Count(len(sourceChanges(published, p.result.Definitions)))
 	}
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -160,7 +161,7 @@ func (r *CatalogSelectionReconciler) patchArtifact(ctx context.Context, cs *v1al
 	if err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
 		return err
 	}
-	if now.UID != cs.UID || revisionOf(now) != revisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
+	if now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
 		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published something else"))
 	}
@@ -189,7 +190,7 @@ func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalAr
 }
 
 func withheldMessage(cs *v1alpha1.CatalogSelection) string {
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if cluster.AwaitsConsumer(cs) {
 		return "no artifact is served until a Kustomization uses it and what it has applied was compared; " +
 			"spec.cluster.serve: Always of the CatalogSelection serves it to other consumers"
 	}

@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -262,5 +264,25 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 				t.Errorf("approved it is %s", got)
 			}
 		})
+	}
+}
+
+// A push reads what its tag names. A kustomization.yaml in there makes it fetch nothing.
+func TestAPushAsksNoAddressThatATagNames(t *testing.T) {
+	var asked []string
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.String())
+		_, _ = w.Write([]byte("token: the-secret-of-the-metadata-service\n"))
+	}))
+	defer inside.Close()
+	p := newPushing(t, guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Tags = []string{"v1"} })
+	s := shaped(registry.NewBlob(v1.MediaTypeImageLayerGzip, catalogArchive(t, "kustomization.yaml",
+		"kind: Kustomization\nresources: ['"+inside.URL+"/latest/meta-data']\npatches: [{patch: '[]', target: {kind: X}}]\n")))
+	s.manifest.ArtifactType = v1alpha1.RenderedArtifactType
+	s.manifest.Annotations = map[string]string{v1alpha1.SelectionAnnotation: p.namespace + "/kkp"}
+	p.upload(p.repositoryAt(registryHost), s)
+	p.settle()
+	if len(asked) > 0 {
+		t.Errorf("the controller asked for %v; the condition is %s", asked, p.condition())
 	}
 }

@@ -29,7 +29,7 @@ func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 
 // The giver has published without an application, and its Kustomization has not applied that yet. Another
 // selection that takes the application then marks it.
-func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
+func TestAReceiverMarksWhatItsGiverGaveUpBefore(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
 	c.rounds("alpha", "beta")
@@ -44,7 +44,7 @@ func TestWhatWasGivenUpBeforeItWasWanted(t *testing.T) {
 }
 
 // What leaves is marked while it is not known what a receiver is going to render.
-func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
+func TestWhatLeavesIsMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		beta func(*v1alpha1.CatalogSelection)
@@ -81,8 +81,8 @@ func TestAReceiverWhoseRenderIsNotKnown(t *testing.T) {
 	}
 }
 
-// An empty result is held, and says all the same that nothing is wanted.
-func TestWhoSelectsNothingReceivesNothing(t *testing.T) {
+// The empty result of beta is held, and what leaves alpha is not kept for it all the same.
+func TestASelectionOfNothingReceivesNothing(t *testing.T) {
 	c := moving(t)
 	c.change("beta", without("argocd", "nginx", "falco"))
 	c.change("alpha", without("argocd", "nginx"))
@@ -97,8 +97,9 @@ func TestWhoSelectsNothingReceivesNothing(t *testing.T) {
 	}
 }
 
-// What waits for its first consumer is in the record, and neither served nor reserved.
-func TestWhatIsWithheldIsNotServed(t *testing.T) {
+// An artifact that is withheld until a consumer was compared is in the record of its selection, which neither
+// serves nor reserves what the artifact has.
+func TestAWithheldArtifactClaimsNothing(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx", "falco")
 	c.selection("gamma", guarded, compared, without("argocd", "falco"))
@@ -125,8 +126,9 @@ func TestWhatIsWithheldIsNotServed(t *testing.T) {
 	}
 }
 
-// The new one serves nothing until it was compared, and gives up nothing by that.
-func TestARenameGivesUpNothing(t *testing.T) {
+// A Kustomization gets another selection as its source. The artifact of that one is withheld until the
+// inventory was compared, and beta takes nothing meanwhile.
+func TestASelectionWithANewNameGivesUpNothing(t *testing.T) {
 	prefixed := func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "pre-" }
 	c := newCluster(t)
 	c.catalog("argocd")
@@ -157,8 +159,8 @@ func (c *liveCluster) point(kustomization, selection string) {
 	}
 }
 
-// The typo is in the half of the commit that receives.
-func TestAReceiverWithATypo(t *testing.T) {
+// One commit moves an application, and misspells it in the selection that is to receive it.
+func TestWhatLeavesIsMarkedWhileAReceiverHasATypo(t *testing.T) {
 	names := func(names ...string) func(*v1alpha1.CatalogSelection) {
 		return func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Exclude, cs.Spec.Limit = nil, &v1alpha1.Limit{NameSelector: names}
@@ -192,8 +194,8 @@ func TestAReceiverWithATypo(t *testing.T) {
 	}
 }
 
-// A tenant that has published, and never applied, renders once more after the platform has taken over.
-func TestWhatIsPublishedAlreadyIsNotReceivedAgain(t *testing.T) {
+// Another Kustomization has taken over what a selection publishes, which then renders the same once more.
+func TestWhatIsPublishedAlreadyIsNotMarkedAgain(t *testing.T) {
 	c := moving(t)
 	c.consumer("git", "", gitFed)
 	c.flux("git", "other", "argocd")

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -72,6 +73,8 @@ func (e *newerRecordError) Error() string {
 	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
 		e.format, recordFormat)
 }
+
+// Is is part of errors.Is.
 func (e *newerRecordError) Is(target error) bool { return target == errNoRecord }
 
 func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
@@ -102,7 +105,7 @@ const maxPassedOver = 64
 // passedOver returns the checksums of what was held and is not what is published now.
 func passedOver(cs *v1alpha1.CatalogSelection, p *proposal) []string {
 	var all []string
-	if held := cs.Status.Held; held != nil && p.result.Revision != revisionOf(cs) {
+	if held := cs.Status.Held; held != nil && p.result.Revision != cluster.RevisionOf(cs) {
 		for _, line := range held.Approve {
 			sum, _, _ := strings.Cut(line, "#")
 			all = append(all, sum)
@@ -184,7 +187,7 @@ func readRecord(cs *v1alpha1.CatalogSelection) (*publishedRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != revisionOf(cs) {
+	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != cluster.RevisionOf(cs) {
 		return nil, errNoRecord
 	}
 	return r, nil

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -42,7 +43,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 			Name: name, APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Tier: "gold", Versions: versions,
 		}
 	}
-	want := &publishedRecord{Format: 2, Spec: spec, Revisions: []string{revisionOf(cs)}, Sources: []guard.RecordedSource{{
+	want := &publishedRecord{Format: 2, Spec: spec, Revisions: []string{cluster.RevisionOf(cs)}, Sources: []guard.RecordedSource{{
 		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
 		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
 	}}, URLs: []string{source.URL}, Definitions: []safeguard.Definition{

@@ -98,13 +98,12 @@ func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSo
 		return "", fail(v1alpha1.StorageFailedReason, fmt.Errorf("reading source %s %s: %w", s.kind, s.name, err))
 	}
 	observed, suspended := progress(source)
-	getter, ok := source.(conditions.Getter)
 	artifact := source.GetArtifact()
 	switch {
 	case suspended:
 	case source.GetGeneration() != observed:
 		return "Flux has not observed yet", nil
-	case ok && conditions.IsTrue(getter, meta.ReconcilingCondition):
+	case conditions.IsTrue(source, meta.ReconcilingCondition):
 		return "is reconciling", nil
 	case artifact == nil || artifact.Revision != s.artifact.Revision || artifact.Digest != s.artifact.Digest:
 		return "has another revision by now", nil

@@ -31,13 +31,6 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.CatalogSelection{}, sourceIndex, indexSources); err != nil {
 		return fmt.Errorf("indexing sources: %w", err)
 	}
-	var err error
-	if r.lost, err = newStorageWatch(); err != nil {
-		return err
-	}
-	if err := mgr.Add(r.lost); err != nil {
-		return fmt.Errorf("adding the storage watch: %w", err)
-	}
 	r.woken = make(chan event.GenericEvent)
 	r.Cluster.Enqueue, r.Cluster.Kinds.Enqueue = r.wake, r.wake
 	if err := mgr.Add(r.Cluster.Kinds); err != nil {
@@ -51,7 +44,6 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
-		WatchesRawSource(source.Channel(r.lost.events, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{RateLimiter: limiter})
 	for kind, object := range sourceKinds() {

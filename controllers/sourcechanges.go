@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -24,7 +25,7 @@ func sourceChanges(published, next []safeguard.Definition) []safeguard.Change {
 // tellSourceChanges tells once what a publication took from other sources, whatever the safeguard says:
 // what runs is upgraded in place, under a version that stays.
 func (r *CatalogSelectionReconciler) tellSourceChanges(before, after *v1alpha1.CatalogSelection) {
-	if revisionOf(before) == revisionOf(after) {
+	if cluster.RevisionOf(before) == cluster.RevisionOf(after) {
 		return
 	}
 	published, err := PublishedDefinitions(before)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -103,7 +104,7 @@ func readinessChanged() predicate.Predicate {
 func (r *CatalogSelectionReconciler) tellSourceReady(before, after *v1alpha1.CatalogSelection) {
 	was, now := conditions.Get(before, v1alpha1.SourceReadyCondition), conditions.Get(after, v1alpha1.SourceReadyCondition)
 	failed := was != nil && was.Status == metav1.ConditionFalse
-	served := conditions.IsTrue(before, meta.ReadyCondition) && revisionOf(before) == revisionOf(after)
+	served := conditions.IsTrue(before, meta.ReadyCondition) && cluster.RevisionOf(before) == cluster.RevisionOf(after)
 	switch {
 	case now == nil, now.Reason == v1alpha1.SourceNotReadyReason && after.Status.Artifact == nil:
 	case slices.Contains([]string{v1alpha1.AccessDeniedReason, v1alpha1.VerificationFailedReason},

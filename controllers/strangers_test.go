@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
 // A Kustomization of a tenant may name the platform's ExternalArtifact. What its inventory has holds no
 // publication of the platform.
-func TestAKustomizationOfATenantHoldsNobody(t *testing.T) {
+func TestAKustomizationOfATenantHoldsNoPublicationOfThePlatform(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
 	c.selection("kkp", compared, guarded)
@@ -38,13 +39,15 @@ func TestAKustomizationOfATenantHoldsNobody(t *testing.T) {
 
 // A tenant whose Kustomization has never applied anything takes no new application from a platform whose
 // Kustomization fails or is suspended.
-func TestWhoAppliesNothingStopsNoPlatform(t *testing.T) {
+func TestATenantThatAppliesNothingTakesNothingFromThePlatform(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		then func(c *liveCluster)
 	}{
 		{"while its Kustomization fails", func(c *liveCluster) {
-			c.report("apps", func(ks *kustomizev1.Kustomization) { ks.Status.LastAttemptedRevision = revisionOf(c.get("kkp")) })
+			c.report("apps", func(ks *kustomizev1.Kustomization) {
+				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("kkp"))
+			})
 			c.fails("apps")
 		}},
 		{"while its Kustomization is suspended", func(c *liveCluster) {
@@ -102,8 +105,9 @@ func TestARegistryThatIsDownDoesNotStopAnEditForEver(t *testing.T) {
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
 }
 
-// A selection that was evaluated, but could not render, may want everything.
-func TestAReceiverThatCannotRenderYetIsAReceiver(t *testing.T) {
+// Of a selection that was evaluated and could not render, it is not known what it is going to select, so that
+// what leaves another one is marked.
+func TestASelectionThatCannotRenderYetMayReceive(t *testing.T) {
 	c := moving(t)
 	c.restart()
 	artifact := c.secondSource()
@@ -119,9 +123,9 @@ func TestAReceiverThatCannotRenderYetIsAReceiver(t *testing.T) {
 	c.equal("kept", c.kept("argocd"), disabled)
 }
 
-// The wait for others ends after barrierTimeout. What a selection that was not evaluated by then wants is
-// not known, so that what leaves is marked all the same.
-func TestWhoWasNotEvaluatedInTimeIsAReceiver(t *testing.T) {
+// The wait for others ends after barrierTimeout. Of a selection that was not evaluated by then, it is not
+// known what it is going to select, so that what leaves another one is marked.
+func TestASelectionThatIsNotEvaluatedInTimeMayReceive(t *testing.T) {
 	c := moving(t)
 	c.restart()
 	c.change("beta", without("falco"))
@@ -137,8 +141,8 @@ func TestWhoWasNotEvaluatedInTimeIsAReceiver(t *testing.T) {
 	}
 }
 
-// A selection without a Kustomization receives nothing, so that a reviewed edit removes what that one
-// would select.
+// A reviewed edit removes applications that another selection has as well, if no Kustomization uses the
+// artifact of that one.
 func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
 	c := moving(t)
 	n := c.neighbor()
@@ -157,8 +161,8 @@ func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
 	c.equal("the removed definition", c.kept("argocd"), "gone")
 }
 
-// Where marks are not allowed, the platform does not wait for a selection without a Kustomization.
-func TestASelectionWithoutAConsumerStopsNobody(t *testing.T) {
+// The same where the controller may not set marks: the platform does not wait.
+func TestASelectionWithoutAConsumerDelaysNoRemoval(t *testing.T) {
 	c := moving(t)
 	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
 	n := c.neighbor()
@@ -175,7 +179,7 @@ func TestASelectionWithoutAConsumerStopsNobody(t *testing.T) {
 	c.equal("conditions of the platform", conditionsOf(c.get("alpha")), []string{"Ready=True Succeeded"})
 }
 
-// A selection whose record is lost marks what moves as well, after a restart too.
+// A selection whose record is lost, and a controller that was restarted, still mark what moves.
 func TestAMoveOfASelectionWithoutARecordIsMarked(t *testing.T) {
 	c := moving(t)
 	c.change("beta", without("falco"))

@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// maxKnown bounds the known values that are listed, and maxListed the bytes of one.
-const (
-	maxKnown  = 10
-	maxListed = 80
-)
+// maxKnown bounds the known values that are listed.
+const maxKnown = 10
 
 // Advice says what may have been meant by a mention that matches nothing, and what there is.
 func (k Known) Advice(m Mention) string {
@@ -29,7 +27,7 @@ func meant(nearest string) string {
 	if nearest == "" {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %s?", quoted(nearest))
+	return fmt.Sprintf("did you mean %s?", excerpt.Quoted(nearest))
 }
 
 func there(known []string) string {
@@ -38,7 +36,7 @@ func there(known []string) string {
 	}
 	var listed []string
 	for _, one := range known[:min(len(known), maxKnown)] {
-		listed = append(listed, quoted(one))
+		listed = append(listed, excerpt.Quoted(one))
 	}
 	list := "the catalogs have " + strings.Join(listed, ", ")
 	if more := len(known) - len(listed); more > 0 {
@@ -78,21 +76,13 @@ func (k Known) choices(m Mention) (known []string, nearest string) {
 	return known, nearest
 }
 
-// quoted cuts a text that is repeated in a message, and quotes it.
-func quoted(text string) string {
-	if len(text) > maxListed {
-		text = strings.ToValidUTF8(text[:maxListed], "") + "..."
-	}
-	return fmt.Sprintf("%q", text)
-}
-
 // Sentences returns for each of the first MaxAdvised names what may have been meant and what there is, of
 // each kind once, and for the others how many they are.
 func Sentences(unmatched []Unmatched) []string {
 	var sentences []string
 	listed := map[string]bool{}
 	for _, u := range unmatched[:min(len(unmatched), MaxAdvised)] {
-		sentence := fmt.Sprintf("%s %s matches nothing in the catalogs", u.Field, quoted(u.Value))
+		sentence := fmt.Sprintf("%s %s matches nothing in the catalogs", u.Field, excerpt.Quoted(u.Value))
 		if u.Nearest != "" {
 			sentence += ": " + meant(u.Nearest)
 		}

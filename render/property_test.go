@@ -78,7 +78,7 @@ func randomSelection(random *rand.Rand) *v1alpha1.CatalogSelection {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = "random", "test"
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
-	cs.Spec.Prune = random.IntN(2) == 0
+	cs.Spec.DeletionPolicy = []string{v1alpha1.DeletionPolicyOrphan, v1alpha1.DeletionPolicyDelete}[random.IntN(2)]
 	maybe := func(do func()) {
 		if random.IntN(2) == 0 {
 			do()

@@ -218,6 +218,6 @@ func emptyResult(selected selection.Result) error {
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
 	}
-	return fmt.Errorf("nothing is selected; of %d applications are refused: %s",
+	return fmt.Errorf("nothing is selected; left out of %d applications: %s",
 		selected.Available, strings.Join(parts, ", "))
 }

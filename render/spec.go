@@ -45,7 +45,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		Name: cs.Name, Namespace: cs.Namespace,
 		RequireMirrors: spec.RequireMirrors,
 		Patches:        patches(spec),
-		Prune:          spec.Prune,
+		Prune:          spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
 		Mentions:       mentions(spec),
 		AllowEmpty:     spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}

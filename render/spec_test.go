@@ -44,7 +44,7 @@ func TestFromSpecMapsEveryField(t *testing.T) {
 		cs.Spec.Patches = []kustomize.Patch{{Patch: "p", Target: &kustomize.Selector{
 			Group: "g", Version: "v", Kind: "k", Namespace: "s", Name: "n", LabelSelector: "l", AnnotationSelector: "a",
 		}}}
-		cs.Spec.Prune = true
+		cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
 	}))
 	want := render.Options{
 		Name: "kkp", Namespace: "flux-system", Prune: true, RequireMirrors: true,
@@ -204,7 +204,7 @@ func TestAnEmptyResultSaysWhichRulesLeftWhatOut(t *testing.T) {
 		cs.Spec.Exclude = []string{"a"}
 		cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"d"}}
 	}))
-	const want = "nothing is selected; of 3 applications are refused: 1 by exclude, 2 by limit.nameSelector"
+	const want = "nothing is selected; left out of 3 applications: 1 by exclude, 2 by limit.nameSelector"
 	if reasonOf(err) != v1alpha1.EmptyResultReason || err.Error() != want {
 		t.Errorf("Render() = %v, want %s", err, want)
 	}

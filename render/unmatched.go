@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -83,9 +84,9 @@ type Unmatched struct {
 
 // String returns the field, the value and what may have been meant.
 func (u Unmatched) String() string {
-	text := u.Field + " " + quoted(u.Value)
+	text := u.Field + " " + excerpt.Quoted(u.Value)
 	if u.Nearest != "" {
-		text += " (did you mean " + quoted(u.Nearest) + "?)"
+		text += " (did you mean " + excerpt.Quoted(u.Nearest) + "?)"
 	}
 	return text
 }

@@ -92,12 +92,13 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Patches []kustomize.Patch `json:"patches,omitempty"`
 
-	// Prune lets Flux delete the objects that leave the artifact. While it is false, every
-	// object carries kustomize.toolkit.fluxcd.io/prune: disabled, so that no Kustomization
-	// deletes it.
-	// +kubebuilder:default=false
+	// DeletionPolicy says what becomes of the objects that leave the artifact. Orphan: they stay
+	// in the cluster, because every object carries kustomize.toolkit.fluxcd.io/prune: disabled.
+	// Delete: Flux deletes them where the Kustomization prunes.
+	// +kubebuilder:validation:Enum=Orphan;Delete
+	// +kubebuilder:default=Orphan
 	// +optional
-	Prune bool `json:"prune,omitempty"`
+	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 
 	// Provenance says where the sources' digests are recorded. Artifact: in the artifact's
 	// metadata only. Object: also as an annotation of every object, which then changes with

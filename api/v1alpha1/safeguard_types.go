@@ -50,9 +50,9 @@ type Safeguards struct {
 	// Approve lists what is accepted of what is held: <algorithm>:<hex>, or <algorithm>:<hex>#<note>. The
 	// checksum is that of a source's revision; of an OCIRepository it is the digest of the manifest.
 	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, where no
-	// source changed, and before the first publication, it is that of the render, as status.held says. An entry is used up once what it
-	// names is published, and also when that was held and something else was published instead; another
-	// note makes it a new one. An empty result cannot be approved.
+	// source changed, and before the first publication, it is that of the render, as status.held says.
+	// An entry is used up once what it names is published, and also when that was held and something
+	// else was published instead; another note makes it a new one. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
 	// +kubebuilder:validation:items:MaxLength=255
@@ -94,6 +94,14 @@ type Cluster struct {
 	// +optional
 	Serve string `json:"serve,omitempty"`
 }
+
+// Values of DeletionPolicy.
+const (
+	// DeletionPolicyOrphan keeps the objects that leave the artifact.
+	DeletionPolicyOrphan = "Orphan"
+	// DeletionPolicyDelete lets Flux delete them.
+	DeletionPolicyDelete = "Delete"
+)
 
 // Values of the members of Cluster.
 const (

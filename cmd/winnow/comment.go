@@ -77,7 +77,7 @@ func fit(parts []part, limit int) string {
 	return text.String()
 }
 
-// fits says whether all parts fit but the lists, which then nobody needs.
+// fits reports whether all parts fit but the lists, which then nobody needs.
 func fits(parts []part, room int) bool {
 	for _, p := range parts {
 		if p.rank != rankList {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -29,6 +28,8 @@ type gitComparison struct {
 	base, head revision
 	plainHTTP  bool
 	live       *liveCluster
+	// elsewhere are files that differ and are not looked at.
+	elsewhere []gitops.File
 	// pulled are catalogs by what and which directory of it was asked for.
 	pulled map[string]pulledCatalog
 	// placements are of the selections that were rendered.
@@ -72,7 +73,8 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	}
 	c := &gitComparison{
 		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},
-		base: newRevision(compared.Base), head: newRevision(compared.Head),
+		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
+		elsewhere: compared.Elsewhere,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
@@ -183,7 +185,9 @@ func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumpt
 		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
 	}
 	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		return nil, nil
+		if out.Unknown = c.unseen(*p.to, after); len(out.Unknown) == 0 {
+			return nil, nil
+		}
 	}
 	if len(out.Unknown) > 0 {
 		slices.Sort(out.Unknown)
@@ -275,9 +279,8 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
-		if ref.RequireVerified && !r.verified {
-			return nil, &render.Error{Reason: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
-				"source %s is required to be verified, and its %s has no spec.verify", ref.Name, ociKind)}
+		if err := r.demandVerified(ref); err != nil {
+			return nil, err
 		}
 		pulled, err := c.pull(ctx, r, ref)
 		if err != nil {
@@ -287,12 +290,4 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 		sources[i] = guard.Source{Kind: kind, Name: name, Path: ref.Path, Checksum: pulled.Digest, Catalog: pulled.Catalog}
 	}
 	return diff.Render(ctx, placed, sources)
-}
-
-// reason says why a selection cannot be rendered; nil for none.
-func (s *placedSelection) reason() error {
-	if s == nil {
-		return nil
-	}
-	return s.invalid
 }

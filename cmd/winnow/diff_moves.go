@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -22,7 +23,7 @@ func placementOf(p pair, out *diff.Selection, from, to *diff.Side) placement {
 	for _, side := range []*diff.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
-	placed.prune = from != nil && from.Selection.Spec.Prune
+	placed.prune = from != nil && from.Selection.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
 	return placed
 }
 

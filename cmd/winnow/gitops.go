@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -17,14 +20,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/guard"
-)
-
-// Groups of Flux, and the kind of its sources that can be pulled here.
-const (
-	fluxGroup          = "source.toolkit.fluxcd.io"
-	ociKind            = "OCIRepository"
-	kustomizationGroup = "kustomize.toolkit.fluxcd.io"
 )
 
 // revision is what a commit of a GitOps repository says about catalogs.
@@ -80,30 +77,31 @@ type repositoryRef struct {
 }
 
 // newRevision takes in what a commit applies, and the files that it has beside.
-func newRevision(state gitops.State) revision {
+func newRevision(ctx context.Context, state gitops.State) revision {
 	r := revision{notes: state.Notes}
 	for _, o := range state.Objects {
 		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
-			err = r.document(where, document)
+			err = r.document(ctx, where, document)
 		}
 		if err != nil {
 			r.notes = append(r.notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
 		}
 	}
 	for _, file := range state.Files {
-		r.read(file)
+		r.read(ctx, file)
 	}
 	return r
 }
 
 func mayMatter(content []byte) bool {
-	return bytes.Contains(content, []byte(v1alpha1.CatalogSelectionKind)) || bytes.Contains(content, []byte(fluxGroup))
+	return bytes.Contains(content, []byte(v1alpha1.CatalogSelectionKind)) ||
+		bytes.Contains(content, []byte(sourcev1.GroupVersion.Group))
 }
 
 // read takes in the documents of a file.
-func (r *revision) read(file gitops.File) {
+func (r *revision) read(ctx context.Context, file gitops.File) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
 	for i := 1; ; i++ {
 		document, err := documents.Read()
@@ -111,7 +109,7 @@ func (r *revision) read(file gitops.File) {
 			return
 		}
 		if err == nil && mayMatter(document) {
-			err = r.document(origin{file: file.Path, unapplied: file.Unapplied}, document)
+			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
 			left := skipped{file.Path, string(document), i, err}
@@ -124,13 +122,13 @@ func (r *revision) read(file gitops.File) {
 	}
 }
 
-func (r *revision) document(where origin, document []byte) error {
+func (r *revision) document(ctx context.Context, where origin, document []byte) error {
 	var object map[string]any
 	if err := yaml.Unmarshal(document, &object); err != nil {
 		return err
 	}
 	if items, isList := lists.Items(object); isList {
-		return r.items(where, items)
+		return r.items(ctx, where, items)
 	}
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
@@ -138,15 +136,15 @@ func (r *revision) document(where origin, document []byte) error {
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	switch {
-	case group == fluxGroup:
+	case group == sourcev1.GroupVersion.Group:
 		r.sources = append(r.sources, placedSource{head, where, string(document)})
-	case group == kustomizationGroup && where.cluster != "":
+	case group == kustomizev1.GroupVersion.Group && where.cluster != "":
 		return r.consumer(where, document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
 			return errors.New("a CatalogSelection without sources, such as a patch")
 		}
-		cs, err := parseSelection(document)
+		cs, err := selectionfile.ParseDocument(ctx, document)
 		if err != nil {
 			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
 		}
@@ -156,12 +154,12 @@ func (r *revision) document(where origin, document []byte) error {
 }
 
 // items takes in those of a list.
-func (r *revision) items(where origin, items []any) error {
+func (r *revision) items(ctx context.Context, where origin, items []any) error {
 	var failures []error
 	for i, item := range items {
 		document, err := yaml.Marshal(item)
 		if err == nil {
-			err = r.document(where, document)
+			err = r.document(ctx, where, document)
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
@@ -273,7 +271,7 @@ func (s placedSource) reference() (reference, error) {
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
-	if s.Kind != ociKind {
+	if s.Kind != sourcev1.OCIRepositoryKind {
 		return found, fmt.Errorf("the catalog of a %s cannot be had here", s.Kind)
 	}
 	var repository struct {

@@ -10,6 +10,8 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // placedConsumer is a Kustomization that applies what a selection publishes.
@@ -116,7 +118,7 @@ func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *plac
 	}
 	newer := head[i]
 	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s applies %s instead", newer.name, newer.artifact))
-	if newer.prune && cs.Spec.Prune {
+	if newer.prune && cs.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes what the new one does not have",
 			newer.name, newer.artifact, older.artifact))
 	}
@@ -124,7 +126,7 @@ func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *plac
 
 // removed says what becomes of what a Kustomization has applied.
 func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
-	if !older.ends || !cs.Spec.Prune {
+	if !older.ends || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
 		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays")
 		return
 	}

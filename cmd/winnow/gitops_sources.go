@@ -3,6 +3,10 @@ package main
 import (
 	"fmt"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -52,4 +56,21 @@ func (c *gitComparison) unverified(p pair) (found []diff.Loosened) {
 		}
 	})
 	return found
+}
+
+// demandVerified refuses what the controller does, as far as the commit tells.
+func (r reference) demandVerified(ref v1alpha1.SourceReference) error {
+	if !ref.RequireVerified || r.verified {
+		return nil
+	}
+	return &render.Error{Reason: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
+		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
+}
+
+// reason says why a selection cannot be rendered; nil for none.
+func (s *placedSelection) reason() error {
+	if s == nil {
+		return nil
+	}
+	return s.invalid
 }

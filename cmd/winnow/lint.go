@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func newLintCommand() *cobra.Command {
 			"  winnow lint ./catalog --crds ./crds\n\n" +
 			"  # annotations in a pull request\n" +
 			"  winnow lint ./catalog -o github --fail-on warning",
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, math.MaxInt, "at least one CATALOG"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args, streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},

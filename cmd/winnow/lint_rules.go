@@ -18,7 +18,7 @@ type ruleOptions struct {
 
 func (o *ruleOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.ignore, "ignore", nil, "`RULE` whose findings are left out; repeatable")
+	f.StringSliceVar(&o.ignore, "ignore", nil, "`RULE` to leave out, several with commas")
 	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+ociScheme)
 	var names []string
 	for _, rule := range lint.Rules() {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,7 +118,7 @@ func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			untouched := guard.Honored(cs, object) || guard.Untouched(object)
 			lives[guard.LiveKey(object)] = diff.Live{
 				Object: objects[i].Object, Untouched: untouched,
-				Kept: untouched || strings.EqualFold(object.Annotations[guard.PruneAnnotation], guard.Disabled),
+				Kept: untouched || guard.Kept(object),
 			}
 		}
 	}

@@ -82,8 +82,8 @@ adopted (they live already); 2 versions removed, 5 added (6 of 10 applications
 selected)
   to   latest@sha256:9fd0ca523bbda8903582bb4d64f2209a8be633bb0a59870739218d1ec6ad8ac8
   1 live definition is applied by the Kustomization flux-system/old: unless this
-  artifact becomes its source, it holds them, and the selection waits (Conflict)
-  until it has let go
+  artifact becomes its source, the selection waits (Conflict) until it has let
+  go
 `
 
 var firstStat = []string{

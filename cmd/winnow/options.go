@@ -23,6 +23,16 @@ type selectionOptions struct {
 	selection *selectionfile.Selection // that was read
 }
 
+// arguments wants a number of arguments, and says which where it is another one.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return fmt.Errorf("%s wants %s; see %s --help", cmd.Name(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // sourceFlag names the flag of catalogs in messages.
 const sourceFlag = "--source"
 

@@ -32,7 +32,7 @@ func newPullCommand() *cobra.Command {
 		Example: "  winnow pull oci://ghcr.io/org/catalog:v1.2.0 -o catalog\n\n" +
 			"  # what a cluster has, by the digest in the status of its OCIRepository\n" +
 			"  winnow pull oci://ghcr.io/org/catalog@sha256:0123... -o catalog",
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, 1, "one reference, "+ociScheme+"HOST/REPOSITORY[:TAG|@DIGEST]"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))

@@ -49,7 +49,7 @@ func newPushCommand() *cobra.Command {
 			"  # the digest, for a pull request or a signature\n" +
 			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
 			"  echo \"${reference##*@}\"",
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2, "DIR and "+ociScheme+"HOST/REPOSITORY[:TAG]"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs

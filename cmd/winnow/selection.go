@@ -95,9 +95,3 @@ func readBounded(name string, in io.Reader) ([]byte, error) {
 	}
 	return content, nil
 }
-
-// parseSelection returns the CatalogSelection of a document as the API server stores it, nil for
-// another kind. What it or the controller would refuse is a *render.Error.
-func parseSelection(document []byte) (*v1alpha1.CatalogSelection, error) {
-	return selectionfile.ParseDocument(context.Background(), document)
-}

@@ -4,7 +4,8 @@ package bounds
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Bounds of messages, in bytes. That of a condition keeps a catalog with thousands of violations from
@@ -19,11 +20,7 @@ func Truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	cut := limit - len("...")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "..."
+	return excerpt.To(s, limit-len("..."))
 }
 
 // Count converts a number of objects, of which no archive and no cluster has as many as an int32, for

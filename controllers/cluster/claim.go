@@ -197,7 +197,7 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 // Commit notes what a selection serves from now on, nothing until a consumer was compared, and enqueues the
 // others that this concerns.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if AwaitsConsumer(cs) {
 		c.Withdraw(ctx, cs)
 		return
 	}
@@ -238,7 +238,7 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 func (c *claims) wantedBy(uid types.UID) Keys {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wanted[uid]
+	return c.wishes[uid].keys
 }
 
 // overlap reports whether both have a key.

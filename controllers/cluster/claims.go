@@ -26,14 +26,8 @@ type claims struct {
 	mu sync.Mutex
 	// served maps a selection to the live keys of its artifact.
 	served map[types.UID]Keys
-	// wanted maps a selection to those of its latest render, whatever the guard says, and rendered to the
-	// generation that this was of.
-	wanted   map[types.UID]Keys
-	rendered map[types.UID]int64
-	// doubted maps a selection to the latest generation that may not render what is meant.
-	doubted map[types.UID]int64
-	// seen maps a selection to when its generation was seen first.
-	seen map[types.UID]sighting
+	// wishes maps a selection to what it wants.
+	wishes map[types.UID]wish
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
 	proposed map[types.UID]proposal
 	// asked counts the proposals.
@@ -51,9 +45,17 @@ type claims struct {
 	waiting map[types.NamespacedName]wait
 }
 
-type sighting struct {
-	generation int64
-	since      time.Time
+// wish is what a selection wants, whatever the guard says. Each part may be of another generation.
+type wish struct {
+	// keys are the live keys of the latest render, nil before the first one, and rendered is the generation
+	// that this was of.
+	keys     Keys
+	rendered int64
+	// doubted is the latest generation that may not render what is meant; generations begin with 1.
+	doubted int64
+	// seen is the generation that was seen last, and since is when it was seen first.
+	seen  int64
+	since time.Time
 }
 
 type reservation struct {
@@ -88,10 +90,7 @@ func (c *claims) forget(uid types.UID, name types.NamespacedName) {
 	defer c.mu.Unlock()
 	delete(c.waiting, name)
 	delete(c.served, uid)
-	delete(c.wanted, uid)
-	delete(c.rendered, uid)
-	delete(c.doubted, uid)
-	delete(c.seen, uid)
+	delete(c.wishes, uid)
 	delete(c.proposed, uid)
 	delete(c.revoked, uid)
 	delete(c.evaluated, uid)
@@ -124,27 +123,27 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 func (c *claims) want(uid types.UID, generation int64, keys Keys, doubt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	w := c.wishes[uid]
+	w.keys, w.rendered = keys, generation
 	if doubt {
-		put(&c.doubted, uid, generation)
+		w.doubted = generation
 	}
-	put(&c.wanted, uid, keys)
-	put(&c.rendered, uid, generation)
+	put(&c.wishes, uid, w)
 }
 
 // doubts reports whether what a generation of a selection renders may not be what is meant.
 func (c *claims) doubts(uid types.UID, generation int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	doubted, ok := c.doubted[uid]
-	return ok && doubted == generation
+	return c.wishes[uid].doubted == generation
 }
 
 // latest returns what a selection rendered last, or else serves, and whether that is of this generation.
 func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if wanted, ok := c.wanted[uid]; ok {
-		return wanted, c.rendered[uid] == generation
+	if w := c.wishes[uid]; w.keys != nil {
+		return w.keys, w.rendered == generation
 	}
 	return c.served[uid], false
 }
@@ -153,19 +152,19 @@ func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 func (c *claims) age(uid types.UID, generation int64, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last, ok := c.seen[uid]
-	if !ok || last.generation != generation {
-		last = sighting{generation, now}
-		put(&c.seen, uid, last)
+	w := c.wishes[uid]
+	if w.since.IsZero() || w.seen != generation {
+		w.seen, w.since = generation, now
+		put(&c.wishes, uid, w)
 	}
-	return now.Sub(last.since)
+	return now.Sub(w.since)
 }
 
 // wants reports whether a selection renders a key.
 func (c *claims) wants(uid types.UID, key safeguard.Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wanted[uid][key]
+	return c.wishes[uid].keys[key]
 }
 
 // holds reports whether no other selection has reserved a key.

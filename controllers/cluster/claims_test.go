@@ -31,7 +31,7 @@ func TestReservationsGoWithWhatIsServed(t *testing.T) {
 	}
 }
 
-func TestWhoIsDeletedWaitsNoMore(t *testing.T) {
+func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
 	c := &claims{}
 	put(&c.waiting, types.NamespacedName{Name: "x"}, wait{pending: map[types.UID]bool{"other": true}})
 	c.forget("x-uid", types.NamespacedName{Name: "x"})
@@ -40,8 +40,8 @@ func TestWhoIsDeletedWaitsNoMore(t *testing.T) {
 	}
 }
 
-// The lock of the claims is everybody's: a tenant with many large selections, of which many want the same, must
-// not keep it for one round through all of them each. Rounds are compared, because machines differ.
+// All selections share the lock of the claims: a tenant with many large selections, of which many want the same
+// key, must not keep it for a round through all of them for each. Rounds are compared, because machines differ.
 func TestTheLockIsNotKeptForLong(t *testing.T) {
 	c := &claims{}
 	giver := types.UID("giver")

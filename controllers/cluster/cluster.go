@@ -123,8 +123,14 @@ func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelec
 	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
 }
 
-// revisionOf returns the revision of the artifact of a selection, empty without one.
-func revisionOf(cs *v1alpha1.CatalogSelection) string {
+// AwaitsConsumer reports whether the artifact of a selection is withheld until a Kustomization uses it, and
+// what that one has applied was compared.
+func AwaitsConsumer(cs *v1alpha1.CatalogSelection) bool {
+	return cs.Status.Withheld == v1alpha1.NoConsumerReason
+}
+
+// RevisionOf returns the revision of the artifact of a selection, empty without one.
+func RevisionOf(cs *v1alpha1.CatalogSelection) string {
 	if cs.Status.Artifact == nil {
 		return ""
 	}

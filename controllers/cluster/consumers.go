@@ -148,7 +148,7 @@ func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 	found := Consumers{Known: true}
 	for i := range list.Items {
-		found.items = append(found.items, consumerOf(&list.Items[i], revisionOf(cs)))
+		found.items = append(found.items, consumerOf(&list.Items[i], RevisionOf(cs)))
 	}
 	slices.SortFunc(found.items, func(a, b consumer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

@@ -26,10 +26,6 @@ const (
 	pruneAnnotation     = guard.PruneAnnotation
 	disabled            = guard.Disabled
 	marksOwner          = guard.MarksOwner
-
-	// The owner labels, by which kustomize-controller marks what it applies.
-	ownerNameLabel      = "kustomize.toolkit.fluxcd.io/name"
-	ownerNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
 
 // liveMeta is the metadata of a live definition.
@@ -138,6 +134,8 @@ func untouched(object client.Object) bool { return guard.Untouched(object) }
 
 func owns(object client.Object, key string) bool { return guard.Owns(object, key) }
 
+func ownerOf(object client.Object) types.NamespacedName { return guard.OwnerOf(object) }
+
 // liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
 // does not have, has none; one that may not be read is reported once, and left out. With fresh, a
 // kind that was absent or forbidden is tried again at once. Nobody may modify the objects: they are
@@ -171,15 +169,4 @@ func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelec
 		}
 	}
 	return live, nil
-}
-
-// ownerOf returns the Kustomization in the owner labels of a live object: the one that applied it
-// last. Without such labels, it is empty.
-func ownerOf(object client.Object) types.NamespacedName {
-	labels := object.GetLabels()
-	owner := types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}
-	if owner.Namespace == "" || owner.Name == "" {
-		return types.NamespacedName{}
-	}
-	return owner
 }

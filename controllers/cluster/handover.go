@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -93,8 +94,7 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	wanted := around.Consumers.liveKeys(next)
 	for _, object := range around.live {
 		owner := ownerOf(object)
-		if !wanted[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) ||
-			strings.EqualFold(object.Annotations[pruneAnnotation], disabled) {
+		if !wanted[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) || guard.Kept(object) {
 			continue
 		}
 		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
@@ -147,7 +147,7 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	for _, object := range around.live {
 		key, owner := keyOf(object), ownerOf(object)
 		pruned := slices.ContainsFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == owner })
-		protected := strings.EqualFold(object.Annotations[pruneAnnotation], disabled) && !owns(object, pruneAnnotation)
+		protected := guard.Kept(object) && !owns(object, pruneAnnotation)
 		if pruned && !kept[key] && (served == nil || served[key]) && !protected {
 			found[key] = object
 		}
@@ -243,13 +243,10 @@ func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
-		for key := range inventoryOf(ks) {
-			if object := objects[key]; object != nil && client.ObjectKeyFromObject(ks) != ownerOf(object) {
-				found[key] = true
-			}
-		}
+		name, inventory := client.ObjectKeyFromObject(ks), inventoryOf(ks)
 		for key, object := range objects {
-			if client.ObjectKeyFromObject(ks) == ownerOf(object) && !appliedSince(ks, markedAt(object), c.Now()) {
+			if owner := ownerOf(object); owner != name && inventory[key] ||
+				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
 				found[key] = true
 			}
 		}

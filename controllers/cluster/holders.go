@@ -90,7 +90,7 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 // a consumer was compared. A selection without a record gives up nothing: its Kustomization may have what
 // another one of its name published.
 func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
-	if cs.Status.Withheld == v1alpha1.NoConsumerReason {
+	if AwaitsConsumer(cs) {
 		return nil
 	}
 	if keys, known := c.claims.servedBy(cs.UID); known {

@@ -65,7 +65,7 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
-	if published != nil && cs.Status.Withheld != v1alpha1.NoConsumerReason {
+	if published != nil && !AwaitsConsumer(cs) {
 		c.claims.serve(cs.UID, consumed.liveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {

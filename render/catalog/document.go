@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // errPanic is a panic of the YAML parser.
@@ -158,7 +160,7 @@ func isEmpty(content *yaml.Node) bool {
 func position(err error, data []byte) (int, string) {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.HasPrefix(message, "control characters") || strings.HasPrefix(message, "unknown anchor") || errors.Is(err, errPanic) {
-		return 0, shorten(message)
+		return 0, excerpt.Of(message)
 	}
 	line := 1
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
@@ -171,7 +173,7 @@ func position(err error, data []byte) (int, string) {
 		}
 	}
 	last := 1 + bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n"))
-	return min(line, last), shorten(message)
+	return min(line, last), excerpt.Of(message)
 }
 
 // invalidLine returns the line of the first byte that is not UTF-8.

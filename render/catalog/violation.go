@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 const (
@@ -15,8 +16,6 @@ const (
 	maxFileViolations = 100
 	// maxListed violations are part of an error's text: it ends up in conditions and events.
 	maxListed = 20
-	// maxQuoted bytes of a catalog's text are repeated in a message.
-	maxQuoted = 80
 )
 
 // Violation is one thing that is wrong with a catalog.
@@ -120,18 +119,4 @@ func (f *findings) add(line int, format string, args ...any) {
 }
 
 // quote returns text of the catalog for a message, shortened when it is long.
-func quote(text string) string {
-	return fmt.Sprintf("%q", shorten(text))
-}
-
-// shorten cuts text of the catalog that is repeated in a message.
-func shorten(text string) string {
-	if len(text) <= maxQuoted {
-		return text
-	}
-	cut := maxQuoted
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
-}
+func quote(text string) string { return excerpt.Quoted(text) }

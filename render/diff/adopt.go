@@ -31,22 +31,28 @@ func (s *Selection) Adopt(to *Side, live map[safeguard.Key]Live) error {
 		return fmt.Errorf("comparing with what lives: %w", err)
 	}
 	d := &differ{to: to, budget: maxDiffs}
-	listed := 0
-	for _, a := range s.Applications {
-		if a.Change == Unchanged {
-			listed++
-		}
-	}
-	s.Counts = Counts{Unchanged: s.Counts.Unchanged - listed}
+	unlisted := s.unlisted()
 	for _, a := range entering {
 		if err := d.adopt(a, live[a.key()], built[a.Name]); err != nil {
 			return fmt.Errorf("comparing %s with what lives: %w", a.Name, err)
 		}
 	}
+	s.Counts = Counts{Unchanged: unlisted}
 	for _, a := range s.Applications {
 		s.Counts.add(a)
 	}
 	return nil
+}
+
+// unlisted returns how many applications stay as they are and are not among those of the report.
+func (s *Selection) unlisted() int {
+	n := s.Counts.Unchanged
+	for _, a := range s.Applications {
+		if a.Change == Unchanged {
+			n--
+		}
+	}
+	return n
 }
 
 func (a Application) key() safeguard.Key {

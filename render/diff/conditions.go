@@ -35,7 +35,7 @@ func Conditions() []Condition {
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
-		{"safeguards", "an edit loosens what protects: safeguards, prune and others", loosenedFields},
+		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
 		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"held", "the safeguards hold something that is not approved", isHeld},
 		{"base-approval", "an approval is not of this change, but was there before", baseApprovals},

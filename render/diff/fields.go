@@ -8,9 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -116,11 +116,7 @@ func asJSON(value any) string {
 	if len(encoded) <= maxField {
 		return encoded
 	}
-	end := maxField
-	for end > 0 && !utf8.RuneStart(encoded[end]) {
-		end--
-	}
-	return fmt.Sprintf("%s... (%d bytes)", encoded[:end], len(encoded))
+	return fmt.Sprintf("%s (%d bytes)", excerpt.To(encoded, maxField), len(encoded))
 }
 
 // bounded returns the first changes, and how many more there are.

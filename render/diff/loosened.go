@@ -47,7 +47,7 @@ func protections() []protection {
 			"the same version from another chart, repository or commit is published without approval"},
 		{"safeguards.onMajorUpgrade", hold, func(s *spec) string { return s.Safeguards.OnMajorUpgrade }, publish,
 			"major upgrades are published without approval"},
-		{"prune", "false", func(s *spec) string { return strconv.FormatBool(s.Prune) }, "false",
+		{"deletionPolicy", v1alpha1.DeletionPolicyOrphan, func(s *spec) string { return s.DeletionPolicy }, v1alpha1.DeletionPolicyOrphan,
 			"Flux deletes the definitions that leave the selection"},
 		{"cluster.bypass", v1alpha1.BypassHonor, func(s *spec) string { return s.Cluster.Bypass }, v1alpha1.BypassHonor,
 			"Flux updates and deletes definitions that admins have bypassed"},
@@ -129,8 +129,8 @@ func (d *differ) loosened() []Loosened {
 		ofKKP = ofKKP || strings.HasPrefix(definition.APIVersion, kkpGroup+"/")
 	}
 	found := Loosen(d.from.Selection, d.to.Selection, ofKKP)
-	if !d.from.Selection.Spec.Prune {
-		return found // what spec.prune says stands above
+	if d.from.Selection.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		return found // what spec.deletionPolicy says stands above
 	}
 	unprotected := 0
 	for name, object := range d.newer {

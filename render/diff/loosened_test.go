@@ -24,7 +24,7 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			s.OmitFields = []string{"selector", "enforced", "default", "defaultVersion"}
 		}},
 		{name: "what protects more", before: func(s *spec) {
-			s.Prune, s.Safeguards.OnRemoval, s.Cluster.Bypass, s.OmitFields = true, "Publish", "Ignore", []string{}
+			s.DeletionPolicy, s.Safeguards.OnRemoval, s.Cluster.Bypass, s.OmitFields = "Delete", "Publish", "Ignore", []string{}
 		}},
 		{
 			name: "safeguards, of which some hold by default", now: func(s *spec) {
@@ -43,8 +43,8 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 		},
 		{
 			name: "prune, bypass and serve",
-			now:  func(s *spec) { s.Prune, s.Cluster.Bypass, s.Cluster.Serve = true, "Ignore", "Always" },
-			want: []string{"spec.prune false->true", "spec.cluster.bypass Honor->Ignore", "spec.cluster.serve Compared->Always"},
+			now:  func(s *spec) { s.DeletionPolicy, s.Cluster.Bypass, s.Cluster.Serve = "Delete", "Ignore", "Always" },
+			want: []string{"spec.deletionPolicy Orphan->Delete", "spec.cluster.bypass Honor->Ignore", "spec.cluster.serve Compared->Always"},
 		},
 		{
 			name: "mirrors and signatures",
@@ -88,8 +88,10 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 
 func TestAPatchThatKeptDefinitionsAndGoesIsAFinding(t *testing.T) {
 	source := sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")})
-	before := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Prune, s.Patches = true, annotating("prune: disabled") })
-	now := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Prune = true })
+	before := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) {
+		s.DeletionPolicy, s.Patches = "Delete", annotating("prune: disabled")
+	})
+	now := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = "Delete" })
 	s := compare(t, side(t, before, source), side(t, now, source))
 	want := []diff.Loosened{{
 		Field: "spec.patches", From: "prune: disabled", To: "none",

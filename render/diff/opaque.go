@@ -37,10 +37,10 @@ func readable(key string, value any) any {
 	return value
 }
 
-// isLogo says whether a field has a logo: spec.logo of KKP, spec.dashboard.icon of Cozystack.
+// isLogo reports whether a field has a logo: spec.logo of KKP, spec.dashboard.icon of Cozystack.
 func isLogo(key string) bool { return key == "logo" || key == "icon" }
 
-// IsLogo says whether the field is a logo.
+// IsLogo reports whether the field is a logo.
 func (f Field) IsLogo() bool { return isLogo(f.Path[strings.LastIndexByte(f.Path, '.')+1:]) }
 
 // opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". Line breaks and the head
@@ -64,7 +64,7 @@ func opaque(text string, logo bool) (string, bool) {
 
 func word(content string) string { return fmt.Sprintf("(%s, %d bytes)", typeOf(content), len(content)) }
 
-// isHex says whether a text is a digest or a number rather than base64.
+// isHex reports whether a text is a digest or a number rather than base64.
 func isHex(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
 
 // unknownType is what content is that is no image.

@@ -21,17 +21,16 @@ func (d *differ) removed(before safeguard.Definition) Application {
 	return a
 }
 
-// protected says whether Flux keeps the live object of a definition that leaves the artifact. What it
+// protected reports whether Flux keeps the live object of a definition that leaves the artifact. What it
 // carries lives on it, and what a newer spec says of prune does not reach it any more.
 func protected(object render.Object) bool {
-	live := unstructured.Unstructured{Object: object}
-	return strings.EqualFold(live.GetAnnotations()[guard.PruneAnnotation], guard.Disabled)
+	return guard.Kept(&unstructured.Unstructured{Object: object})
 }
 
 // kkpGroup is the API group of the Kubermatic Kubernetes Platform.
 const kkpGroup = "apps.kubermatic.k8c.io"
 
-// OfKKP says whether KKP installs the application, and uninstalls it when its definition is deleted.
+// OfKKP reports whether KKP installs the application, and uninstalls it when its definition is deleted.
 func (a Application) OfKKP() bool { return strings.HasPrefix(a.APIVersion, kkpGroup+"/") }
 
 // Survives notes that Flux keeps the live definition of an application that is removed.

@@ -20,8 +20,10 @@ func annotating(annotation string) []kustomize.Patch {
 // What the older artifact says of prune is what lives in the cluster: an edit of the same change does not
 // reach what leaves.
 func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
-	prune := func(s *v1alpha1.CatalogSelectionSpec) { s.Prune = true }
-	patched := func(s *v1alpha1.CatalogSelectionSpec) { s.Prune, s.Patches = true, annotating("prune: Disabled") }
+	prune := func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = "Delete" }
+	patched := func(s *v1alpha1.CatalogSelectionSpec) {
+		s.DeletionPolicy, s.Patches = "Delete", annotating("prune: Disabled")
+	}
 	tests := []struct {
 		name        string
 		before, now func(*v1alpha1.CatalogSelectionSpec)

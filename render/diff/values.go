@@ -38,7 +38,7 @@ func newValues(older, newer render.Object) *Values {
 	if at := strings.Index(text, "\n@@ "); at >= 0 {
 		v.Diff = text[at+1:]
 	}
-	var readable strings.Builder
+	var shown strings.Builder
 	for line := range strings.Lines(v.Diff) {
 		switch line[0] {
 		case '+':
@@ -46,9 +46,9 @@ func newValues(older, newer render.Object) *Values {
 		case '-':
 			v.Removed++
 		}
-		readable.WriteString(readableLine(line))
+		shown.WriteString(readableLine(line))
 	}
-	v.Diff = readable.String()
+	v.Diff = shown.String()
 	v.Cut(maxDiff)
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -55,7 +56,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		}
 		return "lives in the cluster with versions that would be removed: " + versions + c.Detail
 	case v1alpha1.UnknownNameReason:
-		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications would be removed%s", c.Field, shorten(c.To), c.Detail)
+		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications would be removed%s", c.Field, excerpt.Of(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
 		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
 	case v1alpha1.SourceChangeReason:
@@ -78,15 +79,6 @@ func WhyGone(key safeguard.Key, decided selection.Result) string {
 		}
 	}
 	return "no source has it"
-}
-
-// shorten cuts a text that is repeated in a message.
-func shorten(text string) string {
-	const most = 80
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
 }
 
 // some lists the first strings, and how many more there are.

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -28,6 +29,10 @@ const (
 	PlatformLabel = selection.PlatformLabel
 	// MarksOwner is the field manager of Winnow's marks, and of nothing else.
 	MarksOwner = "winnow-marks"
+
+	// The owner labels, by which kustomize-controller marks what it applies.
+	ownerNameLabel      = "kustomize.toolkit.fluxcd.io/name"
+	ownerNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
 
 // LiveKey returns the identity of a live definition.
@@ -56,6 +61,21 @@ func Honored(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 // Untouched reports whether Flux leaves the object alone. Flux does not mind the case.
 func Untouched(object metav1.Object) bool {
 	return strings.EqualFold(object.GetAnnotations()[ReconcileAnnotation], Disabled)
+}
+
+// Kept reports whether Flux does not delete the object. Flux does not mind the case.
+func Kept(object metav1.Object) bool {
+	return strings.EqualFold(object.GetAnnotations()[PruneAnnotation], Disabled)
+}
+
+// OwnerOf returns the Kustomization that has applied an object last; empty where none has.
+func OwnerOf(object metav1.Object) types.NamespacedName {
+	labels := object.GetLabels()
+	owner := types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}
+	if owner.Namespace == "" || owner.Name == "" {
+		return types.NamespacedName{}
+	}
+	return owner
 }
 
 // Owns reports whether the marks' field manager has set the label or annotation.
@@ -108,7 +128,7 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 			a.platform = append(a.platform, safeguard.Change{Reason: v1alpha1.AdoptionReason, Key: key})
 		case enters[key]:
 			a.Entering = append(a.Entering, object)
-		case first && AppliedBy(cs, object) && !strings.EqualFold(object.Annotations[PruneAnnotation], Disabled):
+		case first && AppliedBy(cs, object) && !Kept(object):
 			a.orphans = append(a.orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name})
 		}
 	}

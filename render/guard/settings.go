@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Settings are what people set in a definition beside its versions, and what a publication replaces.
@@ -76,17 +78,14 @@ func (s Settings) Replaces(live Settings) Replaced {
 // Nothing reports whether nothing is replaced.
 func (r Replaced) Nothing() bool { return r.DefaultVersion == "" && !r.Values }
 
-// Bounds of a message: paths that are listed, and bytes of each.
-const (
-	maxPaths = 10
-	maxPath  = 80
-)
+// maxPaths bounds the paths that a message lists.
+const maxPaths = 10
 
 // String says it for people, without any value but versions; empty for nothing.
 func (r Replaced) String() string {
 	var parts []string
 	if r.DefaultVersion != "" {
-		parts = append(parts, fmt.Sprintf("its defaultVersion %s would become %s", shorten(r.DefaultVersion), shorten(r.NewDefaultVersion)))
+		parts = append(parts, fmt.Sprintf("its defaultVersion %s would become %s", excerpt.Of(r.DefaultVersion), excerpt.Of(r.NewDefaultVersion)))
 	}
 	if !r.Values {
 		return strings.Join(parts, "; ")
@@ -96,10 +95,7 @@ func (r Replaced) String() string {
 	}
 	var listed []string
 	for _, path := range r.Paths[:min(len(r.Paths), maxPaths)] {
-		if len(path) > maxPath {
-			path = strings.ToValidUTF8(path[:maxPath], "") + "..."
-		}
-		listed = append(listed, path)
+		listed = append(listed, excerpt.Of(path))
 	}
 	text := "its default values differ in " + strings.Join(listed, ", ")
 	if more := len(r.Paths) - maxPaths; more > 0 {

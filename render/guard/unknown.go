@@ -33,8 +33,8 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 	return unknown
 }
 
-// AddsUnknown reports whether spec.limit mentions what it did not at the last publication, and what
-// matches nothing, neither now nor then: one who mistypes the name of what moves there wants it all the same.
+// AddsUnknown reports whether spec.limit mentions what it did not mention at the last publication, and what
+// matches nothing, neither now nor then: it may be the misspelt name of an application that moves there.
 func AddsUnknown(last Published, next Next) bool {
 	added, _ := addedUnknown(last, next)
 	return len(added) > 0

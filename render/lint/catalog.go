@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -53,7 +54,7 @@ func misspeltKey(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		for _, key := range d.metadata.members() {
 			if meant := spelling.Typo(key.name, metadataKeys()); meant != "" && meant != key.name {
-				report(d, d.metadataPath, key.line, "%s is a key that no selection looks at: did you mean %s?", quote(key.name), meant)
+				report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)
 			}
 		}
 	}
@@ -93,7 +94,7 @@ func mostFrequent(counts map[string]int) string {
 func deprecated(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		if message := d.metadata.get("deprecated"); message.text() != "" {
-			report(d, d.metadataPath, message.line, "is deprecated: %s", shorten(message.text()))
+			report(d, d.metadataPath, message.line, "is deprecated: %s", excerpt.Of(message.text()))
 		}
 	}
 }

@@ -18,6 +18,9 @@ var directive = regexp.MustCompile(`(?:^|\s)#\s*winnow:ignore(?:\s+(.*))?$`)
 // directives are the rules that the comments of a file name, by line. Line 0 stands for all lines.
 type directives map[int][]string
 
+// reportLine adds a finding in a line of a file.
+type reportLine func(line int, format string, args ...any)
+
 // maxDirectives are read of a file, which may be anybody's.
 const maxDirectives = 100
 
@@ -28,7 +31,7 @@ const maxDirectives = 100
 // of a file. One behind a value is for its line, one in a line of its own for the next line that is no
 // comment, and one above everything else for the whole file. The text is not parsed: whoever writes
 // the comment into a block of text means it as well.
-func ignoredIn(data []byte, report func(line int, format string, args ...any)) directives {
+func ignoredIn(data []byte, report reportLine) directives {
 	found := directives{}
 	var waiting []string // for the next line that is no comment
 	number, count, begun := 0, 0, false
@@ -63,7 +66,7 @@ func (d directives) add(line int, rules ...[]string) {
 }
 
 // named returns the rules that a comment names, and reports those that there are not.
-func named(text string, line int, report func(line int, format string, args ...any)) []string {
+func named(text string, line int, report reportLine) []string {
 	names, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if names == "" {
 		report(line, "winnow:ignore names no rule")

@@ -90,6 +90,18 @@ func (a answer) Check(context.Context, []byte) ([]lint.Problem, bool, error) {
 	return a.problems, a.known, a.err
 }
 
+// The API server drops a namespace in silence, so that no CustomResourceDefinition tells.
+func TestANamespaceIsFoundWithSchemas(t *testing.T) {
+	text := strings.Replace(definition(version), "  name: app\n", "  name: app\n  namespace: default\n", 1)
+	fsys := catalogOf(map[string]string{good: text, "applications/app/metadata.yaml": "tier: gold\n"})
+	for _, options := range []lint.Options{{}, {Schemas: answer{known: true}}} {
+		result, err := lint.Run(t.Context(), fsys, options)
+		if got := rulesOf(result); err != nil || !slices.Equal(got, []string{"schema/namespace:5"}) {
+			t.Errorf("found %v, %v", got, err)
+		}
+	}
+}
+
 // What the CustomResourceDefinitions say has the line of its field, and takes the place of the table.
 func TestSchemas(t *testing.T) {
 	text := definition(version + "  displayNaem: App\n")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Severity says how bad a finding is.
@@ -229,6 +230,7 @@ func (d *definition) checkSchemas(ctx context.Context, schemas Schemas) ([]Findi
 			found = append(found, d.finding(rules[rule], d.path, at.line, format, args...))
 		}
 	}
+	checkNamespace(d, report)
 	if schemas == nil {
 		checkSchema(d, report)
 		return found, nil
@@ -238,13 +240,13 @@ func (d *definition) checkSchemas(ctx context.Context, schemas Schemas) ([]Findi
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		report(definedRule, d.root, "cannot be read: %s", shorten(err.Error()))
+		report(definedRule, d.root, "cannot be read: %s", excerpt.Of(err.Error()))
 	case !known:
 		report(undefinedRule, d.root.get("apiVersion"), "no CustomResourceDefinition has %s of %s",
 			quote(d.root.get("kind").text()), quote(d.root.get("apiVersion").text()))
 	}
 	for _, p := range problems {
-		report(definedRule, d.root.at(p.Field), "%s", strings.TrimPrefix(shortenTo(p.Field, maxPath)+": "+p.Message, ": "))
+		report(definedRule, d.root.at(p.Field), "%s", strings.TrimPrefix(excerpt.To(p.Field, maxPath)+": "+p.Message, ": "))
 	}
 	return found, nil
 }

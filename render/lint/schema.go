@@ -2,26 +2,28 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Rules on what the API server refuses without any webhook. Flux dry-runs all objects before it applies
 // one, so that one definition that is refused keeps all the others from being applied.
 const (
-	misspeltFieldRule   = "schema/misspelt-field"
-	unknownFieldRule    = "schema/unknown-field"
-	typeRule            = "schema/type"
-	apiVersionRule      = "schema/api-version"
-	namespaceRule       = "schema/namespace"
-	kkpRequiredRule     = "kkp/required"
-	cozystackRequired   = "cozystack/required"
-	definedRule         = "crds/invalid"
-	undefinedRule       = "crds/missing"
-	schemaRulesSeverity = Error
+	misspeltFieldRule     = "schema/misspelt-field"
+	unknownFieldRule      = "schema/unknown-field"
+	typeRule              = "schema/type"
+	apiVersionRule        = "schema/api-version"
+	namespaceRule         = "schema/namespace"
+	kkpRequiredRule       = "kkp/required"
+	cozystackRequiredRule = "cozystack/required"
+	definedRule           = "crds/invalid"
+	undefinedRule         = "crds/missing"
+	schemaRulesSeverity   = Error
 )
 
 func schemaRules() []Rule {
@@ -32,7 +34,7 @@ func schemaRules() []Rule {
 		{apiVersionRule, schemaRulesSeverity, "apiVersion is one that the platform serves"},
 		{namespaceRule, Warning, "what is of no namespace names none"},
 		{kkpRequiredRule, schemaRulesSeverity, "the fields that KKP's API requires are there"},
-		{cozystackRequired, schemaRulesSeverity, "the fields that Cozystack's API requires are there"},
+		{cozystackRequiredRule, schemaRulesSeverity, "the fields that Cozystack's API requires are there"},
 		{definedRule, schemaRulesSeverity, "the CustomResourceDefinitions accept the definition"},
 		{undefinedRule, schemaRulesSeverity, "the CustomResourceDefinitions have the kind"},
 	}
@@ -46,7 +48,7 @@ func checkSchema(d *definition, report reportRule) {
 	at := d.root.get("apiVersion")
 	group, version, ok := strings.Cut(at.text(), "/")
 	if !ok {
-		return // which the format of the catalog says
+		return // the format of the catalog refuses it
 	}
 	var groups []string
 	for _, p := range platforms() {
@@ -58,16 +60,22 @@ func checkSchema(d *definition, report reportRule) {
 			report(apiVersionRule, at, "apiVersion %s is not served: did you mean %s/%s?", quote(at.text()), p.group, p.version)
 			return
 		}
-		if namespace := d.root.get("metadata", "namespace"); namespace.text() != "" {
-			report(namespaceRule, namespace, "metadata.namespace %s has no effect: definitions are of no namespace",
-				quote(namespace.text()))
-		}
 		s := schemaCheck{required: p.required, report: report}
 		s.value(d.root, p.root)
 		return
 	}
 	if meant := spelling.Typo(group, groups); meant != "" {
 		report(apiVersionRule, at, "apiVersion %s has a group that is not known: did you mean %s?", quote(at.text()), meant)
+	}
+}
+
+// checkNamespace looks at what the API server drops in silence, so that no CustomResourceDefinition tells.
+func checkNamespace(d *definition, report reportRule) {
+	group, _, _ := strings.Cut(d.root.get("apiVersion").text(), "/")
+	namespace := d.root.get("metadata", "namespace")
+	if namespace.text() != "" && slices.ContainsFunc(platforms(), func(p platform) bool { return p.group == group }) {
+		report(namespaceRule, namespace, "metadata.namespace %s has no effect: definitions are of no namespace",
+			quote(namespace.text()))
 	}
 }
 
@@ -128,11 +136,10 @@ func (c schemaCheck) unknown(at entry, known shape) {
 		shownPath(at.field))
 }
 
-// maxPath bounds the path of a field in a message: that of a known field is shorter, but keys are free in
-// some mappings.
+// maxPath bounds the path of a field in a message, in bytes: keys are free in some mappings.
 const maxPath = 160
 
-func shownPath(at field) string { return shortenTo(at.path, maxPath) }
+func shownPath(at field) string { return excerpt.To(at.path, maxPath) }
 
 // remedy says how a value becomes text.
 func remedy(at field, known shape) string {
@@ -142,7 +149,7 @@ func remedy(at field, known shape) string {
 	case at.node.Kind == yaml.ScalarNode:
 		return ": put it in quotes"
 	case at.node.Kind == yaml.MappingNode:
-		return fmt.Sprintf(": write %s: | and the text below it", shorten(at.path[strings.LastIndex(at.path, ".")+1:]))
+		return fmt.Sprintf(": write %s: | and the text below it", excerpt.Of(at.path[strings.LastIndex(at.path, ".")+1:]))
 	}
 	return ""
 }

@@ -107,10 +107,10 @@ func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
 		name, metadata string
 		want           []string
 	}{
-		{"labels", "tier: gold\nlables: {a: b}\n", []string{`error catalog/misspelt-key:2 "lables" is a key that no selection looks at: did you mean labels?`}},
-		{"deprecated in another case", "tier: gold\nDeprecated: soon\n", []string{`error catalog/misspelt-key:2 "Deprecated" is a key that no selection looks at: did you mean deprecated?`}},
+		{"labels", "tier: gold\nlables: {a: b}\n", []string{`error catalog/misspelt-key:2 "lables" is a key that only expressions can read: did you mean labels?`}},
+		{"deprecated in another case", "tier: gold\nDeprecated: soon\n", []string{`error catalog/misspelt-key:2 "Deprecated" is a key that only expressions can read: did you mean deprecated?`}},
 		{"tier", "teir: gold\n", []string{
-			`error catalog/misspelt-key:1 "teir" is a key that no selection looks at: did you mean tier?`,
+			`error catalog/misspelt-key:1 "teir" is a key that only expressions can read: did you mean tier?`,
 			`warning catalog/tier-missing:1 tier is missing: limit.metadataSelector.tierRefs never selects the application`}},
 		{"what expressions look at", "tier: gold\nowner: me\ntime: now\ntags: [a]\nteam: b\n", nil},
 	} {

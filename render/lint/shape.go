@@ -113,8 +113,8 @@ type platform struct {
 // platforms are those whose definitions are known.
 func platforms() []platform {
 	return []platform{
-		{group: kkpGroup, version: "v1", required: "kkp/required", root: kkpShape()},
-		{group: cozystackGroup, version: "v1alpha1", required: "cozystack/required", root: cozystackShape()},
+		{group: kkpGroup, version: "v1", required: kkpRequiredRule, root: kkpShape()},
+		{group: cozystackGroup, version: "v1alpha1", required: cozystackRequiredRule, root: cozystackShape()},
 	}
 }
 

@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // valuesRules are those on what a definition carries in other formats: values and logo.
@@ -65,7 +66,7 @@ func valuesYAML(root field, report report) {
 	if err == nil {
 		return
 	}
-	problem := shorten(strings.TrimPrefix(err.Error(), "yaml: "))
+	problem := excerpt.Of(strings.TrimPrefix(err.Error(), "yaml: "))
 	report(at, "spec.defaultValuesBlock is not YAML, so no values can be merged into it: %s", problem)
 }
 
@@ -106,22 +107,5 @@ func logoFormat(root field, report report) {
 	}
 }
 
-// maxQuoted bytes of a catalog's text are repeated in a message.
-const maxQuoted = 80
-
 // quote returns text of the catalog for a message.
-func quote(text string) string { return fmt.Sprintf("%q", shorten(text)) }
-
-// shorten cuts text of the catalog that is repeated in a message.
-func shorten(text string) string { return shortenTo(text, maxQuoted) }
-
-func shortenTo(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
-}
+func quote(text string) string { return excerpt.Quoted(text) }

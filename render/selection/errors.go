@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 const (
 	// maxListed elements of a list are repeated in a message, which ends up in conditions.
 	maxListed = 10
-	// maxQuoted bytes of somebody's text are repeated in a message.
-	maxQuoted = 80
 	// maxProblem bytes of what CEL says are repeated in a message.
 	maxProblem = 400
 )
@@ -37,7 +35,7 @@ func (e *UnknownListError) Error() string {
 	var meant []string
 	for _, one := range e.Unknown[:min(len(e.Unknown), maxListed)] {
 		if near := spelling.Nearest(one, e.Known); len(near) > 0 {
-			meant = append(meant, shorten(near[0]))
+			meant = append(meant, excerpt.Of(near[0]))
 		}
 	}
 	advice := ""
@@ -66,26 +64,10 @@ func (e *ExpressionError) Error() string {
 func some(values []string) string {
 	var listed []string
 	for _, value := range values[:min(len(values), maxListed)] {
-		listed = append(listed, shorten(value))
+		listed = append(listed, excerpt.Of(value))
 	}
 	if more := len(values) - len(listed); more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(listed, ", "), more)
 	}
 	return strings.Join(listed, ", ")
-}
-
-// shorten cuts text that is repeated in a message.
-func shorten(text string) string {
-	return shortenTo(text, maxQuoted)
-}
-
-func shortenTo(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	cut := limit
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Outcome is what a rule makes of an application.
@@ -131,7 +132,7 @@ func passed(id string, decision Decision) string {
 	case RuleNames:
 		return "limit.nameSelector names it"
 	case RuleTiers:
-		return fmt.Sprintf("its tier is %q", shorten(application.Metadata.Tier))
+		return fmt.Sprintf("its tier is %q", excerpt.Of(application.Metadata.Tier))
 	case RuleLists:
 		return "one of the lists has it"
 	case RuleExpression:

@@ -12,6 +12,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 const (
@@ -92,7 +93,7 @@ func compileError(problems []*common.Error) error {
 	failed.locate(problems[0].Location)
 	var messages []string
 	for i, problem := range problems[:min(len(problems), maxListed)] {
-		message := shortenTo(problem.Message, maxProblem)
+		message := excerpt.To(problem.Message, maxProblem)
 		if i > 0 {
 			other := &ExpressionError{}
 			other.locate(problem.Location)
@@ -124,7 +125,7 @@ func (e *Expression) holds(ctx context.Context, application *catalog.Application
 }
 
 func (e *Expression) evaluationError(application *catalog.Application, err error) error {
-	message := shortenTo(err.Error(), maxProblem)
+	message := excerpt.To(err.Error(), maxProblem)
 	switch {
 	case strings.HasPrefix(message, "no such key"):
 		message += " (has() guards keys that not every application has)"

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Rules that decide. These identifiers are stable; those of members of the API are their paths
@@ -100,7 +102,7 @@ func system(names []string) rule {
 		if who == "" || listed[application.Name] {
 			return ""
 		}
-		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", who, shorten(label))
+		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", who, excerpt.Of(label))
 	})}
 }
 
@@ -124,7 +126,7 @@ func tiered(tiers []string) rule {
 		case tier == "":
 			return "it has no tier, and limit.metadataSelector.tierRefs wants " + anyOf(tiers)
 		default:
-			return fmt.Sprintf("its tier is %q, and limit.metadataSelector.tierRefs wants %s", shorten(tier), anyOf(tiers))
+			return fmt.Sprintf("its tier is %q, and limit.metadataSelector.tierRefs wants %s", excerpt.Of(tier), anyOf(tiers))
 		}
 	})}
 }
@@ -168,7 +170,7 @@ func labelled(id string, selector labels.Selector, of func(labels.Requirement) b
 }
 
 func unmatched(id string, requirement labels.Requirement, present labels.Set) string {
-	key, wanted := requirement.Key(), shorten(requirement.String())
+	key, wanted := requirement.Key(), excerpt.Of(requirement.String())
 	value, has := present[key]
 	if !has {
 		return fmt.Sprintf("it has no label %q, and %s wants %s", key, id, wanted)

@@ -10,6 +10,8 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 var versionType = types.NewObjectType("semantic version", traits.ComparerType)
@@ -38,7 +40,7 @@ func newVersion(argument ref.Val) ref.Val {
 	}
 	parsed, err := semver.NewVersion(string(text))
 	if err != nil {
-		return types.NewErr("%q is not a semantic version", shorten(string(text)))
+		return types.NewErr("%q is not a semantic version", excerpt.Of(string(text)))
 	}
 	return version{parsed}
 }

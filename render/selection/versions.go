@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maxConstraint bounds a constraint in bytes, as the API does.
@@ -45,7 +46,7 @@ func NewVersionRule(names []string, constraint string, latest int) (VersionRule,
 	}
 	parsed, err := semver.NewConstraint(constraint)
 	if err != nil {
-		return VersionRule{}, fmt.Errorf("parsing constraint %q: %w", shorten(constraint), err)
+		return VersionRule{}, fmt.Errorf("parsing constraint %q: %w", excerpt.Of(constraint), err)
 	}
 	rule.constraint = parsed
 	return rule, nil

@@ -103,11 +103,11 @@ func (s *scenario) get(ctx context.Context, d *unstructured.Unstructured) *unstr
 	return live
 }
 
-// With prune: false everywhere, nothing is deleted, and what is bypassed is not changed either.
+// Where neither selection nor Kustomization deletes, nothing is deleted, and what is bypassed is not changed either.
 func TestABypassedDefinitionSurvivesAKustomizationThatDoesNotPrune(t *testing.T) {
 	s := newScenario(t, "bpkeep", catalogOf("bpkeep"), func(cs *v1alpha1.CatalogSelection, ks *kustomizev1.Kustomization) {
 		publishAll(cs, ks)
-		cs.Spec.Prune, ks.Spec.Prune = false, false
+		cs.Spec.DeletionPolicy, ks.Spec.Prune = v1alpha1.DeletionPolicyOrphan, false
 	})
 	s.awaitApplied("bpkeep-a", "bpkeep-b", "bpkeep-c")
 	t.Cleanup(func() { s.remove(definitionOf("bpkeep-a"), definitionOf("bpkeep-b"), definitionOf("bpkeep-c")) })

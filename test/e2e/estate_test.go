@@ -91,7 +91,7 @@ kind: CatalogSelection
 metadata: {name: %s, namespace: %s}
 spec:
   interval: 1h
-  prune: true
+  deletionPolicy: Delete
   sources: [{name: %[2]s}]
   %s
 `, name, e.name, strings.Join(spec, "\n  "))
@@ -114,7 +114,7 @@ apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata: {name: %s, namespace: %s}
 spec:
-  interval: 1h
+  interval: 24h
   retryInterval: 1s
   prune: true
   sourceRef: {kind: %s, name: %s}

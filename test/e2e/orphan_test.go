@@ -38,7 +38,7 @@ func TestOrphansAreLabelledAndTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newScenario(t, "orphan", catalogOf("orphan"), func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
-		cs.Spec.Prune = false
+		cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan
 		cs.Spec.Cluster.Unmanaged = v1alpha1.UnmanagedLabelled
 	})
 	t.Cleanup(func() { s.remove(custom, definitionOf("orphan-a"), definitionOf("orphan-b"), definitionOf("orphan-c")) })

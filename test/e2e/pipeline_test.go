@@ -71,7 +71,7 @@ func TestNewTagChangesExactlyTheChangedApplication(t *testing.T) {
 
 func TestObjectsCarryWhatTheSelectionAdds(t *testing.T) {
 	s := newScenario(t, "marks", catalogOf("marks"), func(cs *v1alpha1.CatalogSelection, ks *kustomizev1.Kustomization) {
-		cs.Spec.Prune = false
+		cs.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan
 		cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{
 			Labels:      map[string]string{"team": "platform"},
 			Annotations: map[string]string{"example.com/contact": "platform@example.com"},

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -63,7 +62,7 @@ func documentedPruneTable(t *testing.T) pruneTable {
 		}
 	}
 	columns := []string{
-		"CatalogSelection prune", "Kustomization prune", "deletionPolicy", "left", "Kustomization gone", "selection gone",
+		"CatalogSelection deletionPolicy", "Kustomization prune", "Kustomization deletionPolicy", "left", "Kustomization gone", "selection gone",
 	}
 	if len(rows) != 2+len(allPruneSettings()) || !slices.Equal(rows[0], columns) {
 		t.Fatalf("the guide has a table of %d lines, which begins with %v", len(rows), rows[:min(1, len(rows))])
@@ -84,7 +83,7 @@ func documentedPruneTable(t *testing.T) pruneTable {
 }
 
 func allPruneSettings() (all []pruneSettings) {
-	for _, selection := range []string{"false", "true"} {
+	for _, selection := range []string{v1alpha1.DeletionPolicyOrphan, v1alpha1.DeletionPolicyDelete} {
 		for _, kustomization := range []string{"false", "true"} {
 			for _, policy := range []string{
 				kustomizev1.DeletionPolicyMirrorPrune, kustomizev1.DeletionPolicyDelete,
@@ -141,26 +140,26 @@ func TestThePruneTableSaysWhatFluxDeletes(t *testing.T) {
 	})
 }
 
-// What protects a definition is the annotation of the live object: an edit of prune changes
-// nothing before it is applied.
+// What protects a definition is the annotation of the live object: an edit of deletionPolicy
+// changes nothing before it is applied.
 func TestThePruneTableHoldsOnceASwitchIsApplied(t *testing.T) {
+	const orphan, erase = v1alpha1.DeletionPolicyOrphan, v1alpha1.DeletionPolicyDelete
 	for _, c := range []struct {
 		says, name   string
-		to           bool
+		from, to     string
 		applied      bool // before the application leaves; otherwise both are one edit
 		left, stayed string
 	}{
-		{"off and applied keeps", "switched-off", false, true, "kept", "kept"},
-		{"off by the edit that makes it leave deletes", "switched-off-late", false, false, "deleted", "kept"},
-		{"on and applied deletes", "switched-on", true, true, "deleted", "deleted"},
-		{"on by the edit that makes it leave keeps", "switched-on-late", true, false, "kept", "deleted"},
+		{"Orphan and applied keeps", "switched-off", erase, orphan, true, "kept", "kept"},
+		{"Orphan by the edit that makes it leave deletes", "switched-off-late", erase, orphan, false, "deleted", "kept"},
+		{"Delete and applied deletes", "switched-on", orphan, erase, true, "deleted", "deleted"},
+		{"Delete by the edit that makes it leave keeps", "switched-on-late", orphan, erase, false, "kept", "deleted"},
 	} {
 		t.Run(c.says, func(t *testing.T) {
-			from := strconv.FormatBool(!c.to)
-			p := newPruneScenario(t, c.name, pruneSettings{from, "true", kustomizev1.DeletionPolicyMirrorPrune})
+			p := newPruneScenario(t, c.name, pruneSettings{c.from, "true", kustomizev1.DeletionPolicyMirrorPrune})
 			p.awaitReconciled("leaves", "stays")
 			p.update(p.selection, func() {
-				p.selection.Spec.Prune = c.to
+				p.selection.Spec.DeletionPolicy = c.to
 				if !c.applied {
 					p.exclude()
 				}
@@ -199,7 +198,7 @@ func newPruneScenario(t *testing.T, name string, settings pruneSettings) *pruneS
 		{name: name + "-leaves", tier: "gold", versions: []string{"1.0.0"}},
 		{name: name + "-stays", tier: "gold", versions: []string{"1.0.0"}},
 	}, func(cs *v1alpha1.CatalogSelection, ks *kustomizev1.Kustomization) {
-		cs.Spec.Prune = settings.selection == "true"
+		cs.Spec.DeletionPolicy = settings.selection
 		ks.Spec.Prune = settings.kustomization == "true"
 		ks.Spec.DeletionPolicy = settings.deletionPolicy
 		p.applier = ks.DeepCopy()

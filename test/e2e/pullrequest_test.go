@@ -43,7 +43,7 @@ kind: CatalogSelection
 metadata: {name: review, namespace: review}
 spec:
   interval: 1h
-  prune: true
+  deletionPolicy: Delete
   sources: [{name: review}]
   safeguards:
     approve: [%s]

@@ -123,13 +123,44 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 		}
 		s.await("repaired", repaired)
 	})
-	t.Run("archive removed", func(t *testing.T) {
-		file := filepath.Join(system.controller.DataDir, want.Path)
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
+}
+
+// The storage is not watched: until the next reconciliation the Kustomization finds nothing to download, and keeps
+// what it applied, although it prunes.
+func TestALostArchiveDeletesNothingAndComesBack(t *testing.T) {
+	s := newScenario(t, "lost", catalogOf("lost"), nil)
+	before := s.awaitApplied("lost-a", "lost-b", "lost-c")
+	_, ea, _, err := s.live(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(system.controller.DataDir, ea.Status.Artifact.Path)); err != nil {
+		t.Fatal(err)
+	}
+	s.requestReconciliation()
+	s.await("the failed download", func(ctx context.Context) error {
+		_, _, ks, err := s.live(ctx)
+		if err != nil || ks.Status.LastHandledReconcileAt != ks.Annotations[meta.ReconcileRequestAnnotation] ||
+			conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason {
+			return fmt.Errorf("not tried: %w %+v", err, ks)
 		}
-		s.await("repaired", repaired)
+		return nil
 	})
+	kept, err := s.definitions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range before {
+		if now := kept[name]; now.GetUID() != d.GetUID() {
+			t.Errorf("%s was deleted", name)
+		}
+	}
+	s.nudge("archive")
+	if got := s.download(t.Context(), ea.Status.Artifact.URL); got != ea.Status.Artifact.Digest {
+		t.Errorf("%s serves %s, want %s", ea.Status.Artifact.URL, got, ea.Status.Artifact.Digest)
+	}
+	s.requestReconciliation()
+	s.awaitApplied("lost-a", "lost-b", "lost-c")
 }
 
 func TestRestartWithEmptyDataDirectoryRebuildsTheArtifact(t *testing.T) {

@@ -59,7 +59,8 @@ func newScenario(t *testing.T, name string, apps []app, mutate func(*v1alpha1.Ca
 	s.selection = &v1alpha1.CatalogSelection{ObjectMeta: key, Spec: v1alpha1.CatalogSelectionSpec{
 		Interval: metav1.Duration{Duration: time.Hour},
 		Sources:  []v1alpha1.SourceReference{{Name: name}},
-		Prune:    true,
+
+		DeletionPolicy: v1alpha1.DeletionPolicyDelete,
 	}}
 	kustomization := &kustomizev1.Kustomization{ObjectMeta: key, Spec: kustomizev1.KustomizationSpec{
 		Interval:  metav1.Duration{Duration: time.Hour},

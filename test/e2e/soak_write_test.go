@@ -28,7 +28,7 @@ func (k *soak) write(parts ...*modelPart) {
 		manifests = append(manifests, manifest)
 	}
 	for _, p := range parts {
-		manifests = append(manifests, kustomizationManifest(p))
+		manifests = append(manifests, k.consuming(p))
 	}
 	k.commit(manifests)
 }
@@ -55,7 +55,7 @@ metadata: {name: %s, namespace: %s}
 spec:
   interval: 24h
   suspend: %t
-  prune: true
+  deletionPolicy: Delete
   sources: [{name: %s}]
   limit: {nameSelector: [%s], metadataSelector: {tierRefs: [%s]}}
   exclude: [%s]
@@ -73,23 +73,13 @@ func quoted(entries []string) string {
 	return strings.Join(all, ", ")
 }
 
-func kustomizationManifest(p *modelPart) string {
-	prefix := ""
+// consuming is the manifest of the Kustomization of a part.
+func (k *soak) consuming(p *modelPart) string {
+	spec := []string{fmt.Sprintf("suspend: %t", p.paused)}
 	if p.catalog == "second" {
-		prefix = "namePrefix: " + soakName + "-"
+		spec = append(spec, "namePrefix: "+soakName+"-")
 	}
-	return fmt.Sprintf(`---
-apiVersion: kustomize.toolkit.fluxcd.io/v1
-kind: Kustomization
-metadata: {name: %s, namespace: %s}
-spec:
-  interval: 24h
-  retryInterval: 1s
-  suspend: %t
-  prune: true
-  sourceRef: {kind: ExternalArtifact, name: %s}
-  %s
-`, p.applier, soakName, p.paused, p.name, prefix)
+	return k.applying(p.applier, p.name, spec...)
 }
 
 func (k *soak) repositoryOf(catalog string) *sourcev1.OCIRepository {

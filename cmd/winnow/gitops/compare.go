@@ -20,6 +20,9 @@ type Comparison struct {
 	Notes, Unknown []string
 	// Missing are paths that are in none of the commits.
 	Missing []string
+	// Elsewhere are files of either commit that differ, that lie outside of the paths and that nothing
+	// evaluated is built of.
+	Elsewhere []File
 }
 
 // State is what a commit applies.
@@ -128,7 +131,8 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 		}
 	}
 	c.overlays(options, paths)
-	return c.out, nil
+	c.beside(options)
+	return c.out, c.elsewhere(options)
 }
 
 // files reads what no Kustomization applies.
@@ -206,7 +210,7 @@ func (w *walk) markUnknownBefore(base *walk) {
 		}
 		for _, name := range append(slices.Clone(n.parents), n.name) {
 			old := base.nodes[name]
-			if old == nil || old.outcome != failed && old.outcome != elsewhere {
+			if !old.isLost() {
 				continue
 			}
 			for i := range n.objects {

@@ -17,6 +17,7 @@ import (
 
 // Groups of Flux and of flux-operator.
 const (
+	sourceGroup        = "source.toolkit.fluxcd.io"
 	kustomizationGroup = "kustomize.toolkit.fluxcd.io"
 	operatorGroup      = "fluxcd.controlplane.io"
 )
@@ -182,6 +183,6 @@ func syncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 // matters reports whether an object is looked at: what Flux follows, and what has variables.
 func matters(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()
-	groups := []string{sourcev1.GroupVersion.Group, kustomizationGroup, operatorGroup, v1alpha1.GroupVersion.Group}
+	groups := []string{sourceGroup, kustomizationGroup, operatorGroup, v1alpha1.GroupVersion.Group}
 	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret")
 }

@@ -126,7 +126,7 @@ type wanted struct {
 func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 	var missing []wanted
 	if waiting != nil {
-		missing = append(missing, wanted{waiting.cluster, sourcev1.GroupVersion.Group, waiting.spec.SourceRef.Kind, waiting.source()})
+		missing = append(missing, wanted{waiting.cluster, sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
 		for _, ref := range waiting.references() {
 			missing = append(missing, wanted{waiting.cluster, "", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
 		}
@@ -148,6 +148,12 @@ func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 
 // renames is found where the name of an object is not as it stands in its file.
 var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\$\{`)
+
+// mentioned reports whether a file may have the object.
+func (m wanted) mentioned(content []byte) bool {
+	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind))) &&
+		(bytes.Contains(content, []byte(m.name.Name)) || renames.Match(content))
+}
 
 // mayHave reports whether a node that was skipped may have the object: its files have the kind, and the
 // name, or something that makes names.

@@ -42,6 +42,11 @@ type node struct {
 	objects []Object
 }
 
+// isLost reports whether what a node applies is not known, though it may matter; false for no node.
+func (n *node) isLost() bool {
+	return n != nil && (n.outcome == failed || n.outcome == elsewhere)
+}
+
 // label is what messages call a node.
 func (n *node) label() string {
 	if n.name == "" {

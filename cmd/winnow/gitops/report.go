@@ -5,12 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
-
-// sourceGroup is the API group of Flux's sources.
-var sourceGroup = sourcev1.GroupVersion.Group
 
 // maxListed bounds the names in a note.
 const maxListed = 20
@@ -103,10 +98,10 @@ func equal(before, after *node) bool {
 // otherwise.
 func (r reporter) node(before, after *node) {
 	lost := after
-	if lost == nil || lost.outcome != failed && lost.outcome != elsewhere {
+	if !lost.isLost() {
 		lost = before
 	}
-	if lost == nil || lost.outcome != failed && lost.outcome != elsewhere {
+	if !lost.isLost() {
 		return
 	}
 	what := "cannot be built here"

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -176,7 +175,7 @@ func (w *walk) isReady(n *node) bool {
 
 // source returns the source of a node, nil if it is not in the repository.
 func (w *walk) source(n *node) *Object {
-	return w.find(n.cluster, sourcev1.GroupVersion.Group, n.spec.SourceRef.Kind, n.source())
+	return w.find(n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source())
 }
 
 // finder finds the objects of a cluster.

@@ -47,7 +47,7 @@ func accepted() []serverCase {
 		{name: "an interval of a second", document: with("interval: 1s")},
 		{name: "an interval of fractions", document: with("interval: 1.5h30m")},
 		{name: "an empty mapping", document: with("limit: {}\nsafeguards: {}\ncluster: {}\ncommonMetadata: {}")},
-		{name: "members with a default that are null", document: with("interval: null\nsafeguards: null\nprune: null")},
+		{name: "members with a default that are null", document: with("interval: null\nsafeguards: null\ndeletionPolicy: null")},
 		{name: "an empty list of fields to omit", document: with("omitFields: []")},
 		{name: "an empty list of excluded", document: with("exclude: []")},
 		{name: "as many names as there may be", document: with("limit: {nameSelector: " + many(5000) + "}")},
@@ -63,7 +63,7 @@ func accepted() []serverCase {
 		{name: "a name of two elements", document: headed("{name: a.b, namespace: default}", "sources: [{name: a}]")},
 		{name: "labels and annotations", document: headed("{name: a, namespace: default, labels: {a: b}, annotations: {a/b: c}}", "sources: [{name: a}]")},
 		{name: "a time that is null", document: headed("{name: a, namespace: default, creationTimestamp: null}", "sources: [{name: a}]")},
-		{name: "a comment within", document: with("# nothing\nprune: true # yes")},
+		{name: "a comment within", document: with("# nothing\nsuspend: true # yes")},
 		{name: "an anchor and its alias", document: with("limit: {nameSelector: &n [a, b]}\nvalues: [{names: *n, defaults: {}}]")},
 		{name: "an expression that is none", document: with("limit: {expression: app.nme}"), beyond: true},
 		{name: "a constraint that is none", document: with("versions: [{constraint: '>>1'}]"), beyond: true},
@@ -96,7 +96,7 @@ values: [{names: [a], defaults: {x: y}, overrides: {z: [1]}}]
 omitFields: [default, selector.datacenters]
 commonMetadata: {labels: {team: a}, annotations: {note: b}}
 patches: [{patch: '[{"op": "remove", "path": "/spec/x"}]', target: {kind: ApplicationDefinition}}]
-prune: true
+deletionPolicy: Delete
 provenance: Object
 safeguards: {onEmpty: Publish, onRemoval: Publish, onVersionRemoval: Publish, onMajorUpgrade: Hold, onIdentityChange: Publish, onSourceChange: Hold}
 cluster: {bypass: Ignore, unmanaged: Label, serve: Always}
@@ -111,7 +111,7 @@ func rejected() []serverCase {
 
 func rejectedSources() []serverCase {
 	return []serverCase{
-		{name: "no sources", document: document("prune: true")},
+		{name: "no sources", document: document("suspend: true")},
 		{name: "an empty list of sources", document: document("sources: []")},
 		{name: "too many sources", document: document("sources: [" + numbered(17) + "]")},
 		{name: "a source without a name", document: document("sources: [{}]")},
@@ -228,14 +228,16 @@ func rejectedChanges() []serverCase {
 
 func rejectedObjects() []serverCase {
 	return []serverCase{
-		{name: "a text for prune", document: with("prune: maybe")},
+		{name: "a text for suspend", document: with("suspend: maybe")},
 		{name: "a number for suspend", document: with("suspend: 1")},
 		{name: "an unknown field", document: with("limits: {}")},
+		{name: "the former name of deletionPolicy", document: with("prune: true")},
+		{name: "the policy of a Kustomization", document: with("deletionPolicy: MirrorPrune")},
 		{name: "unknown fields, several", document: with("limits: {}\nnonsense: true\ncluster: {server: Always}")},
-		{name: "a field in another case", document: with("Prune: true")},
+		{name: "a field in another case", document: with("Suspend: true")},
 		{name: "an unknown field beside an error", document: with("limits: {}\nprovenance: Everywhere")},
 		{name: "several errors", document: with("provenance: Everywhere\nexclude: [a, a]\nlimit: {nameSelector: []}")},
-		{name: "a key twice", document: with("prune: true\nprune: false")},
+		{name: "a key twice", document: with("suspend: true\nsuspend: false")},
 		{name: "a limit that is a list", document: with("limit: [a]")},
 		{name: "a spec that is a text", document: "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: default}\nspec: a\n"},
 		{name: "no spec", document: "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: default}\n"},

@@ -59,8 +59,8 @@ func TestParse(t *testing.T) {
 		{name: "no mapping", content: "- a\n",
 			invalid: []string{"f.yaml:1: reading YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}"}},
 		{name: "a line that ends no document", content: one("a") + "--- b\n", invalid: []string{"f.yaml: invalid Yaml document separator: b"}},
-		{name: "a key twice", content: "# a comment\n---\n" + head + "metadata: {name: a}\nspec:\n  prune: true\n  prune: true\n",
-			invalid: []string{`f.yaml:8: reading YAML: key "prune" already set in map`}},
+		{name: "a key twice", content: "# a comment\n---\n" + head + "metadata: {name: a}\nspec:\n  suspend: true\n  suspend: true\n",
+			invalid: []string{`f.yaml:8: reading YAML: key "suspend" already set in map`}},
 		{
 			name: "all that is wrong with all of them, by line",
 			content: head + "metadata: {name: a}\nspec:\n  sources:\n  - name: catalog\n    kind: Repository\n  exclude:\n  - falco\n  - falco\n" +
@@ -82,8 +82,8 @@ func TestParse(t *testing.T) {
 		},
 		{
 			name:    "a wrong type, which the rest waits for",
-			content: head + "metadata: {name: a}\nspec:\n  prune: often\n  sources: [{name: a, path: ..}]\n",
-			invalid: []string{`f.yaml:5: spec.prune: Invalid value: "string": must be of type boolean: "string"`},
+			content: head + "metadata: {name: a}\nspec:\n  suspend: often\n  sources: [{name: a, path: ..}]\n",
+			invalid: []string{`f.yaml:5: spec.suspend: Invalid value: "string": must be of type boolean: "string"`},
 		},
 	}
 	for _, test := range tests {
@@ -126,6 +126,7 @@ spec:
     bypass: Honor
     serve: Compared
     unmanaged: Ignore
+  deletionPolicy: Orphan
   interval: 10m0s
   provenance: Artifact
   safeguards:

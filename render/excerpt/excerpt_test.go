@@ -1,0 +1,21 @@
+package excerpt
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestATextIsCutAtTheBoundaryOfARune(t *testing.T) {
+	long := strings.Repeat("ä", 50)
+	for _, test := range []struct{ name, got, want string }{
+		{"a text within the bound stays", Of(strings.Repeat("a", 80)), strings.Repeat("a", 80)},
+		{"a longer one is cut", Of(strings.Repeat("a", 81)), strings.Repeat("a", 80) + "..."},
+		{"a rune is kept as a whole or not at all", To(long, 5), "ää..."},
+		{"a quoted one is cut before it is quoted", Quoted(long), `"` + strings.Repeat("ä", 40) + `..."`},
+		{"of bytes that are no runes something is left out", To("\x80\x80\x80", 2), "..."},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}
