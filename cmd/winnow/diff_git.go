@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -67,8 +68,8 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 	if err != nil {
 		return nil, err
 	}
-	if !compared.Exists {
-		return nil, fmt.Errorf("neither commit has anything at %s", paths[0])
+	if len(compared.Missing) > 0 {
+		return nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
 	}
 	c := &gitComparison{
 		plainHTTP: o.plainHTTP, live: cluster, pulled: map[string]pulledCatalog{},
@@ -84,6 +85,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 			report.Notes = append(report.Notes, beforePrefix+note)
 		}
 	}
+	c.skipped(report)
 	return report, c.compare(ctx, report)
 }
 
@@ -142,12 +144,13 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 	same := 0
 	for _, p := range c.pairs() {
 		consumed := c.consumption(p)
+		consumed.unknown = append(consumed.unknown, c.resumed(p)...)
 		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			report.Unknown = append(report.Unknown, p.any().cluster+": "+sentence)
+			report.Unknown = append(report.Unknown, cmp.Or(p.any().cluster, p.any().file)+": "+sentence)
 		}
 		if compared == nil {
 			same++
@@ -155,6 +158,7 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 		}
 		compared.Cluster, compared.File = p.any().cluster, p.any().file
 		compared.Notes = append(compared.Notes, consumed.notes...)
+		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)
 	}
 	findMoves(c.placements)
@@ -196,7 +200,7 @@ func (c *gitComparison) selection(ctx context.Context, p pair, consumed consumpt
 
 // isSame reports whether both commits have the selection with the same spec.
 func (p pair) isSame() bool {
-	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) &&
+	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) && p.from.hidden == p.to.hidden &&
 		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec)
 }
 
@@ -275,6 +279,9 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
+		if err := r.demandVerified(ref); err != nil {
+			return nil, err
+		}
 		pulled, err := c.pull(ctx, r, ref)
 		if err != nil {
 			return nil, err
@@ -283,12 +290,4 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 		sources[i] = guard.Source{Kind: kind, Name: name, Path: ref.Path, Checksum: pulled.Digest, Catalog: pulled.Catalog}
 	}
 	return diff.Render(ctx, placed, sources)
-}
-
-// reason says why a selection cannot be rendered; nil for none.
-func (s *placedSelection) reason() error {
-	if s == nil {
-		return nil
-	}
-	return s.invalid
 }

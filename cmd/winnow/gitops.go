@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -29,6 +30,7 @@ type revision struct {
 	sources    []placedSource
 	consumers  []placedConsumer
 	notes      []string
+	skipped    []skipped
 }
 
 // origin is where something is written.
@@ -36,8 +38,9 @@ type origin struct {
 	// cluster is the directory of the cluster that has it, and kustomization what applies it; both are
 	// empty for what is read as it stands in its file.
 	cluster, kustomization, file string
-	// unknown says what of it is not known, in sentences.
+	// unknown says what of it is not known, in sentences, and hidden differs where that does.
 	unknown []string
+	hidden  string
 	// unapplied says that no Kustomization applies the file, though there are some.
 	unapplied bool
 }
@@ -63,6 +66,8 @@ type repositorySpec struct {
 	Reference repositoryRef `json:"ref"`
 	Insecure  bool          `json:"insecure"`
 	Ignore    string        `json:"ignore"`
+	Suspend   bool          `json:"suspend"`
+	Verify    any           `json:"verify"`
 }
 
 type repositoryRef struct {
@@ -75,7 +80,7 @@ type repositoryRef struct {
 func newRevision(ctx context.Context, state gitops.State) revision {
 	r := revision{notes: state.Notes}
 	for _, o := range state.Objects {
-		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown}
+		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
 			err = r.document(ctx, where, document)
@@ -107,12 +112,24 @@ func (r *revision) read(ctx context.Context, file gitops.File) {
 			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
-			r.notes = append(r.notes, fmt.Sprintf("%s: document %d is left out: %v", file.Path, i, err))
+			left := skipped{file.Path, string(document), i, err}
+			if file.Unapplied {
+				r.notes = append(r.notes, left.told(""))
+			} else {
+				r.skipped = append(r.skipped, left)
+			}
 		}
 	}
 }
 
 func (r *revision) document(ctx context.Context, where origin, document []byte) error {
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		return err
+	}
+	if items, isList := lists.Items(object); isList {
+		return r.items(ctx, where, items)
+	}
 	var head metav1.PartialObjectMetadata
 	if err := yaml.Unmarshal(document, &head); err != nil {
 		return err
@@ -134,6 +151,21 @@ func (r *revision) document(ctx context.Context, where origin, document []byte) 
 		return r.add(placedSelection{cs, where, err})
 	}
 	return nil
+}
+
+// items takes in those of a list.
+func (r *revision) items(ctx context.Context, where origin, items []any) error {
+	var failures []error
+	for i, item := range items {
+		document, err := yaml.Marshal(item)
+		if err == nil {
+			err = r.document(ctx, where, document)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
+		}
+	}
+	return errors.Join(failures...)
 }
 
 func hasSources(document []byte) bool {
@@ -161,6 +193,8 @@ type reference struct {
 	catalog   string
 	plainHTTP bool
 	ignore    bool
+	// verified says that Flux is told how to verify it, and suspended that it pulls nothing.
+	verified, suspended bool
 	// unknown says why what it stands for is not known.
 	unknown string
 	// document of the source; two references are the same when their documents are.
@@ -233,7 +267,7 @@ func shared(a, b string) int {
 
 // reference prefers the digest, then semver, as Flux does.
 func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document, unknown: strings.Join(s.unknown, "; ")}
+	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
@@ -247,6 +281,7 @@ func (s placedSource) reference() (reference, error) {
 		return found, err
 	}
 	spec := repository.Spec
+	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
 	if !strings.HasPrefix(spec.URL, ociScheme) {
 		return found, fmt.Errorf("its url does not begin with %s", ociScheme)
 	}

@@ -20,7 +20,9 @@ type placedConsumer struct {
 	name string
 	// artifact is <namespace>/<name> of the ExternalArtifact.
 	artifact string
-	prune    bool
+	// prune says that Flux deletes what leaves the artifact, and ends that it deletes all that it has applied
+	// when the Kustomization is removed.
+	prune, ends bool
 	// spec by its fields.
 	spec map[string]any
 }
@@ -46,9 +48,20 @@ func (r *revision) consumer(where origin, document []byte) error {
 	}
 	r.consumers = append(r.consumers, placedConsumer{
 		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
-		prune: k.Spec.Prune && k.Spec.DeletionPolicy != kustomizev1.DeletionPolicyOrphan, spec: raw.Spec,
+		prune: k.Spec.Prune, ends: deletes(k), spec: raw.Spec,
 	})
 	return nil
+}
+
+// deletes reports whether Flux deletes what a Kustomization has applied when it is removed.
+func deletes(k kustomizev1.Kustomization) bool {
+	switch k.GetDeletionPolicy() {
+	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
+		return !k.Spec.Suspend
+	case kustomizev1.DeletionPolicyOrphan:
+		return false
+	}
+	return k.Spec.Prune && !k.Spec.Suspend
 }
 
 // consumersOf maps names to the consumers of a selection.
@@ -88,7 +101,7 @@ func (c *gitComparison) consumption(p pair) consumption {
 		case had && has:
 			out.differ(older, newer)
 		case had:
-			out.removed(older, p.from)
+			out.left(older, c.head.consumers, p.from)
 		case p.from != nil:
 			out.notes = append(out.notes, "its Kustomization "+name+" is new")
 		}
@@ -96,21 +109,36 @@ func (c *gitComparison) consumption(p pair) consumption {
 	return out
 }
 
+// left says what becomes of what a Kustomization has applied that is removed, or applies something else.
+func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *placedSelection) {
+	i := slices.IndexFunc(head, func(k placedConsumer) bool { return k.cluster == older.cluster && k.name == older.name })
+	if i < 0 {
+		o.removed(older, cs)
+		return
+	}
+	newer := head[i]
+	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s applies %s instead", newer.name, newer.artifact))
+	if newer.prune && cs.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes what the new one does not have",
+			newer.name, newer.artifact, older.artifact))
+	}
+}
+
 // removed says what becomes of what a Kustomization has applied.
 func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
-	if !older.prune || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
-		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays, as spec.deletionPolicy says")
+	if !older.ends || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays")
 		return
 	}
 	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")
-	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed and prunes: what that ends is known in the cluster only",
+	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes what it has applied: what that ends is known in the cluster only",
 		older.name, older.artifact))
 }
 
 // differ compares the fields of a Kustomization. Those that say when it applies are told, and the rest
 // changes what is applied.
 func (o *consumption) differ(older, newer placedConsumer) {
-	if !slices.Equal(older.unknown, newer.unknown) {
+	if !slices.Equal(older.unknown, newer.unknown) || older.hidden != newer.hidden {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.name, newer.artifact,
 			strings.Join(append(slices.Clone(older.unknown), newer.unknown...), "; ")))
 	}

@@ -41,10 +41,12 @@ find_range() {
 
 # compare FORMAT FILE [FLAG...] runs winnow diff. Its exit code is in $code.
 compare() {
-  local format=$1 file=$2 arguments
+  local format=$1 file=$2 arguments named
   shift 2
   arguments=(diff --git "$range" --output "$format" "$@")
   [[ $INPUT_PLAIN_HTTP == false ]] || arguments+=(--plain-http)
+  lines "$INPUT_REPOSITORY"
+  for named in ${lines[@]+"${lines[@]}"}; do arguments+=("--repository=$named"); done
   arguments+=(--)
   lines "$INPUT_PATHS"
   code=0
@@ -69,7 +71,7 @@ write_outputs() {
   output removed "$(number '[.selections[].counts.removed] | add // 0')"
   output deleted "$(number '[.selections[].counts.deleted] | add // 0')"
   output versions-removed "$(number '[.selections[].counts.versionsRemoved] | add // 0')"
-  output not-compared "$(number '[.selections[] | select(.error != null or (.unknown | length) > 0)] | length')"
+  output not-compared "$(number '([.selections[] | select(.error != null or (.unknown | length) > 0)] | length) + (.unknown // [] | length)')"
 }
 
 # write_body makes the text of the comment, marker first.

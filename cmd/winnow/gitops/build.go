@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	kustypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 )
 
@@ -33,6 +34,13 @@ type builder struct {
 	// stuck says that a build has not ended in time. kustomize cannot be stopped, and builds one after
 	// the other.
 	stuck bool
+	// limit is how long one may take, and kustomize builds.
+	limit     time.Duration
+	kustomize func(filesys.FileSystem, string) (resmap.ResMap, error)
+}
+
+func newBuilder() *builder {
+	return &builder{done: map[string]built{}, limit: maxBuild, kustomize: flux.Build}
 }
 
 type built struct {
@@ -90,7 +98,7 @@ func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 	if b.stuck {
 		return nil, errors.New("the build of another Kustomization has not ended")
 	}
-	limited, cancel := context.WithTimeout(ctx, maxBuild)
+	limited, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
 	files.ctx = limited
 	type result struct {
@@ -99,7 +107,7 @@ func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 	}
 	ended := make(chan result, 1)
 	go func() {
-		resources, err := flux.Build(files, dir)
+		resources, err := b.kustomize(files, dir)
 		ended <- result{resources, err}
 	}()
 	select {
@@ -261,7 +269,7 @@ func newObject(r *resource.Resource, dir string, vars *variables) (Object, error
 		return Object{}, err
 	}
 	if !isDisabled(r) {
-		if content, object.Unknown, err = vars.substitute(content); err != nil {
+		if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
 			return Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
 		}
 	}

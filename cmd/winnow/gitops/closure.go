@@ -259,3 +259,17 @@ func (c *closure) component(dir string, e entry) *visit {
 	}
 	return c.directory(name)
 }
+
+// has reports whether a file of the closure matches.
+func (c *closure) has(match func([]byte) bool) bool {
+	for name := range c.files {
+		if !c.tree.isFile(name) {
+			continue
+		}
+		content, err := c.tree.read(name)
+		if err != nil || match(content) {
+			return true
+		}
+	}
+	return false
+}

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 )
 
 // maxScanned bounds a file in which a Kustomization is looked for.
@@ -152,9 +154,27 @@ func documentsOf(content []byte) []*unstructured.Unstructured {
 		if err != nil {
 			return all
 		}
-		o := &unstructured.Unstructured{}
-		if yaml.Unmarshal(document, &o.Object) == nil && o.Object != nil {
-			all = append(all, o)
+		var object map[string]any
+		if yaml.Unmarshal(document, &object) == nil {
+			all = append(all, objectsOf(object)...)
 		}
 	}
+}
+
+// objectsOf returns an object, or those of a list.
+func objectsOf(object map[string]any) []*unstructured.Unstructured {
+	items, isList := lists.Items(object)
+	if !isList {
+		if object == nil {
+			return nil
+		}
+		return []*unstructured.Unstructured{{Object: object}}
+	}
+	var all []*unstructured.Unstructured
+	for _, item := range items {
+		if fields, ok := item.(map[string]any); ok {
+			all = append(all, objectsOf(fields)...)
+		}
+	}
+	return all
 }

@@ -18,11 +18,11 @@ type Comparison struct {
 	// Notes are sentences on what is left out and is the same in both commits, and Unknown on what
 	// differs and cannot be evaluated here.
 	Notes, Unknown []string
+	// Missing are paths that are in none of the commits.
+	Missing []string
 	// Elsewhere are files of either commit that differ, that lie outside of the paths and that nothing
 	// evaluated is built of.
 	Elsewhere []File
-	// Exists says that one of the paths is in one of the commits.
-	Exists bool
 }
 
 // State is what a commit applies.
@@ -84,7 +84,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	if err != nil {
 		return nil, err
 	}
-	c := &comparer{base: older, head: newer, self: self, builds: &builder{done: map[string]built{}}, out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
+	c := &comparer{base: older, head: newer, self: self, builds: newBuilder(), out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
 	return c.compare(ctx, options)
 }
 
@@ -104,8 +104,10 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 	found := clusters{}
 	paths := map[string]bool{}
 	for _, name := range options.Paths {
+		if !c.base.exists(name) && !c.head.exists(name) {
+			c.out.Missing = append(c.out.Missing, name)
+		}
 		for _, t := range []*tree{c.base, c.head} {
-			c.out.Exists = c.out.Exists || t.exists(name)
 			for dir, sync := range clustersIn(t, name) {
 				paths[name] = true
 				found[dir] = nil
@@ -128,6 +130,7 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 			return nil, err
 		}
 	}
+	c.overlays(options, paths)
 	c.beside(options)
 	return c.out, c.elsewhere(options)
 }
@@ -234,7 +237,7 @@ func (w *walk) sources() []wanted {
 				}
 				return otherwise
 			}
-			all = append(all, wanted{sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
+			all = append(all, wanted{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
 				Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
 			}})
 		}

@@ -30,8 +30,9 @@ type Object struct {
 	Cluster, Kustomization string
 	// File that the object is written in, before patches.
 	File string
-	// Unknown says what of the object is not known, in sentences.
+	// Unknown says what of the object is not known, in sentences, and Hidden differs where that does.
 	Unknown []string
+	Hidden  string
 }
 
 func (o Object) group() string { return o.GroupVersionKind().Group }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 		if value := unstructuredString(source.Unstructured, "spec", "ref", pin); value != "" {
 			return nil, "", fmt.Errorf("%s stays at ref.%s %s, whatever is committed", name, pin, value)
 		}
+	}
+	if len(unstructuredSlice(source.Unstructured, "spec", "include")) > 0 {
+		return nil, "", fmt.Errorf("%s has spec.include, which is not evaluated here", name)
 	}
 	w.selves[name] = "the remote " + remote + " has its url"
 	return w.ignoring(source), n.path(), nil
@@ -97,48 +101,65 @@ func (w *walk) recognizes() bool {
 
 // ignoring returns the tree as the source has it.
 func (w *walk) ignoring(source *Object) *tree {
-	ignore := ""
-	if source != nil {
-		ignore = unstructuredString(source.Unstructured, "spec", "ignore")
+	if source == nil {
+		return w.trees[""]
 	}
-	if w.trees[ignore] == nil {
-		w.trees[ignore] = w.tree.ignoring(ignore)
+	ignore := unstructuredString(source.Unstructured, "spec", "ignore")
+	sparse := unstructuredSlice(source.Unstructured, "spec", "sparseCheckout")
+	key := ""
+	if len(ignore)+len(sparse) > 0 {
+		key = digest(append(sparse, ignore)...)
 	}
-	return w.trees[ignore]
+	if w.trees[key] == nil {
+		w.trees[key] = w.tree.sparse(sparse).ignoring(ignore)
+	}
+	return w.trees[key]
 }
 
 // wanted is an object that something refers to.
 type wanted struct {
-	group, kind string
-	name        types.NamespacedName
+	cluster, group, kind string
+	name                 types.NamespacedName
 }
 
 // demand builds a node that was skipped and may have what is missing, and reports whether it did.
 func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 	var missing []wanted
 	if waiting != nil {
-		missing = append(missing, wanted{sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
+		missing = append(missing, wanted{waiting.cluster, sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
 		for _, ref := range waiting.references() {
-			missing = append(missing, wanted{"", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
+			missing = append(missing, wanted{waiting.cluster, "", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
 		}
 	} else {
 		missing = w.sources()
 	}
 	for _, m := range missing {
-		if w.find(m.group, m.kind, m.name) != nil {
+		if w.find(m.cluster, m.group, m.kind, m.name) != nil {
 			continue
 		}
 		for _, n := range w.order {
-			if n.outcome != skipped || !n.closure.has(m.mentioned) {
-				continue
+			if n.outcome == skipped && n.applies() == m.cluster && n.mayHave(m) {
+				return true, w.build(ctx, n, n.closure.tree)
 			}
-			return true, w.build(ctx, n, n.closure.tree)
 		}
 	}
 	return false, nil
 }
 
+// renames is found where the name of an object is not as it stands in its file.
+var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\$\{`)
+
 // mentioned reports whether a file may have the object.
 func (m wanted) mentioned(content []byte) bool {
-	return bytes.Contains(content, []byte(m.name.Name)) && bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind)))
+	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind))) &&
+		(bytes.Contains(content, []byte(m.name.Name)) || renames.Match(content))
+}
+
+// mayHave reports whether a node that was skipped may have the object: its files have the kind, and the
+// name, or something that makes names.
+func (n *node) mayHave(m wanted) bool {
+	kind, name := []byte(strings.ToLower(m.kind)), []byte(m.name.Name)
+	return n.closure.has(func(content []byte) bool { return bytes.Contains(bytes.ToLower(content), kind) }) &&
+		(renames.MatchString(n.content()) ||
+			n.closure.has(func(content []byte) bool { return bytes.Contains(content, name) || renames.Match(content) }))
 }

@@ -1,6 +1,10 @@
 package gitops
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
 
 // outcome is what became of a Kustomization.
 type outcome int
@@ -20,8 +24,10 @@ const (
 // node is a Kustomization of a cluster.
 type node struct {
 	*kustomization
-	// name is <namespace>/<name>, empty for the directory of the cluster.
+	// name is <namespace>/<name>, empty for the directory of the cluster, and of another cluster says so.
 	name string
+	// cluster has the Kustomization. What it applies may be of another one, by its kubeConfig.
+	cluster string
 	// parents are the nodes that apply the node, from the cluster's directory on.
 	parents []string
 
@@ -47,6 +53,30 @@ func (n *node) label() string {
 		return "the directory of the cluster"
 	}
 	return "Kustomization " + n.name
+}
+
+// applies returns the cluster of what the node applies.
+func (n *node) applies() string {
+	ref := n.spec.KubeConfig
+	switch {
+	case ref == nil:
+		return n.cluster
+	case ref.SecretRef != nil:
+		return n.cluster + " by kubeConfig " + ref.SecretRef.Name
+	case ref.ConfigMapRef != nil:
+		return n.cluster + " by kubeConfig " + ref.ConfigMapRef.Name
+	}
+	return n.cluster
+}
+
+// unstructuredSlice returns a list of an object, in texts.
+func unstructuredSlice(o *unstructured.Unstructured, fields ...string) []string {
+	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
+	var texts []string
+	for _, one := range all {
+		texts = append(texts, fmt.Sprint(one))
+	}
+	return texts
 }
 
 // unstructuredString returns a field of an object.

@@ -33,9 +33,6 @@ func (r reporter) report() {
 			r.out.Notes = append(r.out.Notes, note)
 		}
 	}
-	twice := append(slices.Clone(r.base.notes), r.head.notes...)
-	slices.Sort(twice)
-	r.out.Notes = append(r.out.Notes, slices.Compact(twice)...)
 	names := map[string]bool{}
 	for name := range r.base.nodes {
 		names[name] = true
@@ -59,7 +56,9 @@ func (r reporter) report() {
 				r.note("%s is suspended: what it applies reaches the cluster once it is resumed", after.label())
 			}
 		}
+		r.resumed(before, after)
 	}
+	r.twins()
 	r.list("Kustomizations that differ", different)
 	r.list("unchanged Kustomizations", same)
 	r.sets()

@@ -33,6 +33,8 @@ type variables struct {
 	// variables are known.
 	unknown map[string]secret
 	absent  []secret
+	// always replaces variables even if there are none.
+	always bool
 }
 
 // secret is an object with values that cannot be read here.
@@ -70,6 +72,7 @@ func newVariables(k *kustomization, find func(group, kind string, name types.Nam
 		v.from(ref, nameOf(name), find("", ref.Kind, name))
 	}
 	if k.spec.PostBuild != nil {
+		v.always = k.spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
 		for name, value := range k.spec.PostBuild.Substitute {
 			v.set(name, value)
 		}
@@ -113,33 +116,38 @@ func isDisabled(r *resource.Resource) bool {
 }
 
 // substitute replaces variables as Flux does, and says which values are unknown.
-func (v *variables) substitute(content []byte) ([]byte, []string, error) {
-	if len(v.known)+len(v.unknown)+len(v.absent) == 0 {
-		return content, nil, nil
+func (v *variables) substitute(content []byte) (replaced []byte, unknown []string, hidden string, err error) {
+	if len(v.known)+len(v.unknown)+len(v.absent) == 0 && !v.always {
+		return content, nil, "", nil
 	}
 	for name := range v.known {
 		if !variableName.MatchString(name) {
-			return nil, nil, fmt.Errorf("%q cannot be the name of a variable", name)
+			return nil, nil, "", fmt.Errorf("%q cannot be the name of a variable", name)
 		}
 	}
 	if !bytes.Contains(content, []byte("${")) {
-		return content, nil, nil
+		return content, nil, "", nil
 	}
 	if err := v.bound(content); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	used := map[string]bool{}
-	replaced, err := envsubst.Eval(string(content), func(name string) (string, bool) {
+	used, states := map[string]bool{}, []string{}
+	text, err := envsubst.Eval(string(content), func(name string) (string, bool) {
 		value, sentence := v.value(name)
 		if sentence != "" {
 			used[sentence] = true
+			// An expression may use a part of the placeholder, which is the same whatever the value.
+			states = append(states, value)
 		}
 		return value, true
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	return []byte(replaced), slices.Sorted(maps.Keys(used)), nil
+	if len(states) > 0 {
+		hidden = digest(states...)
+	}
+	return []byte(text), slices.Sorted(maps.Keys(used)), hidden, nil
 }
 
 // value returns the value of a variable, or a placeholder and why it is unknown. What nothing has is

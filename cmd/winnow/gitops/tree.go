@@ -116,6 +116,21 @@ func (t *tree) ignoring(ignore string) *tree {
 	return kept
 }
 
+// sparse returns the tree with some of its directories, all of them where none is named.
+func (t *tree) sparse(dirs []string) *tree {
+	if len(dirs) == 0 {
+		return t
+	}
+	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: t.modules, objects: t.objects, patterns: t.patterns}
+	for name, file := range t.files {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return contains(pathOf(dir), name) }) {
+			kept.files[name] = file
+		}
+	}
+	kept.list()
+	return kept
+}
+
 func segments(name string) []string {
 	if name == "." {
 		return nil

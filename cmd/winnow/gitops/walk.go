@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,8 +15,8 @@ import (
 const maxKustomizations = 5_000
 
 // leads is found in what may lead to a CatalogSelection, directly or by another Kustomization: their
-// groups, and groups that are put together.
-var leads = regexp.MustCompile(`catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
+// groups, and groups that are put together or written in escapes or in another encoding.
+var leads = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\x00|catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
 	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
 
 // walk follows the Kustomizations of a cluster in one commit.
@@ -34,7 +35,6 @@ type walk struct {
 	// selves are sources that are this repository, and why.
 	selves map[string]string
 	trees  map[string]*tree
-	notes  []string
 }
 
 // run evaluates all that is reached from the directory of the cluster.
@@ -57,7 +57,7 @@ func (w *walk) run(ctx context.Context) error {
 // top evaluates the directory of the cluster. A Kustomization in it that applies the directory, as flux
 // bootstrap makes one, says how.
 func (w *walk) top(ctx context.Context) error {
-	n := &node{kustomization: directoryOf(w.cluster)}
+	n := &node{kustomization: directoryOf(w.cluster), cluster: w.cluster}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
 	if !w.trees[""].isDir(w.cluster) {
@@ -81,17 +81,25 @@ func (w *walk) top(ctx context.Context) error {
 			break
 		}
 	}
-	w.adopt(n)
-	return nil
+	return w.adopt(n)
 }
 
-// itself returns the Kustomization that applies the directory of the cluster.
+// itself returns the Kustomization that applies the directory of the cluster. One that applies the same
+// path of another repository does not.
 func (w *walk) itself(n *node) *kustomization {
 	for _, o := range n.objects {
 		if !follows(o.Unstructured) {
 			continue
 		}
-		if k, err := newKustomization(o.Unstructured); err == nil && k.path() == w.cluster {
+		k, err := newKustomization(o.Unstructured)
+		if err != nil || k.path() != w.cluster || k.spec.KubeConfig != nil {
+			continue
+		}
+		self := &node{kustomization: k, cluster: w.cluster, vars: &variables{}}
+		if w.source(self) == nil {
+			return k // it is made by what installed Flux
+		}
+		if _, _, err := w.locate(self); err == nil {
 			return k
 		}
 	}
@@ -99,23 +107,25 @@ func (w *walk) itself(n *node) *kustomization {
 }
 
 // adopt takes the Kustomizations among the objects of a node as nodes.
-func (w *walk) adopt(n *node) {
-	for i := range n.objects {
-		n.objects[i].Cluster, n.objects[i].Kustomization = w.cluster, n.name
-		o := n.objects[i]
+func (w *walk) adopt(n *node) error {
+	itself := nameOf(types.NamespacedName{Namespace: n.object.GetNamespace(), Name: n.object.GetName()})
+	for _, o := range n.objects {
 		if !follows(o.Unstructured) {
 			continue
 		}
 		name := nameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
-		k, err := newKustomization(o.Unstructured)
-		itself := err == nil && n.name == "" && k.path() == w.cluster
-		if known := w.nodes[name]; known != nil || itself || len(w.nodes) >= maxKustomizations {
-			if known != nil && known.object != nil && known.content() != (&kustomization{object: o.Unstructured}).content() {
-				w.notes = append(w.notes, fmt.Sprintf("%s: the Kustomization %s is there twice, and only one is followed: pass the directory of one cluster", w.cluster, name))
-			}
+		if n.name == "" && name == itself {
 			continue
 		}
-		child := &node{kustomization: k, name: name, parents: append(slices.Clone(n.parents), n.name)}
+		name += strings.TrimPrefix(o.Cluster, w.cluster)
+		if w.nodes[name] != nil {
+			continue // of two that differ, the reporter tells
+		}
+		if len(w.nodes) >= maxKustomizations {
+			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
+		}
+		k, err := newKustomization(o.Unstructured)
+		child := &node{kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name)}
 		if err != nil {
 			child.kustomization = &kustomization{object: o.Unstructured}
 			child.outcome, child.reason, child.state = failed, err.Error(), o.digest()
@@ -123,6 +133,7 @@ func (w *walk) adopt(n *node) {
 		w.nodes[name] = child
 		w.order = append(w.order, child)
 	}
+	return nil
 }
 
 // next returns a node to evaluate, first one of which everything is known. nil means that there is none.
@@ -155,7 +166,7 @@ func (w *walk) isReady(n *node) bool {
 		}
 	}
 	for _, ref := range n.references() {
-		if w.find("", ref.Kind, types.NamespacedName{Namespace: n.object.GetNamespace(), Name: ref.Name}) == nil {
+		if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.object.GetNamespace(), Name: ref.Name}) == nil {
 			return false
 		}
 	}
@@ -164,13 +175,21 @@ func (w *walk) isReady(n *node) bool {
 
 // source returns the source of a node, nil if it is not in the repository.
 func (w *walk) source(n *node) *Object {
-	return w.find(sourceGroup, n.spec.SourceRef.Kind, n.source())
+	return w.find(n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source())
 }
 
-// find returns an object of the cluster.
-func (w *walk) find(group, kind string, name types.NamespacedName) *Object {
+// finder finds the objects of a cluster.
+func (w *walk) finder(cluster string) func(group, kind string, name types.NamespacedName) *Object {
+	return func(group, kind string, name types.NamespacedName) *Object { return w.find(cluster, group, kind, name) }
+}
+
+// find returns an object of a cluster.
+func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *Object {
 	for _, n := range w.order {
 		for i, o := range n.objects {
+			if o.Cluster != cluster {
+				continue
+			}
 			if o.is(group, kind, name) {
 				return &n.objects[i]
 			}
@@ -179,7 +198,7 @@ func (w *walk) find(group, kind string, name types.NamespacedName) *Object {
 			}
 		}
 	}
-	if made := (Object{Unstructured: w.sync}); w.sync != nil && made.is(group, kind, name) {
+	if made := (Object{Unstructured: w.sync}); w.sync != nil && cluster == w.cluster && made.is(group, kind, name) {
 		return &made
 	}
 	return nil
@@ -187,12 +206,11 @@ func (w *walk) find(group, kind string, name types.NamespacedName) *Object {
 
 // evaluate finds out what a node applies.
 func (w *walk) evaluate(ctx context.Context, n *node) error {
-	n.vars = newVariables(n.kustomization, w.find)
+	n.vars = newVariables(n.kustomization, w.finder(n.cluster))
 	from, dir, err := w.locate(n)
 	if err != nil {
 		n.outcome, n.reason = elsewhere, err.Error()
-		w.keep(n)
-		return nil
+		return w.keep(n)
 	}
 	n.dir = dir
 	n.closure = newClosure(from, dir, n.components(from, dir))
@@ -207,7 +225,7 @@ func (w *walk) evaluate(ctx context.Context, n *node) error {
 // build builds a node of which the directory is known.
 func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	if n.closure == nil || n.name == "" {
-		n.vars = newVariables(n.kustomization, w.find)
+		n.vars = newVariables(n.kustomization, w.finder(n.cluster))
 		n.closure = newClosure(from, n.dir, n.components(from, n.dir))
 		n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
 	}
@@ -217,14 +235,22 @@ func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	}
 	if err != nil {
 		n.outcome, n.reason = failed, err.Error()
-		w.keep(n)
-		return nil
+		return w.keep(n)
 	}
-	n.outcome, n.objects = evaluated, cloned(objects)
+	n.outcome = evaluated
+	n.take(objects)
 	if n.name != "" {
-		w.adopt(n)
+		return w.adopt(n)
 	}
 	return nil
+}
+
+// take gives a node what it applies.
+func (n *node) take(objects []Object) {
+	n.objects = cloned(objects)
+	for i := range n.objects {
+		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
+	}
 }
 
 func cloned(objects []Object) []Object {
@@ -238,19 +264,19 @@ func cloned(objects []Object) []Object {
 
 // keep gives a node that cannot be evaluated the objects that it had in the base, as they are unknown
 // now: Flux keeps what it has applied.
-func (w *walk) keep(n *node) {
+func (w *walk) keep(n *node) error {
 	if w.older == nil {
-		return
+		return nil
 	}
 	old := w.older.nodes[n.name]
 	if old == nil || old.outcome != evaluated {
-		return
+		return nil
 	}
-	n.objects = cloned(old.objects)
+	n.take(old.objects)
 	for i := range n.objects {
 		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
 	}
-	w.adopt(n)
+	return w.adopt(n)
 }
 
 // leads reports whether something that the node is built of may lead to a CatalogSelection, or did so in
@@ -263,18 +289,4 @@ func (w *walk) leads(n *node) bool {
 		return true
 	}
 	return leads.MatchString(n.content()) || n.closure.has(leads.Match)
-}
-
-// has reports whether a file of the closure matches.
-func (c *closure) has(match func([]byte) bool) bool {
-	for name := range c.files {
-		if !c.tree.isFile(name) {
-			continue
-		}
-		content, err := c.tree.read(name)
-		if err != nil || match(content) {
-			return true
-		}
-	}
-	return false
 }

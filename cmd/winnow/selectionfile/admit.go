@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/config/crd"
 	"github.com/winnow-dev/winnow/render"
 )
@@ -37,40 +38,75 @@ func isSelection(head metav1.TypeMeta) bool {
 	return group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind
 }
 
-// parse returns nothing for a document of another kind. Of many violations it omits some.
-func parse(ctx context.Context, file string, document []byte, before int) (cs *Selection, violations []Violation, omitted int) {
-	var head metav1.TypeMeta
-	if err := yaml.Unmarshal(document, &head); err != nil {
+// parse returns the CatalogSelections of a document: none of another kind, those among the items of a
+// list. Of many violations it omits some.
+func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, violations []Violation, omitted int) {
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
 		return nil, placed(err, before), 0
 	}
-	if !isSelection(head) {
+	if !mayHaveSelection(object) {
 		return nil, nil, 0
 	}
-	found := &Selection{file: file, lines: newLines(document, before)}
-	if known := v1alpha1.GroupVersion.String(); head.APIVersion != known {
-		message := fmt.Sprintf("%s is not known: use %s", head.APIVersion, known)
-		return nil, []Violation{{Line: found.lines.of("apiVersion"), Field: "apiVersion", Message: message}}, 0
-	}
-	object, err := decode(document)
+	decoded, err := decode(document)
 	if err != nil {
 		return nil, placed(err, before), 0
 	}
-	found.CatalogSelection, violations, omitted = check(ctx, object)
+	invalid := &InvalidError{}
+	found = parseObject(ctx, file, decoded, newLines(document, before), invalid)
+	return found, invalid.Violations, invalid.Omitted
+}
+
+// mayHaveSelection reports whether an object is a CatalogSelection, or a list with one.
+func mayHaveSelection(object map[string]any) bool {
+	items, isList := lists.Items(object)
+	return isSelection(typeOf(object)) || isList && slices.ContainsFunc(items, func(item any) bool {
+		fields, ok := item.(map[string]any)
+		return ok && mayHaveSelection(fields)
+	})
+}
+
+func typeOf(object map[string]any) metav1.TypeMeta {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}
+}
+
+// parseObject returns the CatalogSelections of an object, and adds what is wrong with them.
+func parseObject(ctx context.Context, file string, object map[string]any, at lines, invalid *InvalidError) (found []*Selection) {
+	if items, isList := lists.Items(object); isList {
+		for i, item := range items {
+			if fields, ok := item.(map[string]any); ok && len(invalid.Violations) < maxViolations && ctx.Err() == nil {
+				found = append(found, parseObject(ctx, file, fields, at.item(i), invalid)...)
+			}
+		}
+		return found
+	}
+	head := typeOf(object)
+	if !isSelection(head) {
+		return nil
+	}
+	if known := v1alpha1.GroupVersion.String(); head.APIVersion != known {
+		message := fmt.Sprintf("%s is not known: use %s", head.APIVersion, known)
+		invalid.add([]Violation{{Line: at.of("apiVersion"), Field: "apiVersion", Message: message}}, 0)
+		return nil
+	}
+	cs, violations, omitted := check(ctx, &unstructured.Unstructured{Object: object})
 	for i := range violations {
-		violations[i].Line = found.lines.of(violations[i].Field)
+		violations[i].Line = at.of(violations[i].Field)
 	}
 	slices.SortStableFunc(violations, func(a, b Violation) int { return cmp.Compare(a.Line, b.Line) })
-	return found, violations, omitted
+	invalid.add(violations, omitted)
+	return []*Selection{{CatalogSelection: cs, file: file, lines: at}}
 }
 
 // decode refuses keys that occur twice. Numbers are whole or not, as the API server decodes them.
-func decode(document []byte) (*unstructured.Unstructured, error) {
+func decode(document []byte) (object map[string]any, err error) {
 	content, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
 		return nil, err
 	}
-	object := &unstructured.Unstructured{}
-	return object, utiljson.Unmarshal(content, &object.Object)
+	return object, utiljson.Unmarshal(content, &object)
 }
 
 // check asks the API server's rules, and then the controller's about whatever these let through.

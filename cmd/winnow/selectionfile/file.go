@@ -7,11 +7,12 @@ import (
 	"errors"
 	"io"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -40,10 +41,8 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 		if len(invalid.Violations) == maxViolations {
 			return // there is enough to correct
 		}
-		cs, violations, omitted := parse(ctx, file, document, before)
-		if cs != nil {
-			found = append(found, cs)
-		}
+		selections, violations, omitted := parse(ctx, file, document, before)
+		found = append(found, selections...)
 		invalid.add(violations, omitted)
 	})
 	if ctx.Err() != nil {
@@ -61,14 +60,14 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 // ParseDocument returns the CatalogSelection of a single document, nil for another kind. Errors are
 // those of Parse, without places.
 func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelection, error) {
-	cs, violations, omitted := parse(ctx, "", document, 0)
+	found, violations, omitted := parse(ctx, "", document, 0)
 	switch {
 	case len(violations) > 0:
 		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
-	case cs == nil:
+	case len(found) == 0:
 		return nil, nil
 	}
-	return cs.CatalogSelection, nil
+	return found[0].CatalogSelection, nil
 }
 
 // Names returns the names of the CatalogSelections in a file, valid or not. Documents that cannot be
@@ -76,11 +75,27 @@ func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelec
 func Names(ctx context.Context, content []byte) []string {
 	var names []string
 	_ = eachDocument(ctx, content, func(document []byte, _ int) {
-		var object metav1.PartialObjectMetadata
-		if yaml.Unmarshal(document, &object) == nil && isSelection(object.TypeMeta) && object.Name != "" {
-			names = append(names, object.Name)
+		var object map[string]any
+		if yaml.Unmarshal(document, &object) == nil {
+			names = append(names, namesOf(object)...)
 		}
 	})
+	return names
+}
+
+func namesOf(object map[string]any) (names []string) {
+	if items, isList := lists.Items(object); isList {
+		for _, item := range items {
+			if fields, ok := item.(map[string]any); ok {
+				names = append(names, namesOf(fields)...)
+			}
+		}
+		return names
+	}
+	o := unstructured.Unstructured{Object: object}
+	if isSelection(typeOf(object)) && o.GetName() != "" {
+		names = append(names, o.GetName())
+	}
 	return names
 }
 

@@ -23,6 +23,12 @@ func one(name string) string {
 	return head + "metadata: {name: " + name + "}\nspec: {sources: [{name: catalog}]}\n"
 }
 
+// item is a CatalogSelection in a list.
+func item(name string) string {
+	return "- " + strings.ReplaceAll(strings.TrimSpace(one(name)[:len(one(name))-len("spec: {sources: [{name: catalog}]}\n")]), "\n", "\n  ") +
+		"\n  spec:\n    sources: [{name: catalog}]\n"
+}
+
 func TestParse(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -36,13 +42,22 @@ func TestParse(t *testing.T) {
 		{name: "several beside others", want: []string{"a", "b"},
 			content: "kind: Namespace\n---\n" + one("a") + "--- # a comment\n# another one\n---\n" + one("b")},
 		{name: "Windows line ends", want: []string{"a", "b"}, content: strings.ReplaceAll(one("a")+"---\n"+one("b"), "\n", "\r\n")},
+		{name: "in lists", want: []string{"a", "b", "c"},
+			content: one("a") + "---\napiVersion: v1\nkind: List\nitems:\n- kind: Namespace\n" + item("b") +
+				"- apiVersion: v1\n  kind: List\n  items:\n  - {" + strings.ReplaceAll(strings.TrimSpace(head), "\n", ", ") +
+				", metadata: {name: c}, spec: {sources: [{name: catalog}]}}\n"},
+		{name: "a list of its own kind", want: []string{"a"},
+			content: "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelectionList\nitems:\n" + item("a")},
+		{name: "what is wrong with an item of a list", content: "# a comment\n---\napiVersion: v1\nkind: List\nitems:\n" + item("a") + item("b") + "    limits: {}\n",
+			invalid: []string{"f.yaml:16: spec.limits: unknown field: the CustomResourceDefinition does not have it; did you mean limit?"}},
+		{name: "lists of others", content: "apiVersion: v1\nkind: List\nitems: [{kind: Namespace}, 3, {kind: List, items: x}]\nitems: []\n"},
 		{name: "the kind of another group", content: "apiVersion: example.com/v1\nkind: CatalogSelection\nspec: 3\n"},
 		{name: "another version", content: "apiVersion: catalog.winnow.dev/v1\nkind: CatalogSelection\n",
 			invalid: []string{"f.yaml:1: apiVersion: catalog.winnow.dev/v1 is not known: use catalog.winnow.dev/v1alpha1"}},
 		{name: "no YAML in the second document", content: one("a") + "---\na: [\n",
 			invalid: []string{"f.yaml:6: reading YAML: did not find expected node content"}},
 		{name: "no mapping", content: "- a\n",
-			invalid: []string{"f.yaml:1: reading YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type v1.TypeMeta"}},
+			invalid: []string{"f.yaml:1: reading YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}"}},
 		{name: "a line that ends no document", content: one("a") + "--- b\n", invalid: []string{"f.yaml: invalid Yaml document separator: b"}},
 		{name: "a key twice", content: "# a comment\n---\n" + head + "metadata: {name: a}\nspec:\n  suspend: true\n  suspend: true\n",
 			invalid: []string{`f.yaml:8: reading YAML: key "suspend" already set in map`}},

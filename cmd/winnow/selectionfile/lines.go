@@ -25,6 +25,18 @@ func newLines(document []byte, before int) lines {
 	return lines{root: root.Content[0], before: before}
 }
 
+// item returns the lines of an item of a list.
+func (l lines) item(i int) lines {
+	if l.root != nil {
+		for _, step := range []string{"items", fmt.Sprintf("[%d]", i)} {
+			if l.root, _, _ = descend(l.root, step); l.root == nil {
+				break
+			}
+		}
+	}
+	return l
+}
+
 // of returns the line of a field, or of the nearest one around it; 0 when none is known.
 func (l lines) of(field string) int {
 	if l.root == nil {
@@ -45,9 +57,7 @@ func (l lines) of(field string) int {
 // child, of a mapping that of its key; nil where the path leads nowhere. Keys may have dots: the
 // longest one that fits is meant.
 func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line int) {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
+	node = target(node)
 	switch node.Kind {
 	case yaml.MappingNode:
 		longest := -1
@@ -65,6 +75,14 @@ func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line 
 		}
 	}
 	return child, rest, line
+}
+
+// target is what an alias stands for.
+func target(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
 }
 
 // cutKey returns what follows a key at the beginning of a path, where it stands as .key or [key].

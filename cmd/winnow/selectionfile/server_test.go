@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -155,7 +156,7 @@ func admitted(t *testing.T, document string, answer error) []string {
 		t.Fatal(err)
 	}
 	var named []string
-	for _, v := range admit(t.Context(), object) {
+	for _, v := range admit(t.Context(), &unstructured.Unstructured{Object: object}) {
 		if strings.HasPrefix(v.Message, "unknown field") || !apierrors.IsBadRequest(answer) {
 			named = append(named, v.Field)
 		}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// skipped is a document that is left out, where something else than Flux may apply it.
+type skipped struct {
+	file, content string
+	// number in the file, and why it is left out.
+	number int
+	reason error
+}
+
+// told says so, and what else is said of it.
+func (s skipped) told(more string) string {
+	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
+}
+
+// skipped reports the documents that are left out: they are unknown where the commits differ.
+func (c *gitComparison) skipped(report *diff.Report) {
+	told := map[string]bool{}
+	has := func(all []skipped, document skipped) bool {
+		return slices.ContainsFunc(all, func(s skipped) bool { return s.content == document.content })
+	}
+	for _, document := range c.head.skipped {
+		if has(c.base.skipped, document) {
+			report.Notes = append(report.Notes, document.told(""))
+			continue
+		}
+		told[document.file] = true
+		report.Unknown = append(report.Unknown, document.told(", and differs"))
+	}
+	for _, document := range c.base.skipped {
+		if !told[document.file] && !has(c.head.skipped, document) {
+			report.Unknown = append(report.Unknown, beforePrefix+document.told(""))
+		}
+	}
+}

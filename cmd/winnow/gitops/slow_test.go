@@ -1,0 +1,67 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// A build that takes too long is waited for no more, those after it are not begun, and what they apply is
+// unknown.
+func TestABuildHasATimeLimit(t *testing.T) {
+	if limit := newBuilder().limit; limit != time.Minute {
+		t.Errorf("a build may take %s, want a minute", limit)
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	var builds atomic.Int32
+	slow := &builder{done: map[string]built{}, limit: 50 * time.Millisecond, kustomize: func(filesys.FileSystem, string) (resmap.ResMap, error) {
+		builds.Add(1)
+		<-ended
+		return nil, errors.New("nobody waits for this")
+	}}
+	files := func() *fileSystem { return &fileSystem{} }
+	if _, err := slow.run(t.Context(), files(), root); !errors.Is(err, errSlow) {
+		t.Errorf("the first build ends with %v, want %v", err, errSlow)
+	}
+	if _, err := slow.run(t.Context(), files(), root); err == nil || !strings.Contains(err.Error(), "has not ended") || builds.Load() != 1 {
+		t.Errorf("the second of %d builds ends with %v", builds.Load(), err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	interrupted := &builder{limit: time.Hour, kustomize: slow.kustomize}
+	if _, err := interrupted.run(ctx, files(), root); !errors.Is(err, errSlow) {
+		t.Errorf("what is interrupted ends with %v", err)
+	}
+}
+
+// One that is late by itself, and ends once its files are refused, is not stuck.
+func TestABuildThatIsLateEndsAtItsNextFile(t *testing.T) {
+	late := &builder{limit: 20 * time.Millisecond, kustomize: func(files filesys.FileSystem, _ string) (resmap.ResMap, error) {
+		for {
+			if _, err := files.ReadFile(root + "/x.yaml"); err != nil {
+				return nil, err
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}}
+	commits(t, map[string]string{"x.yaml": "kind: X\n"}, nil)
+	objects, err := Git{}.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer objects.close()
+	files, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := late.run(t.Context(), &fileSystem{tree: files}, root); !errors.Is(err, errSlow) {
+		t.Errorf("it ends with %v, want %v", err, errSlow)
+	}
+}
