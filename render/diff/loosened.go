@@ -72,19 +72,29 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
 }
 
-// unverified are the sources whose signature is no longer asked for.
+// unverified are the sources whose signature is no longer asked for: they stay without, or the edit adds one
+// without in their place.
 func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
+	type key struct {
+		kind, name, path string
+		verified         bool
+	}
+	keys := func(cs *v1alpha1.CatalogSelection) (all []key) {
+		for _, ref := range cs.Spec.Sources {
+			kind, name := guard.SourceKey(cs, ref)
+			all = append(all, key{kind, name.Name, ref.Path, ref.RequireVerified})
+		}
+		return all
+	}
+	before, after := keys(from), keys(to)
+	adds := slices.ContainsFunc(after, func(k key) bool { return !k.verified && !slices.Contains(before, k) })
 	var found []Loosened
-	for _, was := range from.Spec.Sources {
-		kind, name := guard.SourceKey(from, was)
-		for _, is := range to.Spec.Sources {
-			same, other := guard.SourceKey(to, is)
-			if was.RequireVerified && !is.RequireVerified && kind == same && name.Name == other.Name && was.Path == is.Path {
-				found = append(found, Loosened{
-					Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.Name), From: "true", To: "false",
-					Effect: "what nobody has signed is published",
-				})
-			}
+	for _, was := range before {
+		if was.verified && adds && !slices.Contains(after, was) {
+			found = append(found, Loosened{
+				Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.name), From: "true", To: "false",
+				Effect: "what nobody has signed is published",
+			})
 		}
 	}
 	return found

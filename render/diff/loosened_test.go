@@ -86,6 +86,36 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 	}
 }
 
+func TestASignatureIsNoLongerAskedFor(t *testing.T) {
+	selection := func(sources ...v1alpha1.SourceReference) *v1alpha1.CatalogSelection {
+		return &v1alpha1.CatalogSelection{Spec: v1alpha1.CatalogSelectionSpec{Sources: sources}}
+	}
+	a, b := v1alpha1.SourceReference{Name: "a"}, v1alpha1.SourceReference{Name: "b"}
+	signed := func(ref v1alpha1.SourceReference) v1alpha1.SourceReference {
+		ref.RequireVerified = true
+		return ref
+	}
+	for _, test := range []struct {
+		name     string
+		from, to *v1alpha1.CatalogSelection
+		want     int
+	}{
+		{"of the same source", selection(signed(a)), selection(a), 1},
+		{"of one that takes its place", selection(signed(a)), selection(b), 1},
+		{"of one of two", selection(signed(a), signed(b)), selection(a, signed(b)), 1},
+		{"it is", selection(signed(a)), selection(signed(a)), 0},
+		{"a source that takes its place is signed, too", selection(signed(a)), selection(signed(b)), 0},
+		{"the unsigned one was there before", selection(signed(a), b), selection(b), 0},
+		{"an unsigned one comes beside it", selection(signed(a)), selection(signed(a), b), 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if found := diff.Loosen(test.from, test.to, false); len(found) != test.want {
+				t.Errorf("loosened %+v, want %d", found, test.want)
+			}
+		})
+	}
+}
+
 func TestAPatchThatKeptDefinitionsAndGoesIsAFinding(t *testing.T) {
 	source := sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")})
 	before := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) {

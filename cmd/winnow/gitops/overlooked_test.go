@@ -35,6 +35,9 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 	escaped := func(application string) string {
 		return strings.NewReplacer("apiVersion: catalog.winnow", `"api\u0056ersion": "catalog\u002ewinnow`, "v1alpha1\n", "v1alpha1\"\n").Replace(excluding("apps", application))
 	}
+	marked := func(mark string) string {
+		return strings.Replace(excluding("apps", "a"), "metadata: {", "metadata: {annotations: {kustomize.toolkit.fluxcd.io/"+mark+"}, ", 1)
+	}
 	list := "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: fleet, namespace: flux-system}, " +
 		"spec: {url: 'https://git.example.com/org/fleet'}}\n- {apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, " +
 		"metadata: {name: apps, namespace: flux-system}, spec: {path: ./apps, sourceRef: {kind: GitRepository, name: fleet}}}\n"
@@ -71,6 +74,10 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 		{"another repository that is included", plain, []string{"cluster/flux.yaml", fleet("include: [{repository: {name: x}}]")}, "has spec.include, which is not evaluated here"},
 		{"Kustomizations in a list", map[string]string{"cluster/flux.yaml": list, "apps/kustomization.yaml": "resources: [s.yaml]\n", "apps/s.yaml": excluding("x", "a")},
 			[]string{"apps/kustomization.yaml", "namePrefix: p-\nresources: [s.yaml]\n"}, ""},
+		{"a selection that Flux has left alone", with(plain, "apps/selection.yaml", marked("reconcile: Disabled")), []string{"apps/selection.yaml", excluding("apps", "a")},
+			"cluster: the CatalogSelection flux-system/apps is applied again: what the cluster has of it is not in the commit before"},
+		{"a selection that was applied once", with(plain, "apps/selection.yaml", marked("ssa: IfNotPresent")), []string{"apps/selection.yaml", excluding("apps", "a")},
+			"cluster: the CatalogSelection flux-system/apps is applied again"},
 		{"a group in escapes", with(plain, "apps/selection.yaml", escaped("a")), []string{"apps/selection.yaml", escaped("b")}, ""},
 	}
 	for _, test := range tests {

@@ -6,10 +6,15 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // twin is one of the objects of a name.
-type twin struct{ by, digest string }
+type twin struct {
+	by, digest string
+	// alone says that Flux does not update it.
+	alone bool
+}
 
 // twins reports what several Kustomizations apply to one cluster, and not in the same way: which of them
 // wins is known in the cluster only.
@@ -19,6 +24,10 @@ func (r reporter) twins() {
 	maps.Copy(names, newer)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		before, after := older[name], newer[name]
+		alone := func(t twin) bool { return t.alone }
+		if slices.ContainsFunc(before, alone) && len(after) > 0 && !slices.ContainsFunc(after, alone) {
+			r.unknown("the %s is applied again: what the cluster has of it is not in the commit before", name)
+		}
 		if !differ(before) && !differ(after) {
 			continue
 		}
@@ -58,11 +67,17 @@ func twinsOf(w *walk) map[string][]twin {
 			looked := slices.Contains([]string{sourceGroup, kustomizationGroup, v1alpha1.GroupVersion.Group}, o.group())
 			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
-				found[name] = append(found[name], twin{n.label(), o.digest()})
+				found[name] = append(found[name], twin{n.label(), o.digest(), leftAlone(o)})
 			}
 		}
 	}
 	return found
+}
+
+// leftAlone reports whether the annotations of an object have Flux leave it as it is in the cluster.
+func leftAlone(o Object) bool {
+	mode := o.GetAnnotations()[kustomizationGroup+"/ssa"]
+	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
 }
 
 // resumed reports a Kustomization that begins to apply what was committed while it was suspended.
