@@ -17,7 +17,7 @@ func fileOf(application string) string {
 	return path.Join(ApplicationsDir, application+".yaml")
 }
 
-// Same says whether both artifacts have the same object of the named application, without
+// Same reports whether both artifacts have the same object of the named application, without
 // building it: one that patches change in the same way may differ all the same.
 func (r *Result) Same(other *Result, application string) bool {
 	mine, _ := r.Tree.Content(fileOf(application))

@@ -81,7 +81,7 @@ func validatePatches(patches []kustomize.Patch, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// sameSource says whether both name the same directory of the same source.
+// sameSource reports whether both name the same directory of the same source.
 func sameSource(a, b v1alpha1.SourceReference) bool {
 	a.Format, b.Format = "", ""
 	if a.Kind == "" {

@@ -185,8 +185,11 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 	c.Enqueue(ctx, pending...)
 	slices.SortFunc(pending, compareNames)
-	return &HandoverError{fmt.Sprintf("waiting for %s, and %d more, to be evaluated: what one of them selects from now on must not be deleted",
-		pending[0], len(pending)-1)}
+	first := pending[0].String()
+	if more := len(pending) - 1; more > 0 {
+		first += fmt.Sprintf(" and %d more", more)
+	}
+	return &HandoverError{fmt.Sprintf("waiting for %s to be evaluated: what is selected there from now on must not be deleted", first)}
 }
 
 func keysOf(objects map[safeguard.Key]*liveMeta) Keys {

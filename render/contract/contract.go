@@ -141,7 +141,7 @@ func (k kind) read(m v1.Manifest) (Contract, error) {
 	return Contract{Format: k.format, Layer: matching[0], layers: m.Layers}, valid(matching[0])
 }
 
-// CarriedBy says whether source-controller takes the layer of the catalog where the layerSelector of
+// CarriedBy reports whether source-controller takes the layer of the catalog where the layerSelector of
 // an OCIRepository names the media type; empty is no layerSelector. It takes the first layer, or the
 // first one of the media type.
 func (c Contract) CarriedBy(mediaType string) bool {
