@@ -95,7 +95,7 @@ type outcome struct {
 	after time.Duration
 }
 
-// decide is the only place that turns an error into an outcome (DESIGN 8):
+// decide is the only place that turns an error into an outcome:
 //
 //	reason                                        Ready  also         retry
 //	(no error)                                    True                interval

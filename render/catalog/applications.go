@@ -195,7 +195,7 @@ func (a *applications) unique(candidates []candidate) []*Application {
 			continue
 		}
 		if other, taken := first[name]; taken {
-			a.report.add(one.application.Path, one.nameLine, "metadata.name %s is taken by %s", quote(name), other.Path)
+			a.report.addTo(RuleDuplicateName, one.application.Path, one.nameLine, "metadata.name %s is taken by %s", quote(name), other.Path)
 			continue
 		}
 		first[name] = one.application

@@ -122,7 +122,7 @@ func checkSpec(root *yaml.Node, application *Application, found *findings) {
 			continue
 		}
 		if first, twice := lines[version]; twice {
-			found.add(line, "spec.versions has %s twice, first in line %d", quote(version), first)
+			found.addTo(RuleDuplicateVersion, line, "spec.versions has %s twice, first in line %d", quote(version), first)
 			continue
 		}
 		lines[version] = line

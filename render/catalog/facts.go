@@ -61,7 +61,7 @@ func (a *applications) distinctKinds(candidates []candidate) {
 			continue
 		}
 		if other, taken := first[kind]; taken {
-			a.report.add(one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", quote(kind), other.Path)
+			a.report.addTo(RuleDuplicateKind, one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", quote(kind), other.Path)
 			continue
 		}
 		first[kind] = one.application

@@ -81,7 +81,7 @@ func parseList(root *yaml.Node, known names, found *findings) []string {
 		case twice:
 			found.add(element.Line, "applications has %s twice, first in line %d", quote(name), first)
 		case known.complete && !isKnown:
-			found.add(element.Line, "applications has %s, which no application.yaml defines", quote(name))
+			found.addTo(RuleUnknownApplication, element.Line, "applications has %s, which no application.yaml defines", quote(name))
 		default:
 			lines[name] = element.Line
 			list = append(list, shared)

@@ -18,8 +18,26 @@ const (
 	maxListed = 20
 )
 
+// Rule is what a violation breaks.
+type Rule string
+
+// The rules of a catalog.
+const (
+	// RuleFormat stands for all that has no rule of its own.
+	RuleFormat Rule = "format"
+	// RuleDuplicateName: no two applications have one name.
+	RuleDuplicateName Rule = "duplicate name"
+	// RuleDuplicateKind: no two applications of Cozystack have one spec.application.kind.
+	RuleDuplicateKind Rule = "duplicate kind"
+	// RuleDuplicateVersion: no application lists a version twice.
+	RuleDuplicateVersion Rule = "duplicate version"
+	// RuleUnknownApplication: a list names applications that exist.
+	RuleUnknownApplication Rule = "unknown application"
+)
+
 // Violation is one thing that is wrong with a catalog.
 type Violation struct {
+	Rule Rule
 	// Path of the file or directory, as the file system that was loaded has it; "." is its root.
 	Path string
 	// Line in the file, from 1; 0 when it is unknown.
@@ -73,8 +91,17 @@ type report struct {
 }
 
 func (r *report) add(path string, line int, format string, args ...any) {
+	r.addTo(RuleFormat, path, line, format, args...)
+}
+
+// addTo adds a violation of a rule of its own.
+func (r *report) addTo(rule Rule, path string, line int, format string, args ...any) {
+	r.keep(Violation{Rule: rule, Path: path, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+func (r *report) keep(violation Violation) {
 	r.total++
-	r.kept = append(r.kept, Violation{Path: path, Line: line, Message: fmt.Sprintf(format, args...)})
+	r.kept = append(r.kept, violation)
 	if len(r.kept) >= 2*maxViolations {
 		r.trim()
 	}
@@ -82,7 +109,7 @@ func (r *report) add(path string, line int, format string, args ...any) {
 
 func (r *report) merge(found findings) {
 	for _, violation := range found.kept {
-		r.add(violation.Path, violation.Line, "%s", violation.Message)
+		r.keep(violation)
 	}
 	r.total += found.omitted
 }
@@ -111,11 +138,16 @@ type findings struct {
 }
 
 func (f *findings) add(line int, format string, args ...any) {
+	f.addTo(RuleFormat, line, format, args...)
+}
+
+// addTo adds a violation of a rule of its own.
+func (f *findings) addTo(rule Rule, line int, format string, args ...any) {
 	if len(f.kept) == maxFileViolations {
 		f.omitted++
 		return
 	}
-	f.kept = append(f.kept, Violation{Path: f.path, Line: line, Message: fmt.Sprintf(format, args...)})
+	f.kept = append(f.kept, Violation{Rule: rule, Path: f.path, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // quote returns text of the catalog for a message, shortened when it is long.

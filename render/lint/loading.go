@@ -2,7 +2,6 @@ package lint
 
 import (
 	"path"
-	"regexp"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -27,14 +26,6 @@ func loadingRules() []Rule {
 	}
 }
 
-// Messages of package catalog that have a rule of their own; everything else is its format.
-var (
-	duplicateMessage = regexp.MustCompile(`^metadata\.name ".*" is taken by `)
-	unknownMessage   = regexp.MustCompile(`^applications has ".*", which no application\.yaml defines$`)
-	kindMessage      = regexp.MustCompile(`^spec\.application\.kind ".*" is taken by `)
-	versionsMessage  = regexp.MustCompile(`^spec\.versions has ".*" twice, `)
-)
-
 // violations turns what makes a catalog invalid into findings.
 func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
 	if invalid == nil {
@@ -56,15 +47,16 @@ func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
 	return found
 }
 
+// violated maps a violation to its rule.
 func violated(v catalog.Violation, d *definition) string {
 	switch {
-	case duplicateMessage.MatchString(v.Message):
+	case v.Rule == catalog.RuleDuplicateName:
 		return duplicateRule
-	case unknownMessage.MatchString(v.Message):
+	case v.Rule == catalog.RuleUnknownApplication:
 		return unknownRule
-	case kindMessage.MatchString(v.Message):
+	case v.Rule == catalog.RuleDuplicateKind:
 		return kindRule
-	case d.group == kkpGroup && versionsMessage.MatchString(v.Message):
+	case v.Rule == catalog.RuleDuplicateVersion && d.group == kkpGroup:
 		return versionsRule
 	}
 	return formatRule
