@@ -67,7 +67,7 @@ func pulledDefinitionsError(where string, err error) error {
 }
 
 // checkObjects checks what was built, and warns of what the set has no definition for. A
-// *render.Error has all that is wrong.
+// *findingError has all that is wrong.
 func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.Writer) error {
 	result, err := set.Check(ctx, stream)
 	if err != nil {
@@ -81,10 +81,7 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 		warnUnchecked(stderr, kind, result.Unchecked[kind])
 	}
 	if len(result.Findings) > 0 {
-		return &render.Error{
-			Reason: v1alpha1.InvalidCatalogReason,
-			Err:    fmt.Errorf("checking against --crds: %w", findingsError(result.Findings)),
-		}
+		return &findingError{fmt.Errorf("checking against --crds: %w", findingsError(result.Findings))}
 	}
 	return nil
 }

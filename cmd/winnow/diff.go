@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -122,7 +120,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		}
 	}
 	if len(found) > 0 {
-		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(strings.Join(found, "; "))}
+		return &findingError{errors.New(strings.Join(found, "; "))}
 	}
 	return nil
 }

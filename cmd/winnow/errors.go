@@ -7,8 +7,24 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
+
+// findingError says that a command has read its input and found something wrong with it, by a check of its
+// own. What the renderer refuses is a *render.Error, with a reason of the API.
+type findingError struct{ err error }
+
+func (e *findingError) Error() string { return e.err.Error() }
+
+func (e *findingError) Unwrap() error { return e.err }
+
+// isFinding reports whether the input is wrong, and not its reading.
+func isFinding(err error) bool {
+	var refused *render.Error
+	var found *findingError
+	return errors.As(err, &refused) || errors.As(err, &found)
+}
 
 // maxViolations of a selection are printed: its lists may have thousands.
 const maxViolations = 100

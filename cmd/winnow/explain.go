@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -81,7 +80,7 @@ func unknownApplication(name string, result selection.Result) error {
 	if near := spelling.Nearest(name, known); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
 	}
-	return &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
+	return &findingError{err}
 }
 
 // explanation is what explain prints.

@@ -10,8 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -69,7 +67,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) e
 	}
 	fails := func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn.value)) }
 	if slices.ContainsFunc(report.Findings, fails) {
-		return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New(report.summary())}
+		return &findingError{errors.New(report.summary())}
 	}
 	fmt.Fprintln(out.notes, report.summary())
 	return nil
@@ -107,8 +105,7 @@ func (r *lintReport) fail(failures []error, out streams) error {
 		fmt.Fprintln(out.notes, r.summary())
 	}
 	finding := func(err error) int {
-		var refused *render.Error
-		if errors.As(err, &refused) {
+		if isFinding(err) {
 			return 0
 		}
 		return 1

@@ -4,16 +4,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
-
-	"github.com/winnow-dev/winnow/render"
 )
 
-// Exit codes. See also render.Error, which makes the difference between the latter two.
+// Exit codes. isFinding makes the difference between the latter two.
 const (
 	exitOK       = 0
 	exitFindings = 1 // the input is readable, but there is something wrong with it
@@ -34,11 +31,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err == nil {
 		return exitOK
 	}
-	var finding *render.Error
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(stderr, "winnow: interrupted")
-	case errors.As(err, &finding):
+	case isFinding(err):
 		printError(stderr, err)
 		return exitFindings
 	default:

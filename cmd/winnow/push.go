@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	ociregistry "oras.land/oras-go/v2/registry"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -161,7 +159,7 @@ func reportLint(dir string, result lint.Result, out streams) error {
 		return nil
 	}
 	report.table(out.stderr)
-	return &render.Error{Reason: v1alpha1.InvalidCatalogReason, Err: errors.New("not pushed: " + report.summary())}
+	return &findingError{errors.New("not pushed: " + report.summary())}
 }
 
 func tellPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
