@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // attempt is one reconciliation, and what it finds out on the way.
@@ -39,14 +38,7 @@ func (n *unmatchedNames) condition() *metav1.Condition {
 	if len(n.unmatched) == 0 {
 		return nil
 	}
-	var parts []string
-	for _, u := range n.unmatched[:min(len(n.unmatched), listed)] {
-		parts = append(parts, u.String())
-	}
-	message := "nothing in the catalogs matches " + strings.Join(parts, ", ")
-	if more := len(n.unmatched) - listed; more > 0 {
-		message += fmt.Sprintf(" and %d more", more)
-	}
+	message := "nothing in the catalogs matches " + excerpt.List(n.unmatched, listed, render.Unmatched.String)
 	return &metav1.Condition{
 		Status: metav1.ConditionTrue, Reason: v1alpha1.NoMatchReason, Message: bounds.Truncate(message, bounds.ConditionMessage),
 	}

@@ -34,15 +34,7 @@ func there(known []string) string {
 	if len(known) == 0 {
 		return "the catalogs have none"
 	}
-	var listed []string
-	for _, one := range known[:min(len(known), maxKnown)] {
-		listed = append(listed, excerpt.Quoted(one))
-	}
-	list := "the catalogs have " + strings.Join(listed, ", ")
-	if more := len(known) - len(listed); more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
+	return "the catalogs have " + excerpt.List(known, maxKnown, excerpt.Quoted)
 }
 
 // choices returns what a mention could name, sorted, and which of that may be meant. Of a label whose

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 const (
@@ -138,17 +140,7 @@ func code(text string) string {
 	return quotes + text + quotes
 }
 
-func codes(texts []string) string {
-	var all []string
-	for _, text := range texts[:min(len(texts), maxNames)] {
-		all = append(all, shortCode(text))
-	}
-	list := strings.Join(all, ", ")
-	if more := len(texts) - maxNames; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return list
-}
+func codes(texts []string) string { return excerpt.List(texts, maxNames, shortCode) }
 
 // fence makes a block of a text, which cannot end it.
 func fence(language, text string) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // openDefinitions reads the CustomResourceDefinitions of --crds: of a directory, a file or an artifact
@@ -87,12 +88,8 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 }
 
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
-	more := ""
-	if len(names) > maxNames {
-		more = fmt.Sprintf(" and %d more", len(names)-maxNames)
-	}
-	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s%s\n", plain(kind),
-		plain(strings.Join(names[:min(len(names), maxNames)], ", ")), more)
+	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plain(kind),
+		plain(excerpt.Names(names, maxNames)))
 }
 
 // findingsError is printed with a finding a line.

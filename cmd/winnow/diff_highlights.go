@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // highlights are what a reviewer has to see, in lines.
@@ -43,11 +43,7 @@ func highlights(s *diff.Selection) []string {
 		if len(found) == 0 {
 			continue
 		}
-		line := kind.label + ": " + strings.Join(found[:min(len(found), maxNames)], ", ")
-		if more := len(found) - maxNames; more > 0 {
-			line += fmt.Sprintf(" and %d more", more)
-		}
-		lines = append(lines, line)
+		lines = append(lines, kind.label+": "+excerpt.Names(found, maxNames))
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // settingsLine says what is replaced in a live definition, by paths and without values.
@@ -14,16 +15,12 @@ func settingsLine(s diff.Settings) string {
 	if f := s.DefaultVersion; f != nil {
 		parts = append(parts, "defaultVersion "+fromTo(*f))
 	}
-	switch paths := s.ValuesPaths[:min(len(s.ValuesPaths), maxNames)]; {
+	switch {
 	case !s.DefaultValues:
-	case len(paths) == 0:
+	case len(s.ValuesPaths) == 0:
 		parts = append(parts, "default values differ, where cannot be told")
 	default:
-		text := "default values differ in " + strings.Join(paths, ", ")
-		if more := len(s.ValuesPaths) - len(paths); more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		parts = append(parts, text)
+		parts = append(parts, "default values differ in "+excerpt.Names(s.ValuesPaths, maxNames))
 	}
 	return s.Application + ": " + strings.Join(parts, "; ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // What is said of a change whose parts reach the cluster one after the other: a spec and its catalogs,
@@ -71,10 +72,7 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 	}
 	var lines []string
 	for _, g := range order {
-		list := strings.Join(names[g][:min(len(names[g]), maxNames)], ", ")
-		if more := len(names[g]) - maxNames; more > 0 {
-			list += fmt.Sprintf(" and %d more", more)
-		}
+		list := excerpt.Names(names[g], maxNames)
 		way := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(g.to)
 		switch {
 		case g.unprotected:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // What the formats for people say in the same words.
@@ -173,14 +174,7 @@ func versionsOfWhole(a diff.Application, most int) []diff.Version {
 	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
 		return a.Versions
 	}
-	var names []string
-	for _, v := range a.Versions[:min(len(a.Versions), most)] {
-		names = append(names, v.Version)
-	}
-	line := strings.Join(names, ", ")
-	if more := len(a.Versions) - most; more > 0 {
-		line += fmt.Sprintf(" and %d more", more)
-	}
+	line := excerpt.List(a.Versions, most, func(v diff.Version) string { return v.Version })
 	return []diff.Version{{Version: line, Change: a.Change}}
 }
 

@@ -3,7 +3,8 @@ package diff
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Condition is something that a report may be asked for.
@@ -63,11 +64,7 @@ func (r *Report) Trips(names []string) []string {
 		if len(found) == 0 {
 			continue
 		}
-		message := condition.Name + ": " + strings.Join(found[:min(len(found), listed)], ", ")
-		if more := len(found) - listed; more > 0 {
-			message += fmt.Sprintf(" and %d more", more)
-		}
-		messages = append(messages, message)
+		messages = append(messages, condition.Name+": "+excerpt.Names(found, listed))
 	}
 	return messages
 }

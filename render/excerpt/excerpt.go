@@ -1,9 +1,10 @@
-// Package excerpt cuts text of catalogs and specs that messages repeat: it may be anybody's, and messages
-// end up in conditions. It must not know what the text is about.
+// Package excerpt cuts text and lists of catalogs and specs that messages repeat: they may be anybody's, and
+// messages end up in conditions. It must not know what they are about.
 package excerpt
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -26,4 +27,22 @@ func To(text string, limit int) string {
 		cut--
 	}
 	return text[:cut] + "..."
+}
+
+// List returns the first values, at most so many, and how many more there are.
+func List[T any](values []T, most int, text func(T) string) string {
+	var listed []string
+	for _, value := range values[:min(len(values), most)] {
+		listed = append(listed, text(value))
+	}
+	list := strings.Join(listed, ", ")
+	if more := len(values) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
+// Names is List of texts as they are.
+func Names(names []string, most int) string {
+	return List(names, most, func(name string) string { return name })
 }

@@ -19,3 +19,16 @@ func TestATextIsCutAtTheBoundaryOfARune(t *testing.T) {
 		}
 	}
 }
+
+func TestAListIsCut(t *testing.T) {
+	for _, test := range []struct{ name, got, want string }{
+		{"all fit", Names([]string{"a", "b"}, 2), "a, b"},
+		{"the others are counted", Names([]string{"a", "b", "c", "d"}, 2), "a, b and 2 more"},
+		{"each is shown as asked for", List([]int{1, 2}, 1, func(n int) string { return strings.Repeat("x", n) }), "x and 1 more"},
+		{"nothing is nothing", Names(nil, 2), ""},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -42,7 +41,7 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 
 // Describe says what changes, and why an application is gone.
 func Describe(c safeguard.Change, decided selection.Result) string {
-	versions := some(c.Versions)
+	versions := excerpt.Names(c.Versions, maxVersions)
 	switch c.Reason {
 	case v1alpha1.RemovalReason:
 		by := ""
@@ -79,12 +78,4 @@ func WhyGone(key safeguard.Key, decided selection.Result) string {
 		}
 	}
 	return "no source has it"
-}
-
-// some lists the first strings, and how many more there are.
-func some(list []string) string {
-	if more := len(list) - maxVersions; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:maxVersions], ", "), more)
-	}
-	return strings.Join(list, ", ")
 }

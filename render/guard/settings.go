@@ -93,14 +93,7 @@ func (r Replaced) String() string {
 	if len(r.Paths) == 0 {
 		return strings.Join(append(parts, "its default values differ, where cannot be told"), "; ")
 	}
-	var listed []string
-	for _, path := range r.Paths[:min(len(r.Paths), maxPaths)] {
-		listed = append(listed, excerpt.Of(path))
-	}
-	text := "its default values differ in " + strings.Join(listed, ", ")
-	if more := len(r.Paths) - maxPaths; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
+	text := "its default values differ in " + excerpt.List(r.Paths, maxPaths, excerpt.Of)
 	return strings.Join(append(parts, text), "; ")
 }
 

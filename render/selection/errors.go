@@ -62,12 +62,5 @@ func (e *ExpressionError) Error() string {
 
 // some lists the first of many values.
 func some(values []string) string {
-	var listed []string
-	for _, value := range values[:min(len(values), maxListed)] {
-		listed = append(listed, excerpt.Of(value))
-	}
-	if more := len(values) - len(listed); more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(listed, ", "), more)
-	}
-	return strings.Join(listed, ", ")
+	return excerpt.List(values, maxListed, excerpt.Of)
 }

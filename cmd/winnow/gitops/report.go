@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maxListed bounds the names in a note.
@@ -69,16 +71,7 @@ func (r reporter) list(what string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	r.note("%s: %s", what, enumerate(names))
-}
-
-// enumerate returns the first names, and how many more there are.
-func enumerate(names []string) string {
-	shown := strings.Join(names[:min(len(names), maxListed)], ", ")
-	if more := len(names) - maxListed; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	return shown
+	r.note("%s: %s", what, excerpt.Names(names, maxListed))
 }
 
 // listed is the name of a node in lists, empty for a directory that no Kustomization applies.
@@ -134,7 +127,7 @@ func (r reporter) remotes(before, after *node) {
 		n = before
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(older.names), newer.names...))))
-	list := enumerate(names)
+	list := excerpt.Names(names, maxListed)
 	if older.state == newer.state {
 		r.note("%s has what is not in this repository, and nothing is fetched; it is the same in both commits: %s", n.label(), list)
 		return
