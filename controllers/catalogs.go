@@ -32,7 +32,7 @@ type Catalogs struct {
 	loads      loads
 	// judgements of manifests, see contracts.go.
 	judgements *lru.Cache[string, judgement]
-	setbacks   *lru.Cache[string, setback]
+	failedFetches   *lru.Cache[string, failedFetch]
 
 	mu    sync.Mutex
 	size  int64
@@ -51,7 +51,7 @@ func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *Regis
 	)}
 	evicted := func(_ string, old *catalog.Catalog) { c.size -= old.Size() }
 	c.judgements, _ = lru.New[string, judgement](maxJudged)
-	c.setbacks, _ = lru.New[string, setback](maxSetbacks)
+	c.failedFetches, _ = lru.New[string, failedFetch](maxFailedFetches)
 	// The number of entries is bounded only against catalogs without any bytes.
 	c.cache, _ = simplelru.NewLRU(1024, evicted)
 	return c
@@ -63,8 +63,8 @@ const archiveFile = "source.tar.gz"
 // so that nobody gets at the content of a source by knowing its digest alone.
 func (c *Catalogs) load(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
 	digest, fetch := source.artifact.Digest, c.download
-	if source.carrier != nil && source.carrier.Layer != nil {
-		digest, fetch = source.carrier.Layer.Digest.String(), c.loadLayer
+	if source.catalogLocation != nil && source.catalogLocation.Layer != nil {
+		digest, fetch = source.catalogLocation.Layer.Digest.String(), c.loadLayer
 	}
 	key := fmt.Sprintf("%s %s %q", digest, source.artifact.URL, source.path)
 	if cached, ok := c.get(key); ok {

@@ -97,7 +97,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	again, err := r.Cluster.Attend(ctx, cs, around)
+	again, err := r.Cluster.SyncMarks(ctx, cs, around)
 	return ctrl.Result{RequeueAfter: again}, err
 }
 
@@ -110,7 +110,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 	around, attended := r.Cluster.Observe(ctx, cs)
 	if attended == nil {
 		err = r.yield(ctx, before, cs, around, err)
-		again, attended = r.Cluster.Attend(ctx, cs, around)
+		again, attended = r.Cluster.SyncMarks(ctx, cs, around)
 	}
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.

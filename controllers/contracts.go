@@ -19,17 +19,17 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// carrier says where the catalog of an OCIRepository is, as its manifest has it. It is true for ever
+// catalogLocation says where the catalog of an OCIRepository is, as its manifest has it. It is true for ever
 // of one artifact, which digests name.
-type carrier struct {
+type catalogLocation struct {
 	// Layer is to be fetched from the registry. Nil: source-controller took the right layer, and the
 	// artifact of the OCIRepository is the catalog.
 	Layer *v1.Descriptor `json:"layer,omitempty"`
 }
 
-// judgement is a carrier, or why there is none.
+// judgement is the location of a catalog, or why there is none.
 type judgement struct {
-	carrier  *carrier
+	catalogLocation  *catalogLocation
 	violated error
 }
 
@@ -47,18 +47,18 @@ func (s observedSource) judgementKey() string {
 	return fmt.Sprintf("%s %s %s %s %t", s.name, s.artifact.Revision, s.artifact.Digest, s.artifact.URL, s.mustVerify)
 }
 
-// carrierOf returns where the catalog of a source with a contract is. The manifest is fetched once.
-func (c *Catalogs) carrierOf(ctx context.Context, source observedSource) (*carrier, error) {
+// catalogLocationOf returns where the catalog of a source with a contract is. The manifest is fetched once.
+func (c *Catalogs) catalogLocationOf(ctx context.Context, source observedSource) (*catalogLocation, error) {
 	key := source.judgementKey()
 	if known, ok := c.judgements.Get(key); ok {
-		return known.carrier, known.violated
+		return known.catalogLocation, known.violated
 	}
 	found, err, _ := c.flights.Do("manifest "+key, func() (any, error) {
 		found, err := c.judge(ctx, source)
 		if err != nil && reasonOf(err) != v1alpha1.ContractViolatedReason {
 			return nil, err // may be another the next time
 		}
-		j := judgement{carrier: found, violated: err}
+		j := judgement{catalogLocation: found, violated: err}
 		c.judgements.Add(key, j)
 		return j, nil
 	})
@@ -66,11 +66,11 @@ func (c *Catalogs) carrierOf(ctx context.Context, source observedSource) (*carri
 		return nil, err
 	}
 	j := found.(judgement)
-	return j.carrier, j.violated
+	return j.catalogLocation, j.violated
 }
 
 // judge fetches the manifest of the artifact, by the digest in its revision, and reads it.
-func (c *Catalogs) judge(ctx context.Context, source observedSource) (*carrier, error) {
+func (c *Catalogs) judge(ctx context.Context, source observedSource) (*catalogLocation, error) {
 	manifest := digest.Digest(guard.Checksum(source.artifact.Revision))
 	where := fmt.Sprintf("source %s: manifest %s of %s", source.name, manifest, source.repository.Spec.URL)
 	violated := func(err error) error {
@@ -111,37 +111,37 @@ func (s observedSource) copied() bool {
 
 // carry compares the artifact with the layer of the catalog. What source-controller extracted cannot be
 // compared, what it copied can.
-func (s observedSource) carry(found contract.Contract) (*carrier, error) {
+func (s observedSource) carry(found contract.Contract) (*catalogLocation, error) {
 	mediaType := ""
 	if selector := s.repository.Status.ObservedLayerSelector; selector != nil {
 		mediaType = selector.MediaType
 	}
 	switch {
 	case !found.CarriedBy(mediaType), s.mustVerify && !s.copied():
-		return &carrier{Layer: &found.Layer}, nil
+		return &catalogLocation{Layer: &found.Layer}, nil
 	case !s.copied():
-		return &carrier{}, nil
+		return &catalogLocation{}, nil
 	}
 	artifact := digest.Digest(s.artifact.Digest)
 	switch {
 	case artifact.Validate() == nil && artifact.Algorithm() != found.Layer.Digest.Algorithm():
-		return &carrier{Layer: &found.Layer}, nil // source-controller runs with another --artifact-digest-algo
+		return &catalogLocation{Layer: &found.Layer}, nil // source-controller runs with another --artifact-digest-algo
 	case artifact != found.Layer.Digest:
 		return nil, fmt.Errorf("the layer with the catalog is %s, but the OCIRepository, which copies it, has %s",
 			found.Layer.Digest, artifact)
 	}
-	return &carrier{}, nil
+	return &catalogLocation{}, nil
 }
 
-// setback is how a registry kept somebody waiting for nothing.
-type setback struct {
+// failedFetch is the error of a registry that was slow to fail. It is returned to all who ask until it expires.
+type failedFetch struct {
 	err   error
 	until time.Time
 }
 
-// maxSetbacks bounds their number, and slow says what is waiting.
+// maxFailedFetches bounds their number. What fails within slow is not kept.
 const (
-	maxSetbacks = 1024
+	maxFailedFetches = 1024
 	slow        = time.Second
 )
 
@@ -150,13 +150,13 @@ const (
 // selections of one source do not wait for it in turns while all others wait for them.
 func (c *Catalogs) withRegistry(ctx context.Context, source observedSource, do func(context.Context, *connection) error) error {
 	key := fmt.Sprintf("%s %d", source.name, source.repository.Generation)
-	if last, ok := c.setbacks.Get(key); ok && time.Now().Before(last.until) {
+	if last, ok := c.failedFetches.Get(key); ok && time.Now().Before(last.until) {
 		return last.err
 	}
 	start := time.Now()
 	err := c.ask(ctx, source, do)
 	if took := time.Since(start); err != nil && took > slow && ctx.Err() == nil {
-		c.setbacks.Add(key, setback{err: err, until: time.Now().Add(took)})
+		c.failedFetches.Add(key, failedFetch{err: err, until: time.Now().Add(took)})
 	}
 	return err
 }
@@ -178,7 +178,7 @@ func (c *Catalogs) ask(ctx context.Context, source observedSource, do func(conte
 
 // loadLayer loads the catalog from a layer in the registry, which source-controller passed over.
 func (c *Catalogs) loadLayer(ctx context.Context, source observedSource) (*catalog.Catalog, error) {
-	layer := *source.carrier.Layer
+	layer := *source.catalogLocation.Layer
 	return c.loads.layer(ctx, source, layer.Size, func() ([]byte, error) { return c.fetchLayer(ctx, source, layer) })
 }
 
@@ -200,7 +200,7 @@ func (c *Catalogs) fetchLayer(ctx context.Context, source observedSource, layer 
 
 // locate finds out where the catalog of a source is, in the registry if it has to.
 func (r *CatalogSelectionReconciler) locate(ctx context.Context, s *observedSource) (err error) {
-	if !s.hasContract() || s.carrier != nil && s.carrier.Layer == nil {
+	if !s.hasContract() || s.catalogLocation != nil && s.catalogLocation.Layer == nil {
 		return nil
 	}
 	if s.repository == nil { // it is from the record of a publication
@@ -210,8 +210,8 @@ func (r *CatalogSelectionReconciler) locate(ctx context.Context, s *observedSour
 		}
 		s.repository, _ = source.(*sourcev1.OCIRepository)
 	}
-	if s.carrier == nil {
-		s.carrier, err = r.Catalogs.carrierOf(ctx, *s)
+	if s.catalogLocation == nil {
+		s.catalogLocation, err = r.Catalogs.catalogLocationOf(ctx, *s)
 	}
 	return err
 }
@@ -236,7 +236,7 @@ func (r *CatalogSelectionReconciler) recall(cs *v1alpha1.CatalogSelection, obser
 		}
 		// What was extracted while nobody asked for a signature is not enough for one.
 		if last.Carriers[i].Layer != nil || !s.mustVerify || s.copied() {
-			r.Catalogs.judgements.Add(s.judgementKey(), judgement{carrier: last.Carriers[i]})
+			r.Catalogs.judgements.Add(s.judgementKey(), judgement{catalogLocation: last.Carriers[i]})
 		}
 	}
 }

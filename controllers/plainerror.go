@@ -83,7 +83,7 @@ func (c *connection) describe(response *errcode.ErrorResponse) string {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return text + c.refusal()
 	case http.StatusTooManyRequests:
-		return text + "; the registry has too much to do"
+		return text + "; the registry is rate-limiting requests"
 	}
 	return text
 }

@@ -159,7 +159,7 @@ func (r *CatalogSelectionReconciler) push(cs *v1alpha1.CatalogSelection) *metav1
 		return known // there is nothing to push, until it is rendered again
 	}
 	job := r.pushJob(cs)
-	result, done := r.Pushes.want(key, job)
+	result, done := r.Pushes.enqueue(key, job)
 	var conflict *tagConflict
 	var held *pushHeld
 	switch {

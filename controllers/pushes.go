@@ -71,8 +71,8 @@ type pushResult struct {
 	err error
 }
 
-// want has the job done, unless it is, and returns its last result, if there is one.
-func (p *Pushes) want(key types.NamespacedName, job pushJob) (pushResult, bool) {
+// enqueue queues the job, unless it is done or queued, and returns its last result, if there is one.
+func (p *Pushes) enqueue(key types.NamespacedName, job pushJob) (pushResult, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last, ok := p.jobs[key]; ok && reflect.DeepEqual(last, job) {

@@ -31,7 +31,7 @@ func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
 		{"no rights", status(http.StatusUnauthorized), "401 Unauthorized; no credentials were sent"},
 		{"forbidden", status(http.StatusForbidden), "403 Forbidden"},
 		{"no such place", status(http.StatusNotFound), "404 Not Found"},
-		{"too much to do", status(http.StatusTooManyRequests), "429 Too Many Requests; the registry has too much to do"},
+		{"rate limiting", status(http.StatusTooManyRequests), "429 Too Many Requests; the registry is rate-limiting requests"},
 		{"a registry that fails", status(http.StatusInternalServerError), "500 Internal Server Error"},
 		{"an upload that breaks off", at("/blobs/", breakOff), "the config: "},
 		{"a manifest that breaks off", at("/manifests/sha256", breakOff), "the manifest: "},

@@ -74,7 +74,7 @@ func (p publishedRecord) sources(cs *v1alpha1.CatalogSelection) ([]observedSourc
 			format: p.Spec.Sources[i].Format, artifact: meta.Artifact{Revision: s.Revision, Digest: s.Digest, URL: p.URLs[i]},
 		}
 		if len(p.Carriers) == n {
-			observed[i].carrier = p.Carriers[i]
+			observed[i].catalogLocation = p.Carriers[i]
 		}
 	}
 	return observed, nil

@@ -30,7 +30,7 @@ type publishedRecord struct {
 	URLs []string `json:"urls,omitempty"`
 	// Carriers say where the catalogs of the sources were, in the same order; nil where the content
 	// alone decided.
-	Carriers []*carrier `json:"carriers,omitempty"`
+	Carriers []*catalogLocation `json:"carriers,omitempty"`
 	// Definitions in the artifact.
 	Definitions []safeguard.Definition `json:"definitions"`
 	// Sources are what selection reads of them; nil where that is too large.
@@ -84,9 +84,9 @@ func newRecord(cs *v1alpha1.CatalogSelection, p *proposal) publishedRecord {
 	}
 	for _, s := range p.observed {
 		r.URLs = append(r.URLs, s.artifact.URL)
-		r.Carriers = append(r.Carriers, s.carrier)
+		r.Carriers = append(r.Carriers, s.catalogLocation)
 	}
-	if !slices.ContainsFunc(r.Carriers, func(c *carrier) bool { return c != nil }) {
+	if !slices.ContainsFunc(r.Carriers, func(c *catalogLocation) bool { return c != nil }) {
 		r.Carriers = nil
 	}
 	r.PassedOver = passedOver(cs, p)

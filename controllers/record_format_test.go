@@ -214,7 +214,7 @@ func TestWhichRecordIsRead(t *testing.T) {
 // would misread it.
 func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	content, err := json.Marshal(publishedRecord{
-		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Carriers: []*carrier{{}}, Sources: []guard.RecordedSource{{}},
+		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Carriers: []*catalogLocation{{}}, Sources: []guard.RecordedSource{{}},
 		PassedOver: []string{"p"}, Revisions: []string{"r"},
 	})
 	if err != nil {

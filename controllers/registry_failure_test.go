@@ -57,7 +57,7 @@ func TestARegistryThatFails(t *testing.T) {
 		{"it never answers", manifest, func(*front) func(http.ResponseWriter, *http.Request) bool { return hang }, []string{"deadline exceeded"}},
 		{"401", manifest, answer(status(http.StatusUnauthorized)), []string{"401 Unauthorized; no credentials were sent"}},
 		{"404", manifest, answer(status(http.StatusNotFound)), []string{"not found"}},
-		{"429", manifest, answer(status(http.StatusTooManyRequests)), []string{"429 Too Many Requests; the registry has too much to do"}},
+		{"429", manifest, answer(status(http.StatusTooManyRequests)), []string{"429 Too Many Requests; the registry is rate-limiting requests"}},
 		{"500", manifest, answer(status(http.StatusInternalServerError)), []string{"500 Internal Server Error"}},
 		{"a manifest that breaks off", manifest, answer(partOf), nil},
 		{"a manifest that is another", manifest, answer(changed([]byte(`{"schemaVersion": 2}`))), []string{"mismatch"}},
@@ -118,17 +118,17 @@ func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
 	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason {
 		t.Fatalf("Reconcile() = %v", err)
 	}
-	setbacks := e.reconciler.Catalogs.setbacks
-	keys := setbacks.Keys()
+	failedFetches := e.reconciler.Catalogs.failedFetches
+	keys := failedFetches.Keys()
 	if len(keys) != 1 {
-		t.Fatalf("setbacks of %q", keys)
+		t.Fatalf("failedFetches of %q", keys)
 	}
-	last, _ := setbacks.Get(keys[0])
+	last, _ := failedFetches.Get(keys[0])
 	if wait := time.Until(last.until); wait > time.Minute {
 		t.Errorf("it is left alone for %s", wait)
 	}
 	last.until = time.Now().Add(time.Hour) // the test may be slow, too
-	setbacks.Add(keys[0], last)
+	failedFetches.Add(keys[0], last)
 	front.taken()
 	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(err.Error(), "deadline exceeded") {
 		t.Errorf("Reconcile() = %v", err)
@@ -137,7 +137,7 @@ func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
 
 	// An edit of the OCIRepository may help at once, and so does time.
 	last.until = time.Now()
-	setbacks.Add(keys[0], last)
+	failedFetches.Add(keys[0], last)
 	front.does(nil)
 	e.publish("kkp")
 }

@@ -67,9 +67,9 @@ func (r *CatalogSelectionReconciler) readinessOf(ctx context.Context, cs *v1alph
 		}
 		return c
 	}
-	said := readinessIn(source)
+	ready := readinessIn(source)
 	return metav1.Condition{
-		Status: said.status, Reason: said.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, said.message),
+		Status: ready.status, Reason: ready.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, ready.message),
 	}
 }
 
@@ -82,17 +82,17 @@ type readiness struct {
 // readinessIn returns what a source says. One that has an artifact and says nothing is ready: only the
 // controllers of Flux have to set the condition.
 func readinessIn(source fluxSource) readiness {
-	said, published := conditions.Get(source, meta.ReadyCondition), hasArtifact(source)
+	ready, published := conditions.Get(source, meta.ReadyCondition), hasArtifact(source)
 	switch {
-	case published && (said == nil || said.Status == metav1.ConditionTrue):
+	case published && (ready == nil || ready.Status == metav1.ConditionTrue):
 		return readiness{metav1.ConditionTrue, v1alpha1.SucceededReason, ""}
-	case said == nil:
+	case ready == nil:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "Flux has not looked at it yet"}
-	case said.Status == metav1.ConditionTrue:
+	case ready.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	message := withoutSecrets(strings.TrimSpace(said.Message)) // whoever reads the selection may not read the source
-	return readiness{said.Status, said.Reason, bounds.Truncate(cmp.Or(message, said.Reason), maxQuotedMessage)}
+	message := withoutSecrets(strings.TrimSpace(ready.Message)) // whoever reads the selection may not read the source
+	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
 }
 
 // readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way.

@@ -40,8 +40,8 @@ type observedSource struct {
 	artifact meta.Artifact
 	// repository is the source itself, if it is an OCIRepository.
 	repository *sourcev1.OCIRepository
-	// carrier is what is known of its manifest already, or nil.
-	carrier *carrier
+	// catalogLocation is what is known of its manifest already, or nil.
+	catalogLocation *catalogLocation
 	// mustVerify says that a signature is required, and verified what is known of it.
 	mustVerify bool
 	verified   verification

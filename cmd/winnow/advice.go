@@ -56,7 +56,7 @@ func adviceOnResponse(repository *remote.Repository, status int) string {
 	case status == http.StatusBadRequest && repository.PlainHTTP:
 		return "a registry with TLS needs no --plain-http"
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
-		return "the registry fails or has too much to do: try again later"
+		return "the registry fails or is rate-limiting requests: try again later"
 	}
 	return ""
 }

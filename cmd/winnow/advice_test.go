@@ -31,8 +31,8 @@ func TestAdvise(t *testing.T) {
 		{"no rights", status(403), false, "; the account that docker login example.com stored has no right to do this in org/catalog"},
 		{"a registry with TLS", status(400), true, "; a registry with TLS needs no --plain-http"},
 		{"a request that is wrong otherwise", status(400), false, ""},
-		{"too much to do", status(429), false, "; the registry fails or has too much to do: try again later"},
-		{"a broken registry", status(503), false, "; the registry fails or has too much to do: try again later"},
+		{"rate limiting", status(429), false, "; the registry fails or is rate-limiting requests: try again later"},
+		{"a broken registry", status(503), false, "; the registry fails or is rate-limiting requests: try again later"},
 		{"anything else", failure, true, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -272,7 +272,7 @@ func (s placedSource) reference() (reference, error) {
 		return found, errors.New(found.unknown)
 	}
 	if s.Kind != sourcev1.OCIRepositoryKind {
-		return found, fmt.Errorf("the catalog of a %s cannot be had here", s.Kind)
+		return found, fmt.Errorf("the catalog of a %s is not supported with --git", s.Kind)
 	}
 	var repository struct {
 		Spec repositorySpec `json:"spec"`

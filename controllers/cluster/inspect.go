@@ -52,14 +52,14 @@ func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*
 		return nil, fmt.Errorf("looking for Kustomizations: %w", err)
 	}
 	published, _ := c.Published(cs)
-	live, err := c.liveDefinitions(ctx, cs, c.kindsToAttend(cs, published), false)
+	live, err := c.liveDefinitions(ctx, cs, c.kindsToMark(cs, published), false)
 	return &Surroundings{Consumers: consumed, live: live}, err
 }
 
-// Attend does what is due on the cluster for what is published, whether or not there was anything
+// SyncMarks does what is due on the cluster for what is published, whether or not there was anything
 // new to publish, and writes what it found into the status. around is what Observe returned. again is
 // when to come back at the latest; zero is none. An error is worth another try.
-func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (again time.Duration, err error) {
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (again time.Duration, err error) {
 	consumed, live := around.Consumers, around.live
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	cs.Status.Consumers = consumed.Statuses()
@@ -98,9 +98,9 @@ func (c *Cluster) Attend(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 	return again, nil
 }
 
-// kindsToAttend returns the kinds of what is published, and those of what was before: the last
+// kindsToMark returns the kinds of what is published, and those of what was before: the last
 // definition of a kind may have left the artifact with a mark.
-func (c *Cluster) kindsToAttend(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
+func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
 	gvks := guard.Kinds(published)
 	for _, gvk := range c.Kinds.Asked(client.ObjectKeyFromObject(cs)) {
 		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
