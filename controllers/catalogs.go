@@ -31,8 +31,8 @@ type Catalogs struct {
 	budget     int64
 	loads      loads
 	// judgements of manifests, see contracts.go.
-	judgements *lru.Cache[string, judgement]
-	failedFetches   *lru.Cache[string, failedFetch]
+	judgements    *lru.Cache[string, judgement]
+	failedFetches *lru.Cache[string, failedFetch]
 
 	mu    sync.Mutex
 	size  int64

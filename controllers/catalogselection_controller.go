@@ -133,7 +133,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 	return result, err
 }
 
-// conflictDelay is the time after which an object that somebody else changed in the meantime
+// conflictDelay is the time after which an object that another client changed in the meantime
 // is looked at again.
 const conflictDelay = 200 * time.Millisecond
 

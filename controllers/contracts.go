@@ -29,8 +29,8 @@ type catalogLocation struct {
 
 // judgement is the location of a catalog, or why there is none.
 type judgement struct {
-	catalogLocation  *catalogLocation
-	violated error
+	catalogLocation *catalogLocation
+	violated        error
 }
 
 // maxJudged bounds the number of judgements that are kept.
@@ -142,7 +142,7 @@ type failedFetch struct {
 // maxFailedFetches bounds their number. What fails within slow is not kept.
 const (
 	maxFailedFetches = 1024
-	slow        = time.Second
+	slow             = time.Second
 )
 
 // withRegistry does something with the repository of the source, as its OCIRepository reaches it. A

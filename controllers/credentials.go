@@ -105,7 +105,7 @@ func (r *Registries) pullSecrets(ctx context.Context, a access, repository name.
 var ecr = regexp.MustCompile(`^(public\.ecr\.aws|[0-9]+\.dkr[.-]ecr(-fips)?\.[a-z0-9-]+\.` +
 	`(amazonaws\.com(\.cn)?|amazonaws\.eu|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov|on\.aws))$`)
 
-// exposed says how the credentials of the controller's pod in a cloud would reach somebody else than
+// exposed says how the credentials of the controller's pod in a cloud would reach another party than
 // that cloud: whoever writes the object chooses the proxy, and with it who answers for the host,
 // unless TLS with an authority of the machine says otherwise. Of a ServiceAccount, the credentials are
 // those of the namespace.

@@ -147,7 +147,7 @@ func TestAForeignExternalArtifactIsNeverTouched(t *testing.T) {
 	e.source(applications(t, "argocd"))
 	e.selection("kkp")
 	foreign := e.foreignArtifact("kkp")
-	cs := e.suffer(trouble{retry: never, message: []string{e.namespace + "/kkp", "somebody else"}}, stalled("NameConflict"))
+	cs := e.suffer(trouble{retry: never, message: []string{e.namespace + "/kkp", "another owner"}}, stalled("NameConflict"))
 	if cs.Status.Artifact != nil || len(e.archiveFiles()) > 0 {
 		t.Error("something was published")
 	}

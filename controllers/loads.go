@@ -27,7 +27,7 @@ const (
 )
 
 // loads shares out the memory for loading. Who has to wait comes in its turn. The parts are asked for
-// in the order of the fields, so that nobody waits for somebody who waits.
+// in the order of the fields, so that no two loads wait for each other.
 type loads struct {
 	layers, parsing *semaphore.Weighted
 }

@@ -97,7 +97,7 @@ func (r *CatalogSelectionReconciler) announce(ctx context.Context, cs *v1alpha1.
 	return nil
 }
 
-// externalArtifact gets the ExternalArtifact of the selection's name; one of somebody else is
+// externalArtifact gets the ExternalArtifact of the selection's name; one of another owner is
 // an error with the reason NameConflict.
 func (r *CatalogSelectionReconciler) externalArtifact(ctx context.Context, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
 	existing := &sourcev1.ExternalArtifact{}
@@ -106,7 +106,7 @@ func (r *CatalogSelectionReconciler) externalArtifact(ctx context.Context, cs *v
 	}
 	if !metav1.IsControlledBy(existing, cs) {
 		return nil, fail(v1alpha1.NameConflictReason, fmt.Errorf(
-			"the ExternalArtifact %s/%s exists and belongs to somebody else; rename this CatalogSelection, "+
+			"the ExternalArtifact %s/%s exists and belongs to another owner; rename this CatalogSelection, "+
 				"or delete the ExternalArtifact if nothing needs it", existing.Namespace, existing.Name))
 	}
 	return existing, nil

@@ -65,7 +65,7 @@ func (job pushJob) pack() (registry.Artifact, error) {
 	})
 }
 
-// tagConflict says that a tag is somebody else's.
+// tagConflict says that a tag names an artifact that this selection has not pushed.
 type tagConflict struct {
 	// what the tag names.
 	what string

@@ -56,7 +56,7 @@ const (
 const maxRevisions = 100
 
 // Bounds of a record in bytes: as it is stored, before base64 makes it a third longer (the CRD
-// has a maxLength of 256 KiB), and as it is unpacked, because the status may be anybody's.
+// has a maxLength of 256 KiB), and as it is unpacked, because the status is untrusted.
 const (
 	maxRecord         = 192 << 10
 	maxUnpackedRecord = 64 << 20

@@ -21,7 +21,7 @@ import (
 // ReadArtifact reads the definitions of an artifact that was rendered once, sorted by name. Their sources
 // are not in it.
 //
-// The artifact may be anybody's, so its documents are read as those of a catalog, with the same bounds.
+// The artifact is untrusted, so its documents are read as those of a catalog, with the same bounds.
 // And kustomize fetches what a kustomization.yaml names: only inline patches are taken from that, and
 // kustomize builds what Winnow writes for these.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {

@@ -78,7 +78,7 @@ const (
 	// SourcesUnsettledReason: an edit of the spec takes something away, and Flux may not have seen yet
 	// the sources that were edited with it.
 	SourcesUnsettledReason = "SourcesUnsettled"
-	// NameConflictReason: an ExternalArtifact of this name exists and belongs to somebody else.
+	// NameConflictReason: an ExternalArtifact of this name exists and belongs to another owner.
 	NameConflictReason = "NameConflict"
 	// StorageFailedReason: the archive or the ExternalArtifact could not be written.
 	StorageFailedReason = "StorageFailed"

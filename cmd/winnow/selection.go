@@ -74,7 +74,7 @@ func pick(found []*selectionfile.Selection, name string) (*selectionfile.Selecti
 
 func readFile(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
 	if file == "-" {
-		// Nothing else ends the wait for somebody who types.
+		// Nothing else ends the wait for input from a terminal.
 		return await(ctx, func() ([]byte, error) { return readBounded(label(file), stdin) })
 	}
 	f, err := os.Open(file)

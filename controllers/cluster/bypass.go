@@ -22,10 +22,10 @@ const maxBypassed = 100
 //	label   mark                               who            what
 //	yes     none                               the holder     sets it, by server-side apply
 //	yes     ours                               the holder     removes it, with bypass: Ignore
-//	yes     somebody's                                        nothing
+//	yes     not of Winnow                                     nothing
 //	no      ours                               whoever acts   removes it, by server-side apply
 //	no      ours, set by the admission policy  whoever acts   removes it, by a patch of what was read
-//	no      somebody's                                        nothing
+//	no      not of Winnow                                     nothing
 //
 // The holder is the selection whose Kustomization is in the owner labels, or that has reserved what
 // nobody has applied. It returns the names of the bypassed definitions that the selection holds. An

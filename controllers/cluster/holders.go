@@ -110,7 +110,7 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Key
 }
 
 // owners returns who holds, of the wanted keys, those that live and have the owner labels of a
-// Kustomization of somebody else; and which have those of a Kustomization of cs.
+// Kustomization of another owner; and which have those of a Kustomization of cs.
 // What cs serves needs no look at the inventory.
 func (c *Cluster) owners(ctx context.Context, wanted, served Keys, live []*liveMeta, consumed Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine Keys, err error) {

@@ -37,7 +37,7 @@ func ownsAnyMark(object client.Object) bool {
 	return owns(object, reconcileAnnotation) || owns(object, pruneAnnotation)
 }
 
-// markTries bounds how often a mark is tried again that somebody else's write came before.
+// markTries bounds how often a mark is tried again after a conflicting write.
 const markTries = 3
 
 // mark changes the marks of a definition and reports whether they are as change makes them. Nothing

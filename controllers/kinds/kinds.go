@@ -75,7 +75,7 @@ type Kind struct {
 // Index is the field of client.MatchingFields that Kind.Index fills.
 const Index = ".index"
 
-// watch is a kind that somebody asked for.
+// watch is a kind that was asked for.
 type watch struct {
 	Kind
 

@@ -196,7 +196,7 @@ func describe(layers []v1.Descriptor) string {
 	return strings.Join(parts, ", ")
 }
 
-// brief quotes a text of somebody else's and cuts it.
+// brief quotes an untrusted text and cuts it.
 func brief(text string) string {
 	const limit = 128
 	if len(text) > limit {

@@ -1,4 +1,4 @@
-// Package excerpt cuts text and lists of catalogs and specs that messages repeat: they may be anybody's, and
+// Package excerpt cuts text and lists of catalogs and specs that messages repeat: they are untrusted, and
 // messages end up in conditions. It must not know what they are about.
 package excerpt
 

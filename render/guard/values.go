@@ -15,7 +15,7 @@ const maxValues = 100_000
 var errValues = errors.New("they are no mapping of plain values")
 
 // parseValues reads default values as the transformations do, by YAML 1.2: y is a name there, not
-// true. They are anybody's: the parser may panic, and aliases may be many.
+// true. They are untrusted: the parser may panic, and aliases may be many.
 func parseValues(text string) (values map[string]any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -21,7 +21,7 @@ type directives map[int][]string
 // reportLine adds a finding in a line of a file.
 type reportLine func(line int, format string, args ...any)
 
-// maxDirectives are read of a file, which may be anybody's.
+// maxDirectives are read of a file, which is untrusted.
 const maxDirectives = 100
 
 // ignoredIn reads the comments

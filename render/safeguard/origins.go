@@ -55,7 +55,7 @@ func (o Origins) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText is part of encoding.TextUnmarshaler. The text may be anybody's.
+// UnmarshalText is part of encoding.TextUnmarshaler. The text is untrusted.
 func (o *Origins) UnmarshalText(text []byte) error {
 	if len(text) == 0 || text[0] < '0'+shortOrigin || text[0] > '9' {
 		return errOrigins

@@ -93,7 +93,7 @@ func excluded(names []string) rule {
 	})}
 }
 
-// system refuses what KKP itself would fight over, unless somebody asks for it by name.
+// system refuses what KKP itself would fight over, unless the selection names it.
 func system(names []string) rule {
 	listed := set(names)
 	return rule{id: RuleSystem, refuse: sure(func(decision *Decision) string {

@@ -11,12 +11,12 @@ import (
 const (
 	// maxSuggestions of names are offered.
 	maxSuggestions = 3
-	// maxName bounds, in bytes, the names for which another is looked for: names may be anybody's,
+	// maxName bounds, in bytes, the names for which another is looked for: names are untrusted,
 	// and the time grows with the square of their length.
 	maxName = 128
 )
 
-// Nearest returns the names that somebody may have meant, the likeliest first.
+// Nearest returns the names that may be meant, the likeliest first.
 func Nearest(name string, known []string) []string {
 	type candidate struct {
 		name     string

@@ -40,7 +40,7 @@ func freeAddresses(n int) ([]string, error) {
 	return addresses, nil
 }
 
-// lostPort reports whether a process ended because somebody else took its port.
+// lostPort reports whether a process ended because another process took its port.
 func lostPort(log []byte) bool {
 	return strings.Contains(string(log), "address already in use")
 }

@@ -28,7 +28,7 @@ type Process struct {
 	logPath string
 	cmd     *exec.Cmd
 
-	ending atomic.Bool   // somebody asked for the end
+	ending atomic.Bool   // the end was asked for
 	exited chan struct{} // closed when it has ended
 	err    error         // how it ended; read only after exited is closed
 }

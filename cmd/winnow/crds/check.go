@@ -136,7 +136,7 @@ const unknownField = "unknown field: the CustomResourceDefinition does not have 
 // maxAdvised bounds the unknown fields for which one that may be meant is looked for.
 const maxAdvised = 20
 
-// check does not let the libraries panic: definitions and objects are somebody's files.
+// check does not let the libraries panic: definitions and objects are untrusted.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
 	defer func() {
 		if p := recover(); p != nil {

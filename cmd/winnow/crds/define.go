@@ -75,7 +75,7 @@ func (s *Set) define(file string, crd *apiextensionsv1.CustomResourceDefinition)
 	return nil
 }
 
-// compile does not let the libraries panic: the definition is somebody's file.
+// compile does not let the libraries panic: the definition is untrusted.
 func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (compiled *version, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -54,7 +54,7 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 	return strings.TrimSpace(string(out)), head, nil
 }
 
-// commit resolves a revision, which may be anybody's text.
+// commit resolves a revision, which is untrusted text.
 func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || revision != oneLine(revision) || strings.ContainsAny(revision, " :") {
 		return "", fmt.Errorf("%q is not a revision of Git", revision)

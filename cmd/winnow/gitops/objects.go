@@ -95,7 +95,7 @@ func readBlob(out *bufio.Reader, file blob) ([]byte, error) {
 	return content[:file.size], err
 }
 
-// oneLine makes a text of anybody one line without control characters.
+// oneLine makes an untrusted text one line without control characters.
 func oneLine(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
