@@ -49,7 +49,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	if len(directories) == 0 {
-		a.report.add(".", 0, "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root")
+		a.report.add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root")
 	}
 	candidates, err := a.candidates(ctx, directories)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *applications) children(directory string) ([]string, error) {
 		case entry.IsDir():
 			found = append(found, name)
 		case entry.Type()&fs.ModeSymlink != 0:
-			a.report.add(name, 0, "is a symbolic link, which a catalog cannot hold")
+			a.report.add(name, "is a symbolic link, which a catalog cannot hold")
 		}
 	}
 	slices.Sort(found)

@@ -68,11 +68,11 @@ func (l *ledger) keep(bytes int) bool {
 // check reports what is over the bounds of a catalog.
 func (l *ledger) check(r *report) {
 	if aliased := l.aliased.Load(); aliased > maxCatalogAliased {
-		r.add(".", 0, "has aliases that expand to %d nodes in all files together, more than %d: write out less with aliases",
+		r.add(".", "has aliases that expand to %d nodes in all files together, more than %d: write out less with aliases",
 			aliased, maxCatalogAliased)
 	}
 	if kept := l.kept.Load(); kept > maxKept {
-		r.add(".", 0, "takes about %d bytes of memory for metadata, named lists, versions and labels, more than %d: remove what no selection needs",
+		r.add(".", "takes about %d bytes of memory for metadata, named lists, versions and labels, more than %d: remove what no selection needs",
 			kept, maxKept)
 	}
 }

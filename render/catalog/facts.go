@@ -81,7 +81,7 @@ func (a *applications) fewKinds(candidates []candidate) {
 		}
 		seen[group] = true
 		if len(seen) > maxKinds {
-			a.report.add(one.application.Path, 0, "has the API group %s, which makes %d kinds of definitions: a catalog has at most %d",
+			a.report.add(one.application.Path, "has the API group %s, which makes %d kinds of definitions: a catalog has at most %d",
 				quote(group), len(seen), maxKinds)
 		}
 	}

@@ -90,8 +90,9 @@ type report struct {
 	total int
 }
 
-func (r *report) add(path string, line int, format string, args ...any) {
-	r.addTo(RuleFormat, path, line, format, args...)
+// add adds a violation of the format by a whole file or directory.
+func (r *report) add(path, format string, args ...any) {
+	r.addTo(RuleFormat, path, 0, format, args...)
 }
 
 // addTo adds a violation of a rule of its own.
