@@ -89,6 +89,9 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	return e, e.restart(ctx, stack.ControllerOptions{})
 }
 
+// buildFlags of the controllers: with the race detector where there is a C compiler, which it needs.
+var buildFlags []string
+
 // settleDelay is how old an edit that takes something away has to be in these tests: as short as
 // source-controller needs to look at what was applied with it.
 const settleDelay = "--settle-delay=2s"
@@ -101,7 +104,7 @@ func (e *environment) restart(ctx context.Context, options stack.ControllerOptio
 			return fmt.Errorf("stopping the controller: %w", err)
 		}
 	}
-	options.BuildFlags = []string{"-race"}
+	options.BuildFlags = buildFlags
 	options.Args = append([]string{settleDelay}, options.Args...)
 	var err error
 	e.controller, err = e.StartController(ctx, options)

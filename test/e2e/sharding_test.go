@@ -114,7 +114,7 @@ func (s *shards) start(shard string) {
 	s.controllers[shard], err = system.StartController(s.t.Context(), stack.ControllerOptions{
 		Name:        "winnow-" + shard,
 		Args:        []string{"--watch-label-selector=" + shardLabel + "=" + shard, "--enable-leader-election"},
-		BuildFlags:  []string{"-race"},
+		BuildFlags:  buildFlags,
 		StorageAddr: address,
 	})
 	if err != nil {

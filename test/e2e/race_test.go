@@ -1,0 +1,5 @@
+//go:build e2e && cgo
+
+package e2e
+
+func init() { buildFlags = []string{"-race"} }
