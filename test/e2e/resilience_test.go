@@ -125,15 +125,18 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 	})
 }
 
-// The storage is not watched: until the next reconciliation the Kustomization finds nothing to download, and keeps
-// what it applied, although it prunes.
+// The storage is not watched: until the selection is reconciled, which suspending it keeps off here, the Kustomization
+// finds nothing to download, and keeps what it applied, although it prunes.
 func TestALostArchiveDeletesNothingAndComesBack(t *testing.T) {
-	s := newScenario(t, "lost", catalogOf("lost"), nil)
+	s := newScenario(t, "lost", catalogOf("lost"), publishAll)
 	before := s.awaitApplied("lost-a", "lost-b", "lost-c")
 	_, ea, _, err := s.live(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	cs := s.selection.DeepCopy()
+	s.update(cs, func() { cs.Spec.Suspend = true })
+	s.awaitControllerIdle()
 	if err := os.Remove(filepath.Join(system.controller.DataDir, ea.Status.Artifact.Path)); err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +158,13 @@ func TestALostArchiveDeletesNothingAndComesBack(t *testing.T) {
 			t.Errorf("%s was deleted", name)
 		}
 	}
-	s.nudge("archive")
-	if got := s.download(t.Context(), ea.Status.Artifact.URL); got != ea.Status.Artifact.Digest {
-		t.Errorf("%s serves %s, want %s", ea.Status.Artifact.URL, got, ea.Status.Artifact.Digest)
-	}
+	s.update(cs, func() { cs.Spec.Suspend = false })
+	s.await("the archive", func(ctx context.Context) error {
+		if got := s.download(ctx, ea.Status.Artifact.URL); got != ea.Status.Artifact.Digest {
+			return fmt.Errorf("%s serves %s, want %s", ea.Status.Artifact.URL, got, ea.Status.Artifact.Digest)
+		}
+		return nil
+	})
 	s.requestReconciliation()
 	s.awaitApplied("lost-a", "lost-b", "lost-c")
 }
