@@ -132,7 +132,7 @@ func (d *demo) approve(ctx context.Context) error {
 		return err
 	}
 	d.note("%s", ready(cs))
-	d.say("loki is out of the artifact, and kept in the cluster: deletionPolicy: Orphan")
+	d.say("loki left the artifact, and stays in the cluster: deletionPolicy is Orphan")
 	return d.list(ctx, cs)
 }
 
