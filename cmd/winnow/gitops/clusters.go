@@ -155,26 +155,11 @@ func documentsOf(content []byte) []*unstructured.Unstructured {
 			return all
 		}
 		var object map[string]any
-		if yaml.Unmarshal(document, &object) == nil {
-			all = append(all, objectsOf(object)...)
+		if yaml.Unmarshal(document, &object) != nil || object == nil {
+			continue
+		}
+		for _, one := range lists.Objects(object) {
+			all = append(all, &unstructured.Unstructured{Object: one})
 		}
 	}
-}
-
-// objectsOf returns an object, or those of a list.
-func objectsOf(object map[string]any) []*unstructured.Unstructured {
-	items, isList := lists.Items(object)
-	if !isList {
-		if object == nil {
-			return nil
-		}
-		return []*unstructured.Unstructured{{Object: object}}
-	}
-	var all []*unstructured.Unstructured
-	for _, item := range items {
-		if fields, ok := item.(map[string]any); ok {
-			all = append(all, objectsOf(fields)...)
-		}
-	}
-	return all
 }

@@ -59,11 +59,7 @@ func parse(ctx context.Context, file string, document []byte, before int) (found
 
 // mayHaveSelection reports whether an object is a CatalogSelection, or a list with one.
 func mayHaveSelection(object map[string]any) bool {
-	items, isList := lists.Items(object)
-	return isSelection(typeOf(object)) || isList && slices.ContainsFunc(items, func(item any) bool {
-		fields, ok := item.(map[string]any)
-		return ok && mayHaveSelection(fields)
-	})
+	return slices.ContainsFunc(lists.Objects(object), func(one map[string]any) bool { return isSelection(typeOf(one)) })
 }
 
 func typeOf(object map[string]any) metav1.TypeMeta {

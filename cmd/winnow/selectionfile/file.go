@@ -76,26 +76,16 @@ func Names(ctx context.Context, content []byte) []string {
 	var names []string
 	_ = eachDocument(ctx, content, func(document []byte, _ int) {
 		var object map[string]any
-		if yaml.Unmarshal(document, &object) == nil {
-			names = append(names, namesOf(object)...)
+		if yaml.Unmarshal(document, &object) != nil {
+			return
 		}
-	})
-	return names
-}
-
-func namesOf(object map[string]any) (names []string) {
-	if items, isList := lists.Items(object); isList {
-		for _, item := range items {
-			if fields, ok := item.(map[string]any); ok {
-				names = append(names, namesOf(fields)...)
+		for _, one := range lists.Objects(object) {
+			o := unstructured.Unstructured{Object: one}
+			if isSelection(typeOf(one)) && o.GetName() != "" {
+				names = append(names, o.GetName())
 			}
 		}
-		return names
-	}
-	o := unstructured.Unstructured{Object: object}
-	if isSelection(typeOf(object)) && o.GetName() != "" {
-		names = append(names, o.GetName())
-	}
+	})
 	return names
 }
 

@@ -1,0 +1,31 @@
+package lists_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+)
+
+func TestObjectsAreThoseOfLists(t *testing.T) {
+	type object = map[string]any
+	a, b := object{"kind": "A"}, object{"kind": "B"}
+	for _, test := range []struct {
+		name   string
+		object object
+		want   []object
+	}{
+		{"an object", a, []object{a}},
+		{"a list", object{"kind": "List", "items": []any{a, b}}, []object{a, b}},
+		{"a list of a kind", object{"kind": "AList", "items": []any{a}}, []object{a}},
+		{"a list in a list", object{"kind": "List", "items": []any{object{"kind": "List", "items": []any{a}}, b}}, []object{a, b}},
+		{"an empty list", object{"kind": "List", "items": []any{}}, nil},
+		{"items that are no objects", object{"kind": "List", "items": []any{nil, "a", []any{a}}}, nil},
+		{"items of another kind", object{"kind": "Box", "items": []any{a}}, []object{{"kind": "Box", "items": []any{a}}}},
+		{"a list without items", object{"kind": "List"}, []object{{"kind": "List"}}},
+	} {
+		if got := lists.Objects(test.object); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
+}
