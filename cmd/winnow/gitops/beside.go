@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // beside says what is not seen from the paths: files at them are applied by Kustomizations of clusters
@@ -23,9 +24,8 @@ func (c *comparer) beside(options Options) {
 		}
 		slices.Sort(dirs)
 		dirs = slices.Compact(dirs)
-		list := strings.Join(dirs[:min(len(dirs), maxListed)], ", ")
 		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of others apply what is there: "+
-			"pass the directories of clusters instead, or no path at all; there are %s", name, list)
+			"pass the directories of clusters instead, or no path at all; there are %s", name, excerpt.Names(dirs, maxListed))
 		if maps.Equal(c.base.files, c.head.files) {
 			c.out.Notes = append(c.out.Notes, sentence)
 		} else {
@@ -80,5 +80,6 @@ func (c *comparer) elsewhere(options Options) error {
 
 // Mentions reports whether a file may have an object.
 func (f File) Mentions(kind, name string) bool {
-	return wanted{kind: kind, name: types.NamespacedName{Name: name}}.mentioned(f.Content)
+	object := wanted{kind: kind, name: types.NamespacedName{Name: name}}
+	return object.hasKind(f.Content) && object.hasName(f.Content)
 }

@@ -149,17 +149,18 @@ func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 // renames is found where the name of an object is not as it stands in its file.
 var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\$\{`)
 
-// mentioned reports whether a file may have the object.
-func (m wanted) mentioned(content []byte) bool {
-	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind))) &&
-		(bytes.Contains(content, []byte(m.name.Name)) || renames.Match(content))
+// hasKind reports whether a file has the kind of the object.
+func (m wanted) hasKind(content []byte) bool {
+	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind)))
 }
 
-// mayHave reports whether a node that was skipped may have the object: its files have the kind, and the
-// name, or something that makes names.
+// hasName reports whether a file has the name of the object, or something that makes names.
+func (m wanted) hasName(content []byte) bool {
+	return bytes.Contains(content, []byte(m.name.Name)) || renames.Match(content)
+}
+
+// mayHave reports whether a node that was skipped may have the object: its files have the kind, and they or
+// the Kustomization have the name.
 func (n *node) mayHave(m wanted) bool {
-	kind, name := []byte(strings.ToLower(m.kind)), []byte(m.name.Name)
-	return n.closure.has(func(content []byte) bool { return bytes.Contains(bytes.ToLower(content), kind) }) &&
-		(renames.MatchString(n.content()) ||
-			n.closure.has(func(content []byte) bool { return bytes.Contains(content, name) || renames.Match(content) }))
+	return n.closure.has(m.hasKind) && (renames.MatchString(n.content()) || n.closure.has(m.hasName))
 }
