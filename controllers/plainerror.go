@@ -29,8 +29,8 @@ const maxRegistryError = 1 << 10
 var (
 	// queries of URLs carry signatures when a registry redirects to a store of blobs.
 	queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
-	// userinfo of a URL is a name and a password.
-	userinfo = regexp.MustCompile(`([a-z]://)[^\s"'/@]*@`)
+	// userinfo of a URL is a name and a password, which may have an @.
+	userinfo = regexp.MustCompile(`([a-z]://)[^\s"'/]*@`)
 	// errorCode is how the distribution specification writes its codes.
 	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
 )

@@ -131,12 +131,12 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 		{
 			"a source whose message has secrets in URLs, and lines", func(e *environment) {
 				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed",
-					"cannot clone 'https://me:hunter2@git.example.com/a@b': GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
+					"cannot clone 'https://me:hunter2@git.example.com/a@b', nor ssh://me:hunt@hunter2@git.example.com: GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
 			},
 			"False OCIArtifactPullFailed: source OCIRepository catalog: " +
-				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
+				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob  [31m403",
 			"source OCIRepository catalog has no artifact yet: " +
-				"cannot clone 'https://***@git.example.com/a@b': GET https://s3.example.com/blob  [31m403",
+				"cannot clone 'https://***@git.example.com/a@b', nor ssh://***@git.example.com: GET https://s3.example.com/blob  [31m403",
 			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
 		},
 		{
