@@ -7,12 +7,15 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
+// currentRecord is the format of the records that are written.
+const currentRecord = 2
+
 // written is a record as the status has it, nil without one.
 func written(packed []byte) *v1alpha1.WrittenRecord {
 	if packed == nil {
 		return nil
 	}
-	return &v1alpha1.WrittenRecord{Format: recordFormat, Packed: packed}
+	return &v1alpha1.WrittenRecord{Format: currentRecord, Packed: packed}
 }
 
 // forge replaces the record in the status.

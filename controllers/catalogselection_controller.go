@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/artifact/storage"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/jitter"
@@ -18,42 +17,36 @@ import (
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/pushes"
+	"github.com/winnow-dev/winnow/controllers/source"
 )
 
-// CatalogSelectionReconciler reconciles CatalogSelections. All exported fields are required.
+// CatalogSelectionReconciler reconciles CatalogSelections. The zero value is not usable; call New.
 type CatalogSelectionReconciler struct {
 	client.Client
 	record.EventRecorder
 	helper.Metrics
 
-	// ControllerName is the field manager of all writes.
-	ControllerName string
-	// Storage holds the archives that are served.
-	Storage *storage.Storage
-	// Catalogs loads the catalogs of the sources.
-	Catalogs *Catalogs
-	// NoCrossNamespaceRefs refuses sources in other namespaces.
-	NoCrossNamespaceRefs bool
-	// Cluster knows what lives in this cluster.
-	Cluster *cluster.Cluster
-	// Pushes put what is rendered into registries.
-	Pushes *Pushes
-	// SettleDelay is how old an edit has to be that takes something away.
-	SettleDelay time.Duration
+	// apiReader reads past the cache.
+	apiReader    client.Reader
+	fieldManager string
+	sources      *source.Sources
+	artifacts    *artifacts.Artifacts
+	cluster      *cluster.Cluster
+	pushes       *pushes.Pushes
 
-	// APIReader reads past the cache.
-	APIReader client.Reader
-
+	// settleDelay is how old an edit has to be that takes something away.
+	settleDelay time.Duration
 	// publishTimeout is shorter in tests; zero stands for the constant.
 	publishTimeout time.Duration
-	// woken puts selections into the queue.
-	woken chan event.GenericEvent
-	// published has, by types.NamespacedName, what this process published last.
+	// enqueued puts selections into the queue.
+	enqueued chan event.GenericEvent
+	// published maps types.NamespacedName to what this process published last.
 	published sync.Map
 	// edits are those that are not published yet.
 	edits edits
@@ -77,40 +70,39 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case cs.Spec.Suspend:
 		return r.suspended(ctx, cs)
 	}
-	defer r.Cluster.Evaluated(ctx, cs)
+	defer r.cluster.Evaluated(ctx, cs)
 	if err := r.addFinalizer(ctx, cs); err != nil {
 		return quietConflict(err)
 	}
-	found, before := cs.DeepCopy(), cs.DeepCopy()
-	this := &attempt{start: start}
-	err = r.reconcile(ctx, before, cs, this)
-	return r.conclude(ctx, found, before, cs, this, err)
+	a := newAttempt(cs, start)
+	return r.conclude(ctx, a, r.reconcile(ctx, a))
 }
 
 // suspended publishes nothing. Kustomizations go on, so bypassed definitions have to be marked all the
 // same, and moves end.
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
-	r.Pushes.forget(client.ObjectKeyFromObject(cs))
-	r.Cluster.Withdraw(ctx, cs)
+	r.pushes.Forget(client.ObjectKeyFromObject(cs))
+	r.cluster.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-	around, err := r.Cluster.Observe(ctx, cs)
+	around, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	again, err := r.Cluster.SyncMarks(ctx, cs, around)
+	again, err := r.cluster.SyncMarks(ctx, cs, around)
 	return ctrl.Result{RequeueAfter: again}, err
 }
 
 // conclude does what is due on the cluster, whether or not the selection was published, and reports
 // both. err says why it was not.
-func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
-	this *attempt, err error) (ctrl.Result, error) {
+func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, err error) (ctrl.Result, error) {
+	cs := a.selection
 	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // until something better is known
 	var again time.Duration
-	around, attended := r.Cluster.Observe(ctx, cs)
-	if attended == nil {
-		err = r.yield(ctx, before, cs, around, err)
-		again, attended = r.Cluster.SyncMarks(ctx, cs, around)
+	around, unmarked := r.cluster.Observe(ctx, cs)
+	if unmarked == nil {
+		a.around = around
+		err = r.yield(ctx, a, err)
+		again, unmarked = r.cluster.SyncMarks(ctx, cs, around)
 	}
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
@@ -119,16 +111,16 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, found, before
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	if attended == nil {
+	if unmarked == nil {
 		applied = around.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
-	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.intact(cs))
+	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
-	o.names, o.applied, o.pushed, o.sources = this.names, applied, r.push(cs), r.sourceReady(ctx, cs)
+	o.names, o.applied, o.pushed, o.sources = a.names, applied, r.pushes.Sync(cs, a.record), r.sources.Readiness(ctx, cs)
 	o.soon(again)
-	result, err := r.finish(ctx, found, before, cs, o, err)
-	if attended != nil {
-		return ctrl.Result{}, errors.Join(err, attended)
+	result, err := r.finish(ctx, a, o)
+	if unmarked != nil {
+		return ctrl.Result{}, errors.Join(err, unmarked)
 	}
 	return result, err
 }
@@ -164,22 +156,20 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 		return cs, nil
 	}
 	live := &v1alpha1.CatalogSelection{}
-	return live, r.APIReader.Get(ctx, key, live)
+	return live, r.apiReader.Get(ctx, key, live)
 }
 
-// reconcile runs the steps; what they find out goes into the status of cs. before moves on
-// with every status that is written.
-func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *v1alpha1.CatalogSelection, this *attempt) error {
-	served, err := r.keepServing(ctx, cs)
-	if err != nil {
-		return fail(v1alpha1.StorageFailedReason, err)
+// reconcile publishes, and otherwise keeps serving what was published last.
+func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) error {
+	if err := r.keepServing(ctx, a); err != nil {
+		return err
 	}
-	err = r.publishInTime(ctx, before, cs, served, this)
+	err := r.publish(ctx, a)
 	if err != nil && !waits(err) {
-		r.Cluster.Withdraw(ctx, cs)
+		r.cluster.Withdraw(ctx, a.selection)
 	}
-	if err != nil && !served && cs.Status.Artifact != nil && ctx.Err() == nil {
-		if lost := r.rebuild(ctx, before, cs); lost != nil {
+	if err != nil && !a.served && a.selection.Status.Artifact != nil && ctx.Err() == nil {
+		if lost := r.rebuild(ctx, a); lost != nil {
 			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
 		}
 	}
@@ -187,77 +177,81 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, before, cs *
 }
 
 // keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:
-// a catalog that became invalid must not take down what is served. It returns false where
-// there is nothing to serve, or where the archive itself is lost and has to be rendered again.
-func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, cs *v1alpha1.CatalogSelection) (bool, error) {
-	if cs.Status.Artifact == nil {
-		_, err := r.externalArtifact(ctx, cs)
-		return false, client.IgnoreNotFound(err)
+// a catalog that became invalid must not take down what is served. Nothing is served before the first
+// publication, and where the archive itself is lost and has to be rendered again.
+func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt) error {
+	if a.selection.Status.Artifact == nil {
+		_, err := r.artifacts.Find(ctx, a.selection)
+		return client.IgnoreNotFound(err)
 	}
-	if !r.intact(cs) {
-		return false, nil
+	if !r.artifacts.Intact(a.selection) {
+		return nil
 	}
-	r.Storage.SetArtifactURL(cs.Status.Artifact)
-	if err := r.announce(ctx, cs); err != nil {
-		return false, err
-	}
-	return true, nil
+	r.artifacts.Storage.SetArtifactURL(a.selection.Status.Artifact)
+	err := r.artifacts.Announce(ctx, a.selection)
+	a.served = err == nil
+	return err
 }
 
-// finish writes the status, sends events, collects garbage and says when to come back. Events
-// tell what changed since cs was found; before has the status that was written in between.
-func (r *CatalogSelectionReconciler) finish(ctx context.Context, found, before, cs *v1alpha1.CatalogSelection,
-	o outcome, err error) (ctrl.Result, error) {
+// finish writes the status, sends events, collects garbage and says when to come back.
+func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o outcome) (ctrl.Result, error) {
+	cs := a.selection
 	o.report(cs)
 	if requested, ok := meta.ReconcileAnnotationValue(cs.Annotations); ok {
 		cs.Status.SetLastHandledReconcileRequest(requested)
 	}
-	if patchErr := r.patchStatus(ctx, before, cs); patchErr != nil {
-		return quietConflict(patchErr)
+	if err := r.writeStatus(ctx, a); err != nil {
+		return quietConflict(err)
 	}
-	r.sendEvents(found, cs, o)
-	r.tellSourceReady(found, cs)
-	r.tellPushed(found, cs)
-	r.tellSourceChanges(found, cs)
+	news := events{r.EventRecorder, a.found, cs}
+	news.published(o)
+	news.sources()
+	news.pushed()
+	news.sourceChanges(a.sourceChanges)
 	if cs.Status.Artifact != nil {
 		r.collectGarbage(ctx, cs)
 	}
 	if o.retry == backoff {
-		return ctrl.Result{}, err
+		return ctrl.Result{}, o.err
 	}
-	if err != nil {
+	if o.err != nil {
 		ctrl.LoggerFrom(ctx).Info("not published", "reason", o.reason, "message", o.message)
 	}
 	return jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: o.requeueAfter(cs.Spec.Interval)}), nil
 }
 
-// patchStatus writes the whole status in one patch, none if nothing changed. The optimistic
-// lock keeps a decision that was made on an outdated object from being written.
-func (r *CatalogSelectionReconciler) patchStatus(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
-	if equality.Semantic.DeepEqual(before.Status, cs.Status) {
+// writeStatus writes the whole status in one patch, none if nothing changed since it was written last. The
+// optimistic lock keeps a decision that was made on an outdated object from being written.
+func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt) error {
+	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	err := r.Status().Patch(ctx, cs, patch, client.FieldOwner(r.ControllerName))
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
+	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
+	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
+	a.selection.DeepCopyInto(a.written)
 	return nil
 }
 
-func (r *CatalogSelectionReconciler) addFinalizer(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
-	before := cs.DeepCopy()
-	if !controllerutil.AddFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+// lastPublication returns what this process published last for the selection.
+func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
+	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
+	if !ok {
+		return publication{}, false
+	}
+	p := last.(publication)
+	return p, p.uid == cs.UID
+}
+
+// publishedFiles returns where the applications of the artifact come from, as far as this process knows.
+func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
+	last, ok := r.lastPublication(cs)
+	if !ok || last.artifact.Revision != cluster.RevisionOf(cs) {
 		return nil
 	}
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.ControllerName)); err != nil {
-		return fmt.Errorf("adding the finalizer: %w", err)
-	}
-	return nil
+	return last.files
 }
 
 func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {

@@ -13,6 +13,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -70,7 +71,7 @@ func TestARegistryThatWantsAClientCertificate(t *testing.T) {
 			URL: "oci://" + front.Listener.Addr().String() + "/" + e.namespace + "/rendered", CertSecretRef: reference("mine"),
 		}
 	})
-	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(err.Error(), "tls: ") {
+	if _, err := e.tryReconcile("kkp"); failure.ReasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(err.Error(), "tls: ") {
 		t.Errorf("Reconcile() = %v", err)
 	}
 	use("mine")

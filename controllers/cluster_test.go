@@ -49,7 +49,7 @@ func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	config = rest.CopyConfig(config)
 	config.Wrap(c.wire.wrap)
 	options := client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
+	c.reconciler.cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
 }
 
 // restart replaces the reconciler by one that remembers nothing.
@@ -170,7 +170,7 @@ func (c *liveCluster) await(what string, done func() bool) {
 // awaitCaches waits until every kind that is watched is known as the API server has it.
 func (c *liveCluster) awaitCaches() {
 	c.Helper()
-	for gvk, reader := range c.reconciler.Cluster.Kinds.Readers() {
+	for gvk, reader := range c.reconciler.cluster.Kinds.Readers() {
 		c.await("the cache of "+gvk.String(), func() bool {
 			return slices.Equal(c.versions(gvk, reader), c.versions(gvk, apiServer))
 		})

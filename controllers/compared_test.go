@@ -62,7 +62,7 @@ func (e *environment) settled(name string) {
 	e.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		consumed, err := e.reconciler.Cluster.ConsumersOf(e.Context(), e.get("kkp"))
+		consumed, err := e.reconciler.cluster.ConsumersOf(e.Context(), e.get("kkp"))
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestAnEditThatTakesSomethingAwayWaitsForItsSources(t *testing.T) {
 	edit := tierRefs("gold", "standard")
 	t.Run("the catalog follows", func(t *testing.T) {
 		e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
-		e.reconciler.SettleDelay = 30 * time.Second
+		e.reconciler.settleDelay = 30 * time.Second
 		e.edit(edit)
 		cs := e.reconcile("kkp")
 		e.equal("conditions", conditionsOf(cs), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
@@ -111,7 +111,7 @@ func TestAnEditThatTakesSomethingAwayWaitsForItsSources(t *testing.T) {
 	})
 	t.Run("no catalog follows", func(t *testing.T) {
 		e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
-		e.reconciler.SettleDelay = 30 * time.Second
+		e.reconciler.settleDelay = 30 * time.Second
 		e.edit(tierRefs("gold"))
 		result, err := e.tryReconcile("kkp")
 		if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 30*time.Second {
@@ -191,7 +191,7 @@ func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 	frozen := e.get("kkp")
 	e.source(applications(t, "argocd nginx"))
 	newer := e.good()
-	if err := e.reconciler.announce(e.Context(), frozen); !isConflict(err) {
+	if err := e.reconciler.artifacts.Announce(e.Context(), frozen); !isConflict(err) {
 		t.Errorf("announce() = %v", err)
 	}
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)

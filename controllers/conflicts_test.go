@@ -32,7 +32,7 @@ func (c *liveCluster) woken() []string {
 	var names []string
 	for {
 		select {
-		case e := <-c.reconciler.woken:
+		case e := <-c.reconciler.enqueued:
 			if strings.HasPrefix(e.Object.GetNamespace(), c.namespace) {
 				names = append(names, e.Object.GetName())
 			}

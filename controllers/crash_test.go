@@ -168,7 +168,7 @@ func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
 	e.source(applications(t, "nginx"))
 	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Held=True EmptyResult", "Ready=True Succeeded"})
 	e.emptyStorage()
-	e.sources.handle("/"+source.Path, http.NotFound)
+	e.sources.Handle("/"+source.Path, http.NotFound)
 	e.restart()
 	cs := e.reconcile("kkp")
 	e.equal("conditions", conditionsOf(cs), []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"})

@@ -20,7 +20,7 @@ func TestAPublicationThatTakesTooLongEndsAsACondition(t *testing.T) {
 	_, announced := e.publish("kkp")
 	served := e.download(announced)
 	artifact := e.source(applications(t, "argocd nginx"))
-	e.sources.handle("/"+artifact.Path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	e.sources.Handle("/"+artifact.Path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 
 	e.reconciler.publishTimeout = 200 * time.Millisecond
 	// The error is what has the queue come back with backoff. The controller does not stop.

@@ -47,7 +47,7 @@ func TestASelectionThatMovesToAnotherShardTakesItsArchivesAlong(t *testing.T) {
 	}{
 		{"while this controller serves it, they stay", func(*environment) {}, stays, nil, true},
 		{"while nobody can tell, they stay", func(e *environment) {
-			e.reconciler.APIReader = reading(&sourcev1.ExternalArtifact{}, errUnavailable)
+			e.reconciler.artifacts.APIReader = reading(&sourcev1.ExternalArtifact{}, errUnavailable)
 		}, ctrl.Result{}, errUnavailable, true},
 		{"once another one serves it, they go", func(e *environment) {
 			announced := e.announced("kkp")

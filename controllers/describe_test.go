@@ -160,26 +160,10 @@ func TestWhatIsNotedOfAnApplication(t *testing.T) {
 		{Name: "argocd", Source: "catalog", Versions: []string{"1.0.0", "2.0.0", "3.0.0"}, Notes: []string{"also in own"}},
 		{Name: "loki", Source: "own", Versions: []string{"1.0.0"}},
 		{Name: "nginx", Source: "catalog", Versions: []string{"1.0.0"}, Notes: []string{
-			"deprecated: " + strings.Repeat("use something else ", 20)[:maxNote-len("deprecated: ")-3] + "...",
+			"deprecated: " + strings.Repeat("use something else ", 20)[:240-len("deprecated: ")-3] + "...",
 			"without 6 of 7 versions: 0.1.0, 0.2.0, 0.3.0, 0.4.0, 0.5.0, ...",
 		}},
 	})
-}
-
-func TestTheRevisionOfTheFirstSourceIsShort(t *testing.T) {
-	sum := strings.Repeat("0123456789", 4)
-	for _, test := range []struct{ kind, revision, want string }{
-		{"OCIRepository", "v1.2.0@sha256:" + sum, "v1.2.0"},
-		{"OCIRepository", "sha256:" + sum, "sha256:012345678901"},
-		{"GitRepository", "main@sha1:" + sum, "main@sha1:012345678901"},
-		{"ExternalArtifact", "latest@sha256:" + sum, "latest@sha256:012345678901"},
-		{"Bucket", "sha256:" + sum, "sha256:012345678901"},
-		{"Bucket", "x", "x"},
-	} {
-		if got := sourceRevision(v1alpha1.SourceStatus{Kind: test.kind, Revision: test.revision}); got != test.want {
-			t.Errorf("of %s %s it is %q, want %q", test.kind, test.revision, got, test.want)
-		}
-	}
 }
 
 func TestKubectlPrintsWhatMattersInColumns(t *testing.T) {

@@ -1,8 +1,8 @@
-// Package controllers reconciles CatalogSelections: it observes their sources, fetches and
-// renders the catalogs, publishes the ExternalArtifact, reports, and collects garbage.
-//
-// On the cluster it looks at live definitions and at the Kustomizations that apply the artifact,
-// and sets two marks on definitions; see marks.go.
+// Package controllers reconciles CatalogSelections: it runs the steps from a spec to an ExternalArtifact in
+// order (steps.go), and reports. What a step does stands in a package of its own, in the order of the flow:
+// source observes, fetches and parses; the cluster package compares with what lives there; record keeps what
+// was published; artifacts serves it; listing and holds put it into the status; pushes sends it elsewhere.
+// None of these imports this package.
 //
 // It must not know how a catalog becomes an artifact (package render), and it never applies
 // the applications. Conditions, events and retries are decided in outcome.go and nowhere else.

@@ -110,11 +110,11 @@ func TestDriftIsRepaired(t *testing.T) {
 			e.selection("kkp")
 			cs, announced := e.publish("kkp")
 			damage.do(e)
-			e.sources.downloads()
+			e.sources.Downloads()
 			repaired, again := e.publish("kkp")
 			e.equal("the ExternalArtifact", essence(again), essence(announced))
 			e.equal("history", repaired.Status.History, cs.Status.History)
-			if e.sources.downloads() != 0 {
+			if e.sources.Downloads() != 0 {
 				t.Error("the catalog was downloaded, though it is known")
 			}
 		})

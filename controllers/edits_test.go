@@ -12,7 +12,7 @@ import (
 func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	const before = "argocd:gold nginx:silver"
 	e, good := publishGuarded(t, before, tierRefs("gold", "silver"))
-	e.reconciler.SettleDelay = 30 * time.Second
+	e.reconciler.settleDelay = 30 * time.Second
 	e.edit(tierRefs("gold"))
 	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Ready=Unknown SourcesUnsettled", "Reconciling=True SourcesUnsettled"})
 	e.source(applications(t, "argocd:gold"))

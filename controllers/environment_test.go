@@ -25,8 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
-	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 // environment is a namespace with a reconciler, its storage, a server that serves the storage,
@@ -34,12 +33,13 @@ import (
 type environment struct {
 	*testing.T
 	namespace  string
-	sources    *sourceServer
+	sources    *sourcetest.Server
 	storage    *storage.Storage
 	events     *recorder
 	traffic    *traffic
 	log        *logLines
 	passed     time.Duration
+	pushQueue  workqueue.TypedRateLimitingInterface[ctrl.Request]
 	reconciler *CatalogSelectionReconciler
 }
 
@@ -57,7 +57,7 @@ func newEnvironment(t *testing.T) *environment {
 	e := &environment{
 		T:         t,
 		namespace: namespace.Name,
-		sources:   newSourceServer(t),
+		sources:   sourcetest.NewServer(t),
 		events:    &recorder{},
 		traffic:   &traffic{},
 		log:       &logLines{},
@@ -94,26 +94,22 @@ func removeSelections(t *testing.T, namespace string) {
 // restart replaces the reconciler by one that remembers nothing.
 func (e *environment) restart() {
 	e.Helper()
-	// What fails is tried again when the test says so.
+	e.restartWith(func(*Options) {})
+}
+
+// restartWith restarts with other options than those of most tests.
+func (e *environment) restartWith(edit func(*Options)) {
+	// What fails is retried when the test says so.
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Hour, time.Hour)
-	e.reconciler = &CatalogSelectionReconciler{
-		Client:         e.traffic.client(),
-		EventRecorder:  e.events,
-		ControllerName: "winnow-controller",
-		Storage:        e.storage,
-		Catalogs:       NewCatalogs(64<<20, 0, "", NewRegistries(apiServer, 0)),
-		APIReader:      apiServer,
-		Cluster: &cluster.Cluster{
-			Selections: e.traffic.client(), APIReader: apiServer, Events: e.events,
-			Kinds:     kinds.New(e.Context(), restConfig, cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, apiServer),
-			Accounts:  cluster.NewAccounts(restConfig, client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}, ""),
-			Published: PublishedDefinitions, Rendered: RenderedAsItIs, Now: e.now,
-		},
-		Pushes: NewPushes(NewRegistries(apiServer, 0), limiter, 0),
-		woken:  make(chan event.GenericEvent, 1000),
+	e.pushQueue = workqueue.NewTypedRateLimitingQueue(limiter)
+	options := Options{
+		Name: "winnow-controller", Client: e.traffic.client(), APIReader: apiServer, Secrets: apiServer, Config: restConfig,
+		Recorder: e.events, Storage: e.storage, CatalogCacheBytes: 64 << 20, PushQueue: e.pushQueue, Now: e.now,
+		KindCaches: cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()},
 	}
-	e.reconciler.Cluster.Enqueue, e.reconciler.Cluster.Kinds.Enqueue = e.reconciler.wake, e.reconciler.wake
-	e.reconciler.Pushes.wake = e.reconciler.wake
+	edit(&options)
+	e.reconciler = New(e.Context(), options)
+	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
 }
 
 // now is the clock, which stands still unless the test moves it.
@@ -215,8 +211,8 @@ func (e *environment) context() context.Context {
 // push does the pushes that are due.
 func (e *environment) push() {
 	e.Helper()
-	for e.reconciler.Pushes.queue.Len() > 0 {
-		e.reconciler.Pushes.next(e.context())
+	for e.pushQueue.Len() > 0 {
+		e.reconciler.pushes.Next(e.context())
 	}
 }
 

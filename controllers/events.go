@@ -1,6 +1,10 @@
 package controllers
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -8,73 +12,115 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// sendEvents tells about a new revision, and about a failure or a hold that was not told yet.
+// events are sent of one reconciliation: of what changed between the selection as it was found and as it is.
+type events struct {
+	record.EventRecorder
+	before, after *v1alpha1.CatalogSelection
+}
+
+// published reports a new revision, and a failure or a hold that was not reported before.
 // Notification-controller knows a closed list of kinds, which has ExternalArtifact in it, so
-// what happens to the selection is told of its ExternalArtifact as well.
-func (r *CatalogSelectionReconciler) sendEvents(before, after *v1alpha1.CatalogSelection, o outcome) {
+// what happens to the selection is an event of its ExternalArtifact as well.
+func (e events) published(o outcome) {
 	switch {
 	case o.ready && o.held == nil:
-		if cluster.RevisionOf(before) != cluster.RevisionOf(after) || !conditions.IsTrue(before, meta.ReadyCondition) {
-			r.sendEvent(after, corev1.EventTypeNormal, o)
+		if cluster.RevisionOf(e.before) != cluster.RevisionOf(e.after) || !conditions.IsTrue(e.before, meta.ReadyCondition) {
+			e.send(corev1.EventTypeNormal, o.reason, o.message)
 		}
-	case o.quiet:
-	case told(before, after, o):
+	case o.quiet, e.reported(o):
 	default:
-		r.sendEvent(after, corev1.EventTypeWarning, o)
+		e.send(corev1.EventTypeWarning, o.reason, o.message)
 	}
 }
 
-// tellPushed tells that the artifact is in the registry of spec.push, and once for each reason that it
-// is not.
-func (r *CatalogSelectionReconciler) tellPushed(before, after *v1alpha1.CatalogSelection) {
-	now := conditions.Get(after, v1alpha1.PushedCondition)
-	if now == nil {
-		return
-	}
-	o := outcome{reason: now.Reason, message: now.Message}
-	switch {
-	case now.Status == metav1.ConditionTrue && !equality.Semantic.DeepEqual(before.Status.Push, after.Status.Push):
-		r.sendEvent(after, corev1.EventTypeNormal, o)
-	case now.Status == metav1.ConditionFalse && conditions.GetReason(before, v1alpha1.PushedCondition) != now.Reason:
-		r.sendEvent(after, corev1.EventTypeWarning, o)
-	}
-}
-
-// told reports whether the conditions that report trouble said the same before. The message of what
+// reported reports whether the conditions that report trouble said the same before. The message of what
 // is retried may name ports and temporary files, and differ every time. Of what is held, only the
 // revision and the reasons count, and that nothing is served any more.
-func told(before, after *v1alpha1.CatalogSelection, o outcome) bool {
+func (e events) reported(o outcome) bool {
 	if o.held != nil {
-		return equality.Semantic.DeepEqual(before.Status.Held, after.Status.Held) &&
-			(o.ready || !conditions.IsTrue(before, meta.ReadyCondition))
+		return equality.Semantic.DeepEqual(e.before.Status.Held, e.after.Status.Held) &&
+			(o.ready || !conditions.IsTrue(e.before, meta.ReadyCondition))
 	}
 	for _, t := range []string{meta.ReadyCondition, v1alpha1.HeldCondition} {
-		if conditions.GetReason(before, t) != conditions.GetReason(after, t) {
+		if conditions.GetReason(e.before, t) != conditions.GetReason(e.after, t) {
 			return false
 		}
-		if o.retry != backoff && conditions.GetMessage(before, t) != conditions.GetMessage(after, t) {
+		if o.retry != backoff && conditions.GetMessage(e.before, t) != conditions.GetMessage(e.after, t) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *CatalogSelectionReconciler) sendEvent(cs *v1alpha1.CatalogSelection, eventType string, o outcome) {
-	message := bounds.Truncate(o.message, bounds.EventMessage)
-	r.AnnotatedEventf(cs, eventMetadata(v1alpha1.GroupVersion.Group, cs), eventType, o.reason, "%s", message)
-	if cs.Status.Artifact == nil {
+// sources reports once for each reason that a source fails, and that none does any more, unless the
+// event of Ready does. What is missing while nothing was published is expected: Flux applies a selection
+// before its sources.
+func (e events) sources() {
+	was, now := conditions.Get(e.before, v1alpha1.SourceReadyCondition), conditions.Get(e.after, v1alpha1.SourceReadyCondition)
+	failed := was != nil && was.Status == metav1.ConditionFalse
+	served := conditions.IsTrue(e.before, meta.ReadyCondition) && cluster.RevisionOf(e.before) == cluster.RevisionOf(e.after)
+	switch {
+	case now == nil, now.Reason == v1alpha1.SourceNotReadyReason && e.after.Status.Artifact == nil:
+	case slices.Contains([]string{v1alpha1.AccessDeniedReason, v1alpha1.VerificationFailedReason},
+		conditions.GetReason(e.after, meta.ReadyCondition)): // the event of Ready is about the source
+	case now.Status == metav1.ConditionFalse && (!failed || was.Reason != now.Reason):
+		e.send(corev1.EventTypeWarning, now.Reason, now.Message)
+	case now.Status == metav1.ConditionTrue && failed && served:
+		e.send(corev1.EventTypeNormal, now.Reason, now.Message)
+	}
+}
+
+// pushed reports that the artifact is in the registry of spec.push, and once for each reason that it
+// is not.
+func (e events) pushed() {
+	now := conditions.Get(e.after, v1alpha1.PushedCondition)
+	switch {
+	case now == nil:
+	case now.Status == metav1.ConditionTrue && !equality.Semantic.DeepEqual(e.before.Status.Push, e.after.Status.Push):
+		e.send(corev1.EventTypeNormal, now.Reason, now.Message)
+	case now.Status == metav1.ConditionFalse && conditions.GetReason(e.before, v1alpha1.PushedCondition) != now.Reason:
+		e.send(corev1.EventTypeWarning, now.Reason, now.Message)
+	}
+}
+
+// sourceChanges reports what a publication took from other sources, whatever the safeguard says: what runs
+// is upgraded in place, under a version that stays.
+func (e events) sourceChanges(changes []safeguard.Change) {
+	const listed = 10
+	if len(changes) == 0 {
+		return
+	}
+	var parts []string
+	for _, c := range changes[:min(len(changes), listed)] {
+		parts = append(parts, c.Key.Name+": "+guard.Describe(c, selection.Result{}))
+	}
+	if more := len(changes) - listed; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+strings.Join(parts, "; "))
+}
+
+// send sends an event of the selection, and of its ExternalArtifact once there is one.
+func (e events) send(eventType, reason, message string) {
+	message = bounds.Truncate(message, bounds.EventMessage)
+	e.AnnotatedEventf(e.after, eventMetadata(v1alpha1.GroupVersion.Group, e.after), eventType, reason, "%s", message)
+	if e.after.Status.Artifact == nil {
 		return
 	}
 	artifact := &sourcev1.ExternalArtifact{}
 	artifact.SetGroupVersionKind(sourcev1.GroupVersion.WithKind(sourcev1.ExternalArtifactKind))
-	artifact.Name, artifact.Namespace = cs.Name, cs.Namespace
-	r.AnnotatedEventf(artifact, eventMetadata(sourcev1.GroupVersion.Group, cs), eventType, o.reason, "%s", message)
+	artifact.Name, artifact.Namespace = e.after.Name, e.after.Namespace
+	e.AnnotatedEventf(artifact, eventMetadata(sourcev1.GroupVersion.Group, e.after), eventType, reason, "%s", message)
 }
 
 // eventMetadata names revision and digest under keys of the object's API group, as

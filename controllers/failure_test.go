@@ -187,7 +187,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	cs := e.selection("kkp")
 	o := outcome{reason: v1alpha1.InvalidCatalogReason, message: strings.Repeat("x", bounds.ConditionMessage+1), stalled: true}
 	o.report(cs)
-	e.reconciler.sendEvents(e.get("kkp"), cs, o)
+	events{e.events, e.get("kkp"), cs}.published(o)
 	e.equal("bytes of the condition", len(conditions.GetMessage(cs, meta.ReadyCondition)), bounds.ConditionMessage)
 	e.equal("bytes of the event", len(e.events.message), bounds.EventMessage)
 }

@@ -7,16 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"github.com/opencontainers/go-digest"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,52 +21,17 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// catalogArchive packs files, given as path and content in turn.
-func catalogArchive(t *testing.T, files ...string) []byte {
-	t.Helper()
-	content := tree.New()
-	for pair := range slices.Chunk(files, 2) {
-		if err := content.Add(pair[0], []byte(pair[1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var packed bytes.Buffer
-	if err := archive.Write(&packed, content); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
-}
+func catalogArchive(t *testing.T, files ...string) []byte { return sourcetest.Archive(t, files...) }
 
-// applications packs a catalog of "name:tier:version,version" words.
-func applications(t *testing.T, words string) []byte {
-	t.Helper()
-	var files []string
-	for word := range strings.FieldsSeq(words) {
-		part := strings.Split(word+"::", ":")
-		dir := "applications/" + part[0]
-		files = append(files, dir+"/application.yaml", definition(part[0], part[2]))
-		if part[1] != "" {
-			files = append(files, dir+"/metadata.yaml", "tier: "+part[1]+"\n")
-		}
-	}
-	return catalogArchive(t, files...)
-}
+func applications(t *testing.T, words string) []byte { return sourcetest.Applications(t, words) }
 
-func definition(name, versions string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: %s\nspec:\n  versions:\n", name)
-	for version := range strings.SplitSeq(versions, ",") {
-		if version == "" {
-			version = "1.0.0"
-		}
-		fmt.Fprintf(&b, "  - version: %q\n", version)
-	}
-	return b.String()
-}
+func definition(name, versions string) string { return sourcetest.Definition(name, versions) }
+
+func digestOf(content []byte) string { return sourcetest.Digest(content) }
 
 // hostileArchive packs a single entry as it is.
 func hostileArchive(t *testing.T, header *tar.Header) []byte {
@@ -89,51 +51,6 @@ func hostileArchive(t *testing.T, header *tar.Header) []byte {
 	return packed.Bytes()
 }
 
-func digestOf(content []byte) string { return digest.FromBytes(content).String() }
-
-// sourceServer serves artifacts and counts the requests.
-type sourceServer struct {
-	*httptest.Server
-	mu    sync.Mutex
-	files map[string]http.HandlerFunc
-	hits  int
-}
-
-func newSourceServer(t *testing.T) *sourceServer {
-	t.Helper()
-	s := &sourceServer{files: map[string]http.HandlerFunc{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
-	return s
-}
-
-// ServeHTTP implements http.Handler.
-func (s *sourceServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.hits++
-	serve, ok := s.files[r.URL.Path]
-	s.mu.Unlock()
-	if !ok {
-		serve = http.NotFound
-	}
-	serve(w, r)
-}
-
-// downloads returns the number of requests since the last call.
-func (s *sourceServer) downloads() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	hits := s.hits
-	s.hits = 0
-	return hits
-}
-
-func (s *sourceServer) handle(path string, serve http.HandlerFunc) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files[path] = serve
-}
-
 // source makes the OCIRepository "catalog" have the content as its artifact.
 func (e *environment) source(content []byte) *meta.Artifact {
 	e.Helper()
@@ -145,7 +62,7 @@ func (e *environment) sourceOf(kind string, key client.ObjectKey, content []byte
 	e.Helper()
 	sum := digestOf(content)
 	path := fmt.Sprintf("/%s/%s/%s.tar.gz", strings.ToLower(kind), key, strings.TrimPrefix(sum, "sha256:"))
-	e.sources.handle(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
+	e.sources.Handle(path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
 	artifact := &meta.Artifact{
 		Path: path[1:], URL: e.sources.URL + path, Revision: "v1@" + sum, Digest: sum,
 		LastUpdateTime: metav1.NewTime(time.Unix(1_700_000_000, 0)),
@@ -180,7 +97,7 @@ func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *m
 }
 
 func newSource(kind string, key client.ObjectKey) client.Object {
-	source := sourceKinds()[kind]
+	source := source.Kinds()[kind]
 	source.SetName(key.Name)
 	source.SetNamespace(key.Namespace)
 	interval := metav1.Duration{Duration: time.Minute}

@@ -194,7 +194,7 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 			cs := e.hold(good, test.reason)
 			held := cs.Status.Held
 			e.equal("total", held.Total, 150)
-			if n := len(held.Reasons); n == 0 || n > maxHeldLines/5 || test.reasons > 0 && n != test.reasons {
+			if n := len(held.Reasons); n == 0 || n > 40 || test.reasons > 0 && n != test.reasons {
 				t.Errorf("%d reasons", n)
 			}
 			for i, r := range held.Reasons {

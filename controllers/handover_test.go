@@ -46,7 +46,7 @@ func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	c.rounds("alpha", "beta")
 	c.equal("kept", c.kept("a1"), disabled)
 	reader := &countingReader{Reader: apiServer}
-	c.reconciler.Cluster.APIReader = reader
+	c.reconciler.cluster.APIReader = reader
 	c.settle("beta")
 	if reader.lists > 1 {
 		t.Errorf("one reconciliation lists all Kustomizations %d times, for %d marks", reader.lists, len(names))

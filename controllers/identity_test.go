@@ -2,11 +2,11 @@ package controllers
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -153,14 +153,14 @@ func TestAVersionFromAnotherChartIsTold(t *testing.T) {
 // A record of an older release has neither origins nor identities: nothing is held for what it lacks.
 func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
 	older := func(e *environment, good lastGood) {
-		record, err := readRecord(good.cs)
+		record, err := record.Read(good.cs)
 		if err != nil {
 			e.Fatal(err)
 		}
 		for i, d := range record.Definitions {
 			record.Definitions[i] = safeguard.Definition{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name, Source: d.Source, Versions: d.Versions}
 		}
-		packed, err := record.pack()
+		packed, err := record.Pack()
 		if err != nil {
 			e.Fatal(err)
 		}
@@ -187,37 +187,4 @@ func TestOneKindOfTwoSourcesIsStalled(t *testing.T) {
 	e.untouched(good)
 	e.edit(exclude("machine"))
 	e.good()
-}
-
-// The digests of origins of a record that is too large get shorter, then go: without any record every
-// change is held.
-func TestARecordThatIsTooLargeLosesItsOrigins(t *testing.T) {
-	for _, test := range []struct {
-		definitions int
-		want        safeguard.Origins
-	}{{10_000, safeguard.Origins{"5feceb66", "ffc86f38"}}, {18_000, safeguard.Origins{"5fec", "ffc8"}}, {30_000, nil}} {
-		t.Run(fmt.Sprint(test.definitions), func(t *testing.T) {
-			var r publishedRecord
-			for i := range test.definitions {
-				sum := digestOf(fmt.Append(nil, i))
-				r.Definitions = append(r.Definitions, safeguard.Definition{
-					Kind: "x", Name: fmt.Sprint("a", i), Versions: []string{"1", "2"}, Origins: []string{sum[7:15], sum[15:23]},
-				})
-			}
-			packed, err := r.pack()
-			if err != nil {
-				t.Fatal(err)
-			}
-			read, err := unpack(packed.Packed)
-			if err != nil || len(read.Definitions) != test.definitions {
-				t.Fatalf("the record has %d bytes: %v", len(packed.Packed), err)
-			}
-			if got := read.Definitions[0].Origins; !slices.Equal(got, test.want) {
-				t.Errorf("the origins of a record of %d bytes are %q, want %q", len(packed.Packed), got, test.want)
-			}
-			if got := r.Definitions[0].Origins; len(got[0]) != 8 {
-				t.Errorf("packing changed the record: %q", got)
-			}
-		})
-	}
 }

@@ -41,15 +41,15 @@ func (c *liveCluster) wokenUntil(name string) []string {
 
 // watched returns why the kind of the definitions is not watched, nil if it is.
 func (c *liveCluster) watched() error {
-	_, err := c.reconciler.Cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"))
+	_, err := c.reconciler.cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"))
 	return err
 }
 
 // logKinds makes the watches log what they do.
 func (c *liveCluster) logKinds(ctx context.Context) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Cluster.Kinds = kinds.New(ctx, restConfig, options, apiServer)
-	c.reconciler.Cluster.Kinds.Enqueue = c.reconciler.wake
+	c.reconciler.cluster.Kinds = kinds.New(ctx, restConfig, options, apiServer)
+	c.reconciler.cluster.Kinds.Enqueue = c.reconciler.enqueue
 }
 
 func TestAKindThatComesAndGoes(t *testing.T) {
@@ -63,13 +63,13 @@ func TestAKindThatComesAndGoes(t *testing.T) {
 		if err := c.watched(); !errors.Is(err, kinds.ErrAbsent) {
 			t.Fatalf("without the kind, the watch says %v", err)
 		}
-		c.reconciler.Cluster.Kinds.Retry(ctx)
+		c.reconciler.cluster.Kinds.Retry(ctx)
 		c.publish("kkp")
 		c.equal("woken without the kind", c.woken(), []string(nil))
 
 		c.install(c.group)
 		c.publish("kkp")
-		c.reconciler.Cluster.Kinds.Retry(ctx)
+		c.reconciler.cluster.Kinds.Retry(ctx)
 		c.equal("woken by the kind", c.woken(), []string{"kkp"})
 		c.apply("kkp", "argocd")
 		c.bypass("argocd")
@@ -133,7 +133,7 @@ func TestAForgottenAskerIsNotWoken(t *testing.T) {
 	c.reconciled("kkp")
 	c.woken()
 	c.install(c.group)
-	c.reconciler.Cluster.Kinds.Retry(c.Context())
+	c.reconciler.cluster.Kinds.Retry(c.Context())
 	c.equal("woken", c.woken(), []string(nil))
 	c.uninstall(c.group)
 }
@@ -161,7 +161,7 @@ func TestWhatMayNotBeReadIsSaidOnce(t *testing.T) {
 				t.Errorf("it was said %d times that something is forbidden, want %d", said, test.said)
 			}
 			c.equal("marks", c.marks("argocd"), test.marks)
-			c.reconciler.Cluster.Kinds.Retry(c.Context())
+			c.reconciler.cluster.Kinds.Retry(c.Context())
 			c.catalog("argocd", "falco")
 			c.publish("kkp")
 			c.equal("times that it was said again", c.forbidden(), 0)
@@ -209,10 +209,10 @@ func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
 	c.bypass("argocd")
 	c.publish("kkp")
 	c.woken()
-	c.reconciler.Cluster.Kinds.Retry(c.Context())
+	c.reconciler.cluster.Kinds.Retry(c.Context())
 	c.equal("woken without the right", c.woken(), []string(nil))
 	c.allow(c.account("controller"), read(platformGroup, "applicationdefinitions"), mark())
-	c.reconciler.Cluster.Kinds.Retry(c.Context())
+	c.reconciler.cluster.Kinds.Retry(c.Context())
 	c.equal("woken by the right", c.woken(), []string{"kkp"})
 	c.look()
 	c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))

@@ -23,7 +23,7 @@ func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
 	}
 	broken := func(c *liveCluster) {
 		artifact := c.source(applications(c.T, "falco"))
-		c.sources.handle("/"+artifact.Path, http.NotFound)
+		c.sources.Handle("/"+artifact.Path, http.NotFound)
 	}
 	missing := func(c *liveCluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("catalog"), nil) }
 	invalid := func(c *liveCluster) {

@@ -12,52 +12,11 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// failure is an error of a step of the reconciliation with the reason that it is reported by.
-type failure struct {
-	reason string
-	err    error
-}
-
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
-
-// fail gives err a reason, unless it has one already; nil stays nil.
-func fail(reason string, err error) error {
-	var known *failure
-	var rendering *render.Error
-	var reasoned reasoner
-	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) || errors.As(err, &reasoned) {
-		return err
-	}
-	return &failure{reason: reason, err: err}
-}
-
-// reasonOf returns the reason of an error of a step. What nobody gave a reason is a failure of
-// the API server or of the storage.
-func reasonOf(err error) string {
-	var known *failure
-	if errors.As(err, &known) {
-		return known.reason
-	}
-	var rendering *render.Error
-	if errors.As(err, &rendering) {
-		return rendering.Reason
-	}
-	var reasoned reasoner
-	if errors.As(err, &reasoned) {
-		return reasoned.Reason()
-	}
-	return v1alpha1.StorageFailedReason
-}
-
-// reasoner is an error that knows its reason.
-type reasoner interface {
-	error
-	Reason() string
-}
 
 // retry says when a selection is reconciled again without an event.
 type retry int
@@ -73,6 +32,8 @@ const (
 
 // outcome is what a reconciliation means for status, events and the queue.
 type outcome struct {
+	// err is why nothing was published, nil where it was.
+	err             error
 	reason, message string
 	ready, stalled  bool
 	// held is what a safeguard holds, nil without.
@@ -114,7 +75,7 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	if err == nil {
 		return outcome{reason: v1alpha1.SucceededReason, message: readyMessage(cs), ready: true, retry: atInterval}
 	}
-	o := outcome{reason: reasonOf(err), message: err.Error()}
+	o := outcome{err: err, reason: failure.ReasonOf(err), message: err.Error()}
 	switch o.reason {
 	case v1alpha1.SourceNotReadyReason:
 		o.retry, o.quiet = atInterval, true
@@ -131,9 +92,9 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	if errors.As(err, &unsettled) {
 		o.after = unsettled.after
 	}
-	var held *holdError
+	var held *holds.Error
 	if errors.As(err, &held) {
-		o.held, o.ready, o.stalled, o.retry = &held.status, served, !served, atInterval
+		o.held, o.ready, o.stalled, o.retry = held.Status(), served, !served, atInterval
 		if !served && cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 			o.message += "; the archive that was published last is lost, and cannot be rendered again"
 		}
@@ -237,4 +198,19 @@ func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
 		return interval.Duration
 	}
 	return o.after
+}
+
+// unmatchedNames are the names in the spec that match nothing.
+type unmatchedNames struct{ unmatched []render.Unmatched }
+
+// condition is Unmatched without its type, nil where everything matches.
+func (n *unmatchedNames) condition() *metav1.Condition {
+	const listed = 20
+	if len(n.unmatched) == 0 {
+		return nil
+	}
+	message := "nothing in the catalogs matches " + excerpt.List(n.unmatched, listed, render.Unmatched.String)
+	return &metav1.Condition{
+		Status: metav1.ConditionTrue, Reason: v1alpha1.NoMatchReason, Message: bounds.Truncate(message, bounds.ConditionMessage),
+	}
 }

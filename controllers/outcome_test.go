@@ -40,7 +40,7 @@ func retried(reason string) []string {
 func serve(handler http.HandlerFunc) func(e *environment) {
 	return func(e *environment) {
 		artifact := e.source([]byte("x"))
-		e.sources.handle("/"+artifact.Path, handler)
+		e.sources.Handle("/"+artifact.Path, handler)
 	}
 }
 
@@ -61,7 +61,7 @@ func sourceTroubles() []trouble {
 		{
 			name: "a source in another namespace is refused while that is forbidden",
 			cause: func(e *environment) {
-				e.reconciler.NoCrossNamespaceRefs = true
+				e.reconciler.sources.NoCrossNamespaceRefs = true
 				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Namespace = "default" })
 			},
 			want: stalled("AccessDenied"), retry: never, message: []string{"default/catalog", "--no-cross-namespace-refs"},
@@ -254,7 +254,7 @@ func (e *environment) checkRetry(want retry) {
 // recover ends whatever the trouble is.
 func (e *environment) recover() {
 	e.Helper()
-	e.reconciler.NoCrossNamespaceRefs = false
+	e.reconciler.sources.NoCrossNamespaceRefs = false
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec = v1alpha1.CatalogSelectionSpec{Sources: []v1alpha1.SourceReference{byContent()}}
 		cs.Spec.Cluster.Serve = v1alpha1.ServeAlways

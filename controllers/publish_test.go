@@ -117,12 +117,12 @@ func TestASecondReconcileDoesNothing(t *testing.T) {
 	e.selection("kkp", onlyGold)
 	cs, announced := e.publish("kkp")
 	e.traffic.taken()
-	e.sources.downloads()
+	e.sources.Downloads()
 	again, announcedAgain := e.publish("kkp")
 	e.equal("writes", e.traffic.taken(), []string(nil))
 	e.equal("the selection", again, cs)
 	e.equal("the ExternalArtifact", announcedAgain, announced)
-	if n := e.sources.downloads(); n != 0 {
+	if n := e.sources.Downloads(); n != 0 {
 		t.Errorf("%d downloads", n)
 	}
 }

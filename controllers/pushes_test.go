@@ -63,7 +63,7 @@ func TestAPushThatIsRepeatedMovesNothing(t *testing.T) {
 	p.front.taken()
 
 	p.reconcile("kkp")
-	p.equal("pushes without a change", p.reconciler.Pushes.queue.Len(), 0)
+	p.equal("pushes without a change", p.pushQueue.Len(), 0)
 	p.source(applications(t, "argocd nginx:silver")) // changes the metadata alone
 	p.reconcile("kkp")
 	p.push()

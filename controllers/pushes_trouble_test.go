@@ -54,7 +54,7 @@ func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
 			p.equal("events", p.events.take(), []string{
 				"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact", "Warning PushFailed CatalogSelection", "Warning PushFailed ExternalArtifact",
 			})
-			if n := p.reconciler.Pushes.queue.NumRequeues(ctrl.Request{NamespacedName: p.key("kkp")}); n != 1 {
+			if n := p.pushQueue.NumRequeues(ctrl.Request{NamespacedName: p.key("kkp")}); n != 1 {
 				t.Errorf("%d tries are to come, want one", n)
 			}
 			p.again()
@@ -78,9 +78,9 @@ func TestARegistryThatHangsHoldsNothingBack(t *testing.T) {
 		return true
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	p.reconciler.Pushes.workers = 1
+	p.restartWith(func(o *Options) { o.PushWorkers = 1 })
 	ended := make(chan error)
-	go func() { ended <- p.reconciler.Pushes.Start(ctx) }()
+	go func() { ended <- p.reconciler.pushes.Start(ctx) }()
 	p.reconcile("kkp")
 	<-hangs
 	before := p.announced("kkp").Status.Artifact.Revision
@@ -133,7 +133,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 		if _, err := p.tryReconcile("kkp"); err != nil {
 			t.Fatal(err)
 		}
-		p.reconciler.Pushes.queue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
+		p.pushQueue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
 		p.push()
 		p.equal("requests", p.front.taken(), []string(nil))
 	})
@@ -158,18 +158,4 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p.again()
 		p.equal("condition", p.condition()[:4], "True")
 	})
-}
-
-// A panic in a push is that push's, as one in a reconciliation is.
-func TestAPushThatPanicsEndsAlone(t *testing.T) {
-	p := newPushing(t)
-	p.reconciler.Pushes.registries = nil
-	p.settle()
-	p.equal("conditions", conditionsOf(p.get("kkp")), []string{"Pushed=False PushFailed", "Ready=True Succeeded"})
-	if got := p.condition(); !strings.Contains(got, "a bug in Winnow") || strings.Contains(got, "goroutine") {
-		t.Errorf("condition is %s", got)
-	}
-	p.reconciler.Pushes.registries = NewRegistries(apiServer, 0)
-	p.again()
-	p.equal("condition", p.condition()[:4], "True")
 }

@@ -54,7 +54,7 @@ func (p *pushing) condition() string {
 
 // again does what failed, or is due, once more.
 func (p *pushing) again() {
-	p.reconciler.Pushes.queue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
+	p.pushQueue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
 	p.push()
 	p.reconcile("kkp")
 }

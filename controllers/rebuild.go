@@ -2,16 +2,14 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // rebuildTimeout bounds the download of sources that may be gone.
@@ -21,61 +19,40 @@ const rebuildTimeout = 20 * time.Second
 // has no successor that may replace it: from the sources of that time, if Flux still serves them,
 // and the spec of that time. Signatures are not asked for again: the digest of that time is what
 // makes it the same artifact, and that one stays served even when its source is not verified now.
-func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
-	last, err := readRecord(cs)
+func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) error {
+	if a.record == nil {
+		return a.unread
+	}
+	observed, err := a.record.Observed(a.selection)
 	if err != nil {
 		return err
 	}
-	observed, err := last.sources(cs)
-	if err != nil {
-		return err
-	}
-	old := cs.DeepCopy()
-	old.Spec = last.Spec
+	old := a.selection.DeepCopy()
+	old.Spec = a.record.Spec
 	opts, err := render.FromSpec(old)
 	if err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, rebuildTimeout)
 	defer cancel()
-	loaded, err := r.load(bounded, observed)
+	loaded, err := r.sources.Load(bounded, observed)
 	if err != nil {
 		return err
 	}
-	result, err := render.Render(bounded, selectionSources(loaded), opts)
+	result, err := render.Render(bounded, guard.Selections(source.Guarded(loaded)), opts)
 	if err != nil {
 		return err
 	}
-	if result.Revision != cs.Status.Artifact.Revision {
+	if result.Revision != a.selection.Status.Artifact.Revision {
 		return fmt.Errorf("rendering it once more gives %s", bounds.ShortRevision(result.Revision))
 	}
-	artifact, err := r.store(cs, result, observed)
+	artifact, err := r.artifacts.Store(a.selection, result, artifacts.Origin(observed))
 	if err != nil {
 		return err
 	}
-	cs.Status.Artifact = artifact
-	if err := r.patchStatus(ctx, before, cs); err != nil {
+	a.selection.Status.Artifact = artifact
+	if err := r.writeStatus(ctx, a); err != nil {
 		return err
 	}
-	cs.DeepCopyInto(before)
-	return r.announce(ctx, cs)
-}
-
-// sources returns the sources of the record as they were observed.
-func (p publishedRecord) sources(cs *v1alpha1.CatalogSelection) ([]observedSource, error) {
-	n := len(cs.Status.Sources)
-	if n == 0 || len(p.URLs) != n || len(p.Spec.Sources) != n {
-		return nil, errors.New("the sources of that time are not known")
-	}
-	observed := make([]observedSource, n)
-	for i, s := range cs.Status.Sources {
-		observed[i] = observedSource{
-			kind: s.Kind, name: types.NamespacedName{Namespace: s.Namespace, Name: s.Name}, path: p.Spec.Sources[i].Path,
-			format: p.Spec.Sources[i].Format, artifact: meta.Artifact{Revision: s.Revision, Digest: s.Digest, URL: p.URLs[i]},
-		}
-		if len(p.Carriers) == n {
-			observed[i].catalogLocation = p.Carriers[i]
-		}
-	}
-	return observed, nil
+	return r.artifacts.Announce(ctx, a.selection)
 }

@@ -10,12 +10,13 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/record"
 )
 
 // gone makes the URL of an artifact answer 404, as Flux does some time after its successor came.
 func (e *environment) gone(artifacts ...*meta.Artifact) {
 	for _, artifact := range artifacts {
-		e.sources.handle("/"+artifact.Path, http.NotFound)
+		e.sources.Handle("/"+artifact.Path, http.NotFound)
 	}
 }
 
@@ -131,7 +132,7 @@ func TestAnArchiveThatIsLostForGoodIsSaidToBe(t *testing.T) {
 	}{
 		{"the source of that time is gone", func(e *environment, old *meta.Artifact) { e.gone(old) }},
 		{"its URL serves something else", func(e *environment, old *meta.Artifact) {
-			e.sources.handle("/"+old.Path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(applications(e.T, "evil")) })
+			e.sources.Handle("/"+old.Path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(applications(e.T, "evil")) })
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -154,48 +155,48 @@ func TestAnArchiveThatIsLostForGoodIsSaidToBe(t *testing.T) {
 func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		forge func(e *environment, cs *v1alpha1.CatalogSelection, r *publishedRecord)
+		forge func(e *environment, cs *v1alpha1.CatalogSelection, r *record.Record)
 	}{
-		{"no URLs", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) { r.URLs = nil }},
-		{"more URLs than sources", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"no URLs", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) { r.URLs = nil }},
+		{"more URLs than sources", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.URLs = append(r.URLs, r.URLs...)
 		}},
-		{"another URL", func(e *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"another URL", func(e *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.URLs = []string{e.source(applications(e.T, "argocd")).URL}
 		}},
-		{"a URL that is none", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"a URL that is none", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.URLs = []string{"file:///etc/passwd"}
 		}},
-		{"no sources in the status", func(_ *environment, cs *v1alpha1.CatalogSelection, _ *publishedRecord) { cs.Status.Sources = nil }},
-		{"more sources in the status", func(_ *environment, cs *v1alpha1.CatalogSelection, _ *publishedRecord) {
+		{"no sources in the status", func(_ *environment, cs *v1alpha1.CatalogSelection, _ *record.Record) { cs.Status.Sources = nil }},
+		{"more sources in the status", func(_ *environment, cs *v1alpha1.CatalogSelection, _ *record.Record) {
 			cs.Status.Sources = append(cs.Status.Sources, cs.Status.Sources...)
 		}},
-		{"no sources in the spec", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) { r.Spec.Sources = nil }},
-		{"more sources in the spec", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"no sources in the spec", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) { r.Spec.Sources = nil }},
+		{"more sources in the spec", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.Spec.Sources = append(r.Spec.Sources, r.Spec.Sources...)
 		}},
-		{"a climbing path", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"a climbing path", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.Spec.Sources[0].Path = "../.."
 		}},
-		{"a spec that renders something else", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"a spec that renders something else", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.Spec.Exclude = []string{"nginx"}
 		}},
-		{"a spec that renders nothing", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"a spec that renders nothing", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.Spec.Exclude, r.Spec.Safeguards.OnEmpty = []string{"nginx", "argocd"}, "Publish"
 		}},
-		{"a spec that is not valid", func(_ *environment, _ *v1alpha1.CatalogSelection, r *publishedRecord) {
+		{"a spec that is not valid", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.Spec.Limit = &v1alpha1.Limit{Expression: "(("}
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd nginx")
 			cs := e.get("kkp")
-			r, err := readRecord(cs)
+			r, err := record.Read(cs)
 			if err != nil {
 				t.Fatal(err)
 			}
 			test.forge(e, cs, r)
-			if cs.Status.WrittenRecord, err = r.pack(); err != nil {
+			if cs.Status.WrittenRecord, err = r.Pack(); err != nil {
 				t.Fatal(err)
 			}
 			if err := apiServer.Status().Update(t.Context(), cs); err != nil {

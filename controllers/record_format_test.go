@@ -2,17 +2,12 @@ package controllers
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/fluxcd/pkg/apis/meta"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/controllers/record"
 )
 
 // rewrite changes the status of the selection "kkp" as another version of the controller would, which
@@ -28,7 +23,7 @@ func (e *environment) rewrite(f func(*v1alpha1.CatalogSelectionStatus)) {
 }
 
 // older packs a record as it was in status.published.
-func (e *environment) older(r publishedRecord, format int32) []byte {
+func (e *environment) older(r record.Record, format int32) []byte {
 	e.Helper()
 	if r.Format = format; format == 0 {
 		r.Sources, r.Revisions = nil, nil
@@ -46,7 +41,7 @@ func TestARecordOfAnOlderFormatIsTheBaseline(t *testing.T) {
 	for _, format := range []int32{0, 1} {
 		t.Run(fmt.Sprint("format ", format), func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd nginx")
-			r, err := readRecord(good.cs)
+			r, err := record.Read(good.cs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +55,7 @@ func TestARecordOfAnOlderFormatIsTheBaseline(t *testing.T) {
 			e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
 			e.approve(source.Digest)
 			cs = e.good().cs
-			if cs.Status.Published != nil || cs.Status.WrittenRecord == nil || cs.Status.WrittenRecord.Format != recordFormat {
+			if cs.Status.Published != nil || cs.Status.WrittenRecord == nil || cs.Status.WrittenRecord.Format != currentRecord {
 				t.Errorf("the record was not written anew: %d bytes, %v", len(cs.Status.Published), cs.Status.WrittenRecord)
 			}
 		})
@@ -69,24 +64,24 @@ func TestARecordOfAnOlderFormatIsTheBaseline(t *testing.T) {
 
 // newer are records that a later version of Winnow may write.
 func newer(e *environment, cs *v1alpha1.CatalogSelection) map[string]func(*v1alpha1.CatalogSelectionStatus) {
-	r, err := readRecord(cs)
+	r, err := record.Read(cs)
 	if err != nil {
 		e.Fatal(err)
 	}
 	r.Definitions = r.Definitions[:1] // what this version would take for the baseline
-	misread, err := r.pack()
+	misread, err := r.Pack()
 	if err != nil {
 		e.Fatal(err)
 	}
 	return map[string]func(*v1alpha1.CatalogSelectionStatus){
 		"that looks like one of ours": func(s *v1alpha1.CatalogSelectionStatus) {
-			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: recordFormat + 1, Packed: misread.Packed}
+			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: currentRecord + 1, Packed: misread.Packed}
 		},
 		"packed in another way": func(s *v1alpha1.CatalogSelectionStatus) {
 			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: 1<<31 - 1, Packed: []byte("zstd")}
 		},
 		"where older ones were": func(s *v1alpha1.CatalogSelectionStatus) {
-			s.WrittenRecord, s.Published = nil, e.older(*r, attributedFormat+1)
+			s.WrittenRecord, s.Published = nil, e.older(*r, 2)
 		},
 	}
 }
@@ -139,15 +134,15 @@ func TestARecordOfANewerFormatLetsNothingPass(t *testing.T) {
 // TestARecordOfAnotherPublicationIsNone: a controller of before published in between, and knew nothing of
 // status.writtenRecord.
 func TestARecordOfAnotherPublicationIsNone(t *testing.T) {
-	for name, published := range map[string]func(*environment, publishedRecord) []byte{
-		"with a record":              func(e *environment, r publishedRecord) []byte { return e.older(r, 1) },
-		"with one that is too large": func(*environment, publishedRecord) []byte { return nil },
+	for name, published := range map[string]func(*environment, record.Record) []byte{
+		"with a record":              func(e *environment, r record.Record) []byte { return e.older(r, 1) },
+		"with one that is too large": func(*environment, record.Record) []byte { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, first := publishGuarded(t, "argocd")
 			e.source(applications(t, "argocd nginx"))
 			second := e.good()
-			r, err := readRecord(second.cs)
+			r, err := record.Read(second.cs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,87 +155,3 @@ func TestARecordOfAnotherPublicationIsNone(t *testing.T) {
 		})
 	}
 }
-
-func TestWhichRecordIsRead(t *testing.T) {
-	packed := func(format int32, revisions ...string) publishedRecord {
-		return publishedRecord{Format: format, Revisions: revisions, Definitions: definitionsOf("argocd")}
-	}
-	e := &environment{T: t}
-	ours, err := packed(0, "r2", "r1").pack()
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := func(format int32) *v1alpha1.WrittenRecord {
-		return &v1alpha1.WrittenRecord{Format: format, Packed: ours.Packed}
-	}
-	for _, test := range []struct {
-		name     string
-		status   v1alpha1.CatalogSelectionStatus
-		artifact string
-		format   int32
-		newer    bool
-	}{
-		{name: "that of the artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r2", format: 2},
-		{name: "without an artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, format: 2},
-		{name: "of another artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r1", format: -1},
-		{name: "none", artifact: "r2", format: -1},
-		{name: "format 0", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(0)}, artifact: "r2", format: -1},
-		{name: "a negative format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(-3)}, artifact: "r2", format: -1},
-		{name: "a newer format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(3)}, artifact: "r2", format: -1, newer: true},
-		{name: "an older one beside it", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours, Published: e.older(packed(1, "r3"), 1)},
-			artifact: "r3", format: 1},
-		{name: "the oldest", status: v1alpha1.CatalogSelectionStatus{Published: e.older(packed(0), 0)}, artifact: "r9", format: 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			cs := &v1alpha1.CatalogSelection{Status: test.status}
-			if test.artifact != "" {
-				cs.Status.Artifact = artifactAt(test.artifact)
-			}
-			r, err := readRecord(cs)
-			var tooNew *newerRecordError
-			switch {
-			case test.format < 0:
-				if !errors.Is(err, errNoRecord) || errors.As(err, &tooNew) != test.newer {
-					t.Errorf("readRecord() = %v, %v", r, err)
-				}
-			case err != nil || r.Format != test.format:
-				t.Errorf("readRecord() = %v, %v", r, err)
-			}
-		})
-	}
-}
-
-// What the record of this format holds: whoever changes it gives it the next number, if an older controller
-// would misread it.
-func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
-	content, err := json.Marshal(publishedRecord{
-		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Carriers: []*catalogLocation{{}}, Sources: []guard.RecordedSource{{}},
-		PassedOver: []string{"p"}, Revisions: []string{"r"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(content, &fields); err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	want := []string{"carriers", "definitions", "passedOver", "revisions", "sources", "spec", "urls"}
-	if !slices.Equal(names, want) || recordFormat != 2 {
-		t.Errorf("format %d has the fields %q, want %q", recordFormat, names, want)
-	}
-}
-
-func definitionsOf(names ...string) []safeguard.Definition {
-	var definitions []safeguard.Definition
-	for _, name := range names {
-		definitions = append(definitions, safeguard.Definition{Name: name})
-	}
-	return definitions
-}
-
-func artifactAt(revision string) *meta.Artifact { return &meta.Artifact{Revision: revision} }

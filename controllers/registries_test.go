@@ -127,7 +127,7 @@ func TestWithoutTheRightToReadSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.reconciler.Catalogs.registries = NewRegistries(powerless, 0)
+	e.restartWith(func(o *Options) { o.Secrets = powerless })
 	e.selectByManifest()
 	e.suffer(trouble{retry: backoff, message: []string{"the controller may not read it; config/registries grants that"}}, retried("FetchFailed"))
 

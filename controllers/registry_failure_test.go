@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 // partOf answers with the first bytes of what it promises.
@@ -101,45 +103,10 @@ func TestARequestIsTriedAgain(t *testing.T) {
 		failures++
 		return failures < 3 && status(http.StatusServiceUnavailable)(w, r)
 	}))
-	e.reconciler.Catalogs.registries = NewRegistries(apiServer, 2)
+	e.restartWith(func(o *Options) { o.HTTPRetry = 2 })
 	e.selectByManifest()
 	e.publish("kkp")
 	e.equal("tries", failures, 3)
-}
-
-// A registry that hangs keeps one worker now and then, and not every selection of a source in turns.
-func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
-	e, front := newEnvironment(t), newFront(t)
-	e.pushed(e.repositoryAt(front.host()), shaped(catalogLayer(applications(t, "argocd"))), func(r *sourcev1.OCIRepository) {
-		r.Spec.Timeout = &metav1.Duration{Duration: slow + 100*time.Millisecond}
-	})
-	front.does(hang)
-	e.selectByManifest()
-	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason {
-		t.Fatalf("Reconcile() = %v", err)
-	}
-	failedFetches := e.reconciler.Catalogs.failedFetches
-	keys := failedFetches.Keys()
-	if len(keys) != 1 {
-		t.Fatalf("failedFetches of %q", keys)
-	}
-	last, _ := failedFetches.Get(keys[0])
-	if wait := time.Until(last.until); wait > time.Minute {
-		t.Errorf("it is left alone for %s", wait)
-	}
-	last.until = time.Now().Add(time.Hour) // the test may be slow, too
-	failedFetches.Add(keys[0], last)
-	front.taken()
-	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(err.Error(), "deadline exceeded") {
-		t.Errorf("Reconcile() = %v", err)
-	}
-	e.equal("requests", front.taken(), []string(nil))
-
-	// An edit of the OCIRepository may help at once, and so does time.
-	last.until = time.Now()
-	failedFetches.Add(keys[0], last)
-	front.does(nil)
-	e.publish("kkp")
 }
 
 // A controller that starts anew while the registry is down publishes what it has published before.
@@ -198,7 +165,7 @@ func TestAJudgementIsOfOneSource(t *testing.T) {
 	}
 	e.selection("other", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "thief"}} })
 	_, err := e.tryReconcile("other")
-	if reasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(fmt.Sprint(err), "401") {
+	if failure.ReasonOf(err) != v1alpha1.FetchFailedReason || !strings.Contains(fmt.Sprint(err), "401") {
 		t.Errorf("Reconcile() = %v", err)
 	}
 }
@@ -211,8 +178,8 @@ func TestWhatIsExtractedIsNotWhatIsSigned(t *testing.T) {
 	to := e.repositoryAt(front.host())
 	manifest := e.upload(to, shaped(signed))
 	pull := func(content []byte) {
-		e.fluxPulled(to, manifest, content, func(r *sourcev1.OCIRepository) { r.Spec.Verify = byCosign() })
-		e.says(metav1.ConditionTrue, verifiedOCI("v1@"+manifest.Digest.String()))
+		e.fluxPulled(to, manifest, content, func(r *sourcev1.OCIRepository) { r.Spec.Verify = sourcetest.ByCosign() })
+		e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage("v1@"+manifest.Digest.String()))
 	}
 	pull(evil)
 	e.selectByManifest() // nobody asks for a signature
@@ -228,7 +195,7 @@ func TestWhatIsExtractedIsNotWhatIsSigned(t *testing.T) {
 	front.does(at("/blobs/", changed(signed.Content)))
 	e.restart()
 	pull(applications(t, "evil twin"))
-	if _, err := e.tryReconcile("kkp"); reasonOf(err) != v1alpha1.FetchFailedReason {
+	if _, err := e.tryReconcile("kkp"); failure.ReasonOf(err) != v1alpha1.FetchFailedReason {
 		t.Errorf("Reconcile() = %v", err)
 	}
 	e.untouched(good)

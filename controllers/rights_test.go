@@ -106,8 +106,8 @@ func (c *liveCluster) runAs(rights ...right) {
 // watchBy makes the reconciler watch kinds with the configuration.
 func (c *liveCluster) watchBy(config *rest.Config, reader client.Reader) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.Cluster.Kinds = kinds.New(c.Context(), config, options, reader)
-	c.reconciler.Cluster.Kinds.Enqueue = c.reconciler.wake
+	c.reconciler.cluster.Kinds = kinds.New(c.Context(), config, options, reader)
+	c.reconciler.cluster.Kinds.Enqueue = c.reconciler.enqueue
 }
 
 // forbidden returns the number of events that say that something is forbidden, since the last call.

@@ -6,9 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -69,58 +66,24 @@ func (e *edits) forget(uid types.UID) {
 // settled returns an *unsettledError while an edit that takes something away may still be on its way:
 // kustomize-controller applies a CatalogSelection before the sources of the same commit, and
 // source-controller needs seconds more. So every source, read past the cache, has to have observed its
-// generation and must not be reconciling, and the edit has to be as old as SettleDelay.
-func (r *CatalogSelectionReconciler) settled(ctx context.Context, cs *v1alpha1.CatalogSelection, observed []observedSource) error {
-	now := r.Cluster.Now()
-	age := now.Sub(r.edits.since(cs, now))
-	if left := r.SettleDelay - age; left > 0 {
+// generation and must not be reconciling, and the edit has to be as old as settleDelay.
+func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) error {
+	now := r.cluster.Now()
+	age := now.Sub(r.edits.since(a.selection, now))
+	if left := r.settleDelay - age; left > 0 {
 		return &unsettledError{fmt.Sprintf("the edit of the spec takes something away, and is published %s after it was seen first, "+
-			"so that sources that were edited with it are not missed", r.SettleDelay), left}
+			"so that sources that were edited with it are not missed", r.settleDelay), left}
 	}
 	if age > settleTimeout {
 		return nil
 	}
-	for _, s := range observed {
-		if why, err := r.unsettled(ctx, s); err != nil {
+	for _, s := range a.observed {
+		if why, err := r.sources.Unsettled(ctx, s); err != nil {
 			return err
 		} else if why != "" {
 			return &unsettledError{fmt.Sprintf("the edit of the spec takes something away, and waits for source %s %s, which %s",
-				s.kind, s.name, why), settleRetry}
+				s.Kind, s.Name, why), settleRetry}
 		}
 	}
 	return nil
-}
-
-// unsettled says what is on its way in a source, or nothing.
-func (r *CatalogSelectionReconciler) unsettled(ctx context.Context, s observedSource) (string, error) {
-	source := sourceKinds()[s.kind]
-	if err := r.APIReader.Get(ctx, s.name, source); err != nil {
-		return "", fail(v1alpha1.StorageFailedReason, fmt.Errorf("reading source %s %s: %w", s.kind, s.name, err))
-	}
-	observed, suspended := progress(source)
-	artifact := source.GetArtifact()
-	switch {
-	case suspended:
-	case source.GetGeneration() != observed:
-		return "Flux has not observed yet", nil
-	case conditions.IsTrue(source, meta.ReconcilingCondition):
-		return "is reconciling", nil
-	case artifact == nil || artifact.Revision != s.artifact.Revision || artifact.Digest != s.artifact.Digest:
-		return "has another revision by now", nil
-	}
-	return "", nil
-}
-
-// progress returns the generation of a source that Flux has observed, and whether the source is
-// suspended, so that Flux observes none. An ExternalArtifact has neither field.
-func progress(source fluxSource) (observed int64, suspended bool) {
-	switch s := source.(type) {
-	case *sourcev1.OCIRepository:
-		return s.Status.ObservedGeneration, s.Spec.Suspend
-	case *sourcev1.GitRepository:
-		return s.Status.ObservedGeneration, s.Spec.Suspend
-	case *sourcev1.Bucket:
-		return s.Status.ObservedGeneration, s.Spec.Suspend
-	}
-	return source.GetGeneration(), false
 }

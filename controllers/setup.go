@@ -16,9 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -31,24 +32,21 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.CatalogSelection{}, sourceIndex, indexSources); err != nil {
 		return fmt.Errorf("indexing sources: %w", err)
 	}
-	r.woken = make(chan event.GenericEvent)
-	r.Cluster.Enqueue, r.Cluster.Kinds.Enqueue = r.wake, r.wake
-	if err := mgr.Add(r.Cluster.Kinds); err != nil {
+	if err := mgr.Add(r.cluster.Kinds); err != nil {
 		return fmt.Errorf("adding the watches of kinds: %w", err)
 	}
-	r.Pushes.wake = r.wake
-	if err := mgr.Add(r.Pushes); err != nil {
+	if err := mgr.Add(r.pushes); err != nil {
 		return fmt.Errorf("adding the pushes: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
-		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{RateLimiter: limiter})
-	for kind, object := range sourceKinds() {
+	for kind, object := range source.Kinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
-			builder.WithPredicates(predicate.Or(artifactChanged(), verificationChanged(), readinessChanged())))
+			builder.WithPredicates(source.Changed()))
 	}
 	return b.Complete(r)
 }
@@ -69,9 +67,9 @@ func indexKey(kind string, key types.NamespacedName) string {
 
 // selectionsOf maps a source of the given kind to the selections that name it.
 func (r *CatalogSelectionReconciler) selectionsOf(kind string) handler.MapFunc {
-	return func(ctx context.Context, source client.Object) []reconcile.Request {
+	return func(ctx context.Context, object client.Object) []reconcile.Request {
 		var selections v1alpha1.CatalogSelectionList
-		key := indexKey(kind, client.ObjectKeyFromObject(source))
+		key := indexKey(kind, client.ObjectKeyFromObject(object))
 		if err := r.List(ctx, &selections, client.MatchingFields{sourceIndex: key}); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "listing the selections of a source", "source", key)
 			return nil
@@ -90,37 +88,13 @@ func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }
 
-// artifactChanged passes updates of a source's artifact. The digest may change at the same
-// revision, and the URL when Flux moves.
-func artifactChanged() predicate.Predicate {
-	return sourceUpdated(func(older, newer fluxSource) bool {
-		a, b := older.GetArtifact(), newer.GetArtifact()
-		if a == nil || b == nil {
-			return a != b
-		}
-		return a.Revision != b.Revision || a.Digest != b.Digest || a.URL != b.URL
-	})
-}
-
-// sourceUpdated passes the updates of a source that matter, and everything that is no update.
-func sourceUpdated(matters func(older, newer fluxSource) bool) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		older, ok := e.ObjectOld.(fluxSource)
-		if !ok {
-			return false
-		}
-		newer, ok := e.ObjectNew.(fluxSource)
-		return ok && matters(older, newer)
-	}}
-}
-
-// wake puts selections into the queue.
-func (r *CatalogSelectionReconciler) wake(ctx context.Context, keys ...types.NamespacedName) {
+// enqueue puts selections into the queue.
+func (r *CatalogSelectionReconciler) enqueue(ctx context.Context, keys ...types.NamespacedName) {
 	for _, key := range keys {
 		cs := &v1alpha1.CatalogSelection{}
 		cs.Name, cs.Namespace = key.Name, key.Namespace
 		select {
-		case r.woken <- event.GenericEvent{Object: cs}:
+		case r.enqueued <- event.GenericEvent{Object: cs}:
 		case <-ctx.Done():
 			return
 		}

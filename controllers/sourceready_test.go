@@ -8,13 +8,13 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/metrics"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 const secretNotFound = `failed to get credential: secrets "pull" not found`
@@ -22,7 +22,7 @@ const secretNotFound = `failed to get credential: secrets "pull" not found`
 // sayReady gives a source a condition Ready, and creates the source without an artifact where it is missing.
 func (e *environment) sayReady(kind string, key client.ObjectKey, status metav1.ConditionStatus, reason, message string) {
 	e.Helper()
-	source := sourceKinds()[kind]
+	source := source.Kinds()[kind]
 	if err := apiServer.Get(e.Context(), key, source); err != nil {
 		e.setArtifact(kind, key, nil)
 		if err := apiServer.Get(e.Context(), key, source); err != nil {
@@ -193,13 +193,13 @@ func TestOfSeveralSourcesAllThatFailAreTold(t *testing.T) {
 	e.sayReady("GitRepository", e.key("c"), metav1.ConditionFalse, "GitOperationFailed", "no route to host")
 	e.sayReady("GitRepository", e.key("d"), metav1.ConditionFalse, "AuthenticationFailed", strings.Repeat("x", 10_000))
 	e.equal("SourceReady", e.sourceReady(e.reconcile("kkp")), "False GitOperationFailed: source GitRepository c: no route to host; "+
-		"source GitRepository d: "+strings.Repeat("x", maxQuotedMessage-3)+"...; source GitRepository a: cloning")
+		"source GitRepository d: "+strings.Repeat("x", 512-3)+"...; source GitRepository a: cloning")
 }
 
 // A tenant must not learn what sources of others say.
 func TestNothingIsToldOfASourceThatMayNotBeReferredTo(t *testing.T) {
 	e := newEnvironment(t)
-	e.reconciler.NoCrossNamespaceRefs = true
+	e.reconciler.sources.NoCrossNamespaceRefs = true
 	e.sayReady("OCIRepository", client.ObjectKey{Namespace: "default", Name: e.namespace}, metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Sources[0].Namespace, cs.Spec.Sources[0].Name = "default", e.namespace
@@ -225,12 +225,12 @@ func TestASignatureThatIsRefusedIsToldOnce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, _ := publishGuarded(t, "argocd")
-			e.says(metav1.ConditionFalse, unsigned)
-			e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "VerificationError", unsigned)
+			e.says(metav1.ConditionFalse, sourcetest.Unsigned)
+			e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "VerificationError", sourcetest.Unsigned)
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = test.required })
 			cs := e.reconcile("kkp")
 			e.equal("events", e.events.take(), test.events)
-			e.equal("SourceReady", e.sourceReady(cs), "False VerificationError: source OCIRepository catalog: "+unsigned)
+			e.equal("SourceReady", e.sourceReady(cs), "False VerificationError: source OCIRepository catalog: "+sourcetest.Unsigned)
 			e.reconcile("kkp")
 			e.equal("events of a repetition", e.events.take(), []string(nil))
 		})
@@ -263,40 +263,6 @@ func TestAFailingSourceHasAMetric(t *testing.T) {
 		if got, ok := values[name]; !ok || got != want {
 			t.Errorf("%s is %v, %v, want %v", name, got, ok, want)
 		}
-	}
-}
-
-func TestAChangeOfReadinessIsSeen(t *testing.T) {
-	source := func(status metav1.ConditionStatus, reason, message string) *sourcev1.OCIRepository {
-		o := &sourcev1.OCIRepository{}
-		o.Status.Artifact = &meta.Artifact{Revision: "r", Digest: "d", URL: "u"}
-		if status != "" {
-			o.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: status, Reason: reason, Message: message}}
-		}
-		return o
-	}
-	ready, failing := source("True", "Succeeded", "stored r"), source("False", "AuthenticationFailed", "401")
-	progressing := source("Unknown", "Progressing", "looking")
-	for _, test := range []struct {
-		name         string
-		older, newer *sourcev1.OCIRepository
-		want         bool
-	}{
-		{"nothing", ready, ready, false},
-		{"only the message, while it is ready", ready, source("True", "Succeeded", "stored r again"), false},
-		{"it says for the first time that it is ready", source("", "", ""), ready, false},
-		{"it begins to fail", ready, failing, true},
-		{"it fails in another way", failing, source("False", "AuthenticationFailed", "403"), true},
-		{"it fails as before", failing, failing, false},
-		{"it recovers", failing, ready, true},
-		{"Flux is looking", ready, progressing, false},
-		{"Flux has looked", progressing, ready, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := readinessChanged().Update(event.UpdateEvent{ObjectOld: test.older, ObjectNew: test.newer}); got != test.want {
-				t.Errorf("Update() = %v", got)
-			}
-		})
 	}
 }
 

@@ -4,16 +4,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/source"
 )
 
 func TestEveryKindOfSource(t *testing.T) {
-	for kind := range sourceKinds() {
+	for kind := range source.Kinds() {
 		t.Run(kind, func(t *testing.T) {
 			e := newEnvironment(t)
 			artifact := e.sourceOf(kind, e.key("catalog"), applications(t, "argocd"))
@@ -80,7 +79,7 @@ func TestSeveralSourcesInOrder(t *testing.T) {
 
 func TestOwnNamespaceIsNotAnother(t *testing.T) {
 	e := newEnvironment(t)
-	e.reconciler.NoCrossNamespaceRefs = true
+	e.reconciler.sources.NoCrossNamespaceRefs = true
 	e.source(applications(t, "argocd"))
 	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Namespace = cs.Namespace })
 	e.publish("kkp")
@@ -109,7 +108,7 @@ func TestSelectionsShareADownload(t *testing.T) {
 		cs, _ := e.publish(name)
 		revisions[cs.Status.Artifact.Revision] = true
 	}
-	if n := e.sources.downloads(); n != 1 || len(revisions) != len(names) {
+	if n := e.sources.Downloads(); n != 1 || len(revisions) != len(names) {
 		t.Errorf("%d downloads, %d revisions", n, len(revisions))
 	}
 }
@@ -123,34 +122,4 @@ func TestSourcesAreIndexed(t *testing.T) {
 	artifact := &sourcev1.ExternalArtifact{}
 	artifact.Name, artifact.Namespace = "a", "ns"
 	e.equal("requests", sameName(t.Context(), artifact)[0].String(), "ns/a")
-}
-
-func TestAChangeOfTheArtifactIsSeen(t *testing.T) {
-	base := &meta.Artifact{Revision: "r", Digest: "d", URL: "u"}
-	for _, test := range []struct {
-		name     string
-		old, new *meta.Artifact
-		want     bool
-	}{
-		{"none and none", nil, nil, false},
-		{"a first one", nil, base, true},
-		{"one that goes", base, nil, true},
-		{"the same", base, base.DeepCopy(), false},
-		{"another time", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "u", Metadata: map[string]string{"a": "b"}}, false},
-		{"another revision", base, &meta.Artifact{Revision: "R", Digest: "d", URL: "u"}, true},
-		{"another digest", base, &meta.Artifact{Revision: "r", Digest: "D", URL: "u"}, true},
-		{"another URL", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "U"}, true},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			e := event.UpdateEvent{ObjectOld: &sourcev1.Bucket{}, ObjectNew: &sourcev1.Bucket{}}
-			e.ObjectOld.(*sourcev1.Bucket).Status.Artifact = test.old
-			e.ObjectNew.(*sourcev1.Bucket).Status.Artifact = test.new
-			if got := artifactChanged().Update(e); got != test.want {
-				t.Errorf("Update() = %v", got)
-			}
-		})
-	}
-	if artifactChanged().Update(event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}) {
-		t.Error("a Pod is taken for a source")
-	}
 }

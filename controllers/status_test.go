@@ -11,6 +11,8 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/holds"
 )
 
 func TestTheStatusStaysBounded(t *testing.T) {
@@ -108,9 +110,9 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 	}
 	failing := func(reason string) error {
 		if reason == v1alpha1.EmptyResultReason {
-			return &holdError{reason: reason}
+			return holds.New(reason, "", nil)
 		}
-		return fail(reason, errDead)
+		return failure.Because(reason, errDead)
 	}
 	// From every outcome to every other: nothing of the former may be left.
 	for before := range reasons {

@@ -111,7 +111,7 @@ func TestASelectionThatCannotRenderYetMayReceive(t *testing.T) {
 	c := moving(t)
 	c.restart()
 	artifact := c.secondSource()
-	c.sources.handle("/"+artifact.Path, unavailable)
+	c.sources.Handle("/"+artifact.Path, unavailable)
 	c.change("beta", func(cs *v1alpha1.CatalogSelection) {
 		without("falco")(cs)
 		cs.Spec.Sources[0].Name = "second"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -13,15 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 func requireVerified(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = true }
-
-// verifiedOCI is what source-controller says of an OCIRepository.
-func verifiedOCI(revision string) string { return "verified signature of revision " + revision }
-
-// unsigned is an example of what it says when there is no signature.
-const unsigned = "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example/catalog@sha256:0'"
 
 // says makes Flux say something of the signature of the OCIRepository "catalog"; nothing is no
 // condition.
@@ -30,7 +25,7 @@ func (e *environment) says(status metav1.ConditionStatus, message string) {
 	source := &sourcev1.OCIRepository{}
 	e.load(source)
 	source.Status.ObservedLayerSelector = source.Spec.LayerSelector
-	setVerified(&source.Status.Conditions, status, message)
+	sourcetest.SetVerified(&source.Status.Conditions, status, message)
 	if err := apiServer.Status().Update(e.Context(), source); err != nil {
 		e.Fatal(err)
 	}
@@ -41,19 +36,10 @@ func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
 	e.load(source)
-	source.Spec.Verify, source.Spec.LayerSelector = by, copied()
+	source.Spec.Verify, source.Spec.LayerSelector = by, sourcetest.Copied()
 	if err := apiServer.Update(e.Context(), source); err != nil {
 		e.Fatal(err)
 	}
-}
-
-func byCosign() *sourcev1.OCIRepositoryVerification {
-	return &sourcev1.OCIRepositoryVerification{Provider: "cosign"}
-}
-
-// copied is how a layer has to be pulled.
-func copied() *sourcev1.OCILayerSelector {
-	return &sourcev1.OCILayerSelector{Operation: sourcev1.OCILayerCopy}
 }
 
 // load reads the source "catalog".
@@ -61,16 +47,6 @@ func (e *environment) load(source client.Object) {
 	e.Helper()
 	if err := apiServer.Get(e.Context(), e.key("catalog"), source); err != nil {
 		e.Fatal(err)
-	}
-}
-
-func setVerified(all *[]metav1.Condition, status metav1.ConditionStatus, message string) {
-	*all = nil
-	if message != "" {
-		*all = []metav1.Condition{{
-			Type: sourcev1.SourceVerifiedCondition, Status: status, Reason: "Any", Message: message,
-			LastTransitionTime: metav1.NewTime(time.Unix(1_700_000_000, 0)),
-		}}
 	}
 }
 
@@ -86,37 +62,37 @@ func verificationTroubles() []trouble {
 	}{
 		{
 			name: "a source that Flux is not told to verify is refused", status: metav1.ConditionTrue,
-			said: verifiedOCI, message: []string{"OCIRepository", "/catalog", "set spec.verify"},
+			said: sourcetest.VerifiedMessage, message: []string{"OCIRepository", "/catalog", "set spec.verify"},
 		},
 		{
-			name: "a source that Flux has not verified yet is refused", by: byCosign(),
+			name: "a source that Flux has not verified yet is refused", by: sourcetest.ByCosign(),
 			said: func(string) string { return "" }, message: []string{"/catalog", "not verified the artifact yet"},
 		},
 		{
-			name: "a source that Flux could not verify is refused", by: byCosign(), status: metav1.ConditionFalse,
-			said: func(string) string { return unsigned }, message: []string{"/catalog", unsigned},
+			name: "a source that Flux could not verify is refused", by: sourcetest.ByCosign(), status: metav1.ConditionFalse,
+			said: func(string) string { return sourcetest.Unsigned }, message: []string{"/catalog", sourcetest.Unsigned},
 		},
 		{
-			name: "a long complaint of Flux is cut", by: byCosign(), status: metav1.ConditionFalse,
-			said:    func(string) string { return strings.Repeat("x", maxQuotedMessage+1) },
-			message: []string{"could not verify it: " + strings.Repeat("x", maxQuotedMessage-3) + "..."},
+			name: "a long complaint of Flux is cut", by: sourcetest.ByCosign(), status: metav1.ConditionFalse,
+			said:    func(string) string { return strings.Repeat("x", 512+1) },
+			message: []string{"could not verify it: " + strings.Repeat("x", 512-3) + "..."},
 		},
 		{
-			name: "a source of which Flux says neither is refused", by: byCosign(), status: metav1.ConditionUnknown,
-			said: verifiedOCI, message: []string{"not verified v1@sha256:"},
+			name: "a source of which Flux says neither is refused", by: sourcetest.ByCosign(), status: metav1.ConditionUnknown,
+			said: sourcetest.VerifiedMessage, message: []string{"not verified v1@sha256:"},
 		},
 		{
-			name: "a source with another revision verified is refused", by: byCosign(), status: metav1.ConditionTrue,
-			said:    func(string) string { return verifiedOCI("v2@sha256:0") },
+			name: "a source with another revision verified is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			said:    func(string) string { return sourcetest.VerifiedMessage("v2@sha256:0") },
 			message: []string{"not verified v1@sha256:", "of revision v2@sha256:0"},
 		},
 		{
-			name: "a source with a revision verified that begins like the artifact's is refused", by: byCosign(), status: metav1.ConditionTrue,
-			said: func(revision string) string { return verifiedOCI(revision + "0") },
+			name: "a source with a revision verified that begins like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			said: func(revision string) string { return sourcetest.VerifiedMessage(revision + "0") },
 		},
 		{
-			name: "a source with a revision verified that ends like the artifact's is refused", by: byCosign(), status: metav1.ConditionTrue,
-			said: func(revision string) string { return verifiedOCI("not-" + revision) },
+			name: "a source with a revision verified that ends like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			said: func(revision string) string { return sourcetest.VerifiedMessage("not-" + revision) },
 		},
 	} {
 		cause := func(e *environment) {
@@ -136,8 +112,8 @@ func publishVerified(t *testing.T) (*environment, lastGood) {
 	t.Helper()
 	e := newEnvironment(t)
 	artifact := e.source(applications(t, "argocd"))
-	e.signs(byCosign())
-	e.says(metav1.ConditionTrue, verifiedOCI(artifact.Revision))
+	e.signs(sourcetest.ByCosign())
+	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
 	e.selection("kkp", requireVerified)
 	return e, e.good()
 }
@@ -155,7 +131,7 @@ func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 	e, good := publishVerified(t)
 	next := applications(t, "argocd nginx")
 	revision := "v1@" + digestOf(next)
-	for _, message := range []string{verifiedOCI(revision), ""} {
+	for _, message := range []string{sourcetest.VerifiedMessage(revision), ""} {
 		e.says(metav1.ConditionTrue, message)
 		e.good()
 		e.untouched(good)
@@ -169,7 +145,7 @@ func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 	e.emptyStorage()
 	e.good()
 
-	e.says(metav1.ConditionTrue, verifiedOCI(revision))
+	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(revision))
 	e.source(next)
 	cs := e.good().cs
 	e.equal("selected", cs.Status.Summary.Selected, 2)
@@ -179,24 +155,24 @@ func TestAnArtifactAfterTheVerifiedOneIsRefused(t *testing.T) {
 	e, good := publishVerified(t)
 	artifact := e.source(applications(t, "argocd nginx"))
 	e.refuse(good)
-	e.says(metav1.ConditionTrue, verifiedOCI(artifact.Revision))
+	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
 	e.good()
 }
 
 // Nobody knows any more what the condition said when the artifact was published.
 func TestAfterARestartOnlyWhatIsVerifiedCounts(t *testing.T) {
 	e, good := publishVerified(t)
-	e.says(metav1.ConditionTrue, verifiedOCI("v2@sha256:0"))
+	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage("v2@sha256:0"))
 	e.restart()
 	e.refuse(good)
-	e.says(metav1.ConditionTrue, verifiedOCI(good.cs.Status.Sources[0].Revision))
+	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
 	e.good()
 	e.untouched(good)
 }
 
 func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 	for name, refuse := range map[string]func(e *environment){
-		"the signature is refused":           func(e *environment) { e.says(metav1.ConditionFalse, unsigned) },
+		"the signature is refused":           func(e *environment) { e.says(metav1.ConditionFalse, sourcetest.Unsigned) },
 		"Flux is not told to verify anymore": func(e *environment) { e.signs(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,8 +183,8 @@ func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 			e.refuse(good)
 			e.equal("events of a repetition", e.events.take(), []string(nil))
 
-			e.signs(byCosign())
-			e.says(metav1.ConditionTrue, verifiedOCI(good.cs.Status.Sources[0].Revision))
+			e.signs(sourcetest.ByCosign())
+			e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
 			e.good()
 			e.untouched(good)
 		})
@@ -217,7 +193,7 @@ func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 
 func TestALostArchiveIsRebuiltThoughItsSourceIsRefusedNow(t *testing.T) {
 	e, good := publishVerified(t)
-	e.says(metav1.ConditionFalse, unsigned)
+	e.says(metav1.ConditionFalse, sourcetest.Unsigned)
 	e.emptyStorage()
 	e.restart()
 	e.refuse(good)
@@ -226,7 +202,7 @@ func TestALostArchiveIsRebuiltThoughItsSourceIsRefusedNow(t *testing.T) {
 func TestNobodyAsksForASignatureThatIsNotRequired(t *testing.T) {
 	e, good := publishVerified(t)
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = false })
-	e.says(metav1.ConditionFalse, unsigned)
+	e.says(metav1.ConditionFalse, sourcetest.Unsigned)
 	e.good()
 	e.untouched(good)
 }
@@ -257,10 +233,21 @@ func TestAVerifiedCommitIsPublished(t *testing.T) {
 	if err := apiServer.Update(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
-	setVerified(&source.Status.Conditions, metav1.ConditionTrue, fmt.Sprintf("verified signature of\n\t- commit '%s' with key 'K'", commit))
+	sourcetest.SetVerified(&source.Status.Conditions, metav1.ConditionTrue, fmt.Sprintf("verified signature of\n\t- commit '%s' with key 'K'", commit))
 	if err := apiServer.Status().Update(t.Context(), source); err != nil {
 		t.Fatal(err)
 	}
 	e.selection("kkp", requireVerified, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Kind = "GitRepository" })
 	e.publish("kkp")
+}
+
+// Whether a signature is required changes nothing of what is compared by the safeguards.
+func TestTheRecordDoesNotSayWhatIsRequired(t *testing.T) {
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "a"}, {Name: "b", RequireVerified: true}}
+	e := environment{T: t}
+	e.equal("sources", guard.RenderedSpec(cs).Sources, []v1alpha1.SourceReference{{Name: "a"}, {Name: "b"}})
+	if !cs.Spec.Sources[1].RequireVerified {
+		t.Error("the selection itself was changed")
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// waits reports whether a selection still wants to publish what it has rendered, once others let it.
+// waits reports whether a selection publishes what it has rendered once other selections let it.
 func waits(err error) bool {
 	var conflict *cluster.ConflictError
 	var handover *cluster.HandoverError
@@ -19,30 +19,28 @@ func waits(err error) bool {
 // Flux apply theirs, in turns. Flux deletes nothing then. It is the one exception to the
 // rule that what was served stays served. err says why nothing was published; the conflict replaces it
 // where it says less.
-func (r *CatalogSelectionReconciler) yield(ctx context.Context, before, cs *v1alpha1.CatalogSelection,
-	around *cluster.Surroundings, err error) error {
-	if cs.Status.Artifact == nil || cs.Status.Withheld != "" || ctx.Err() != nil {
+func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err error) error {
+	if a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.Cluster.Contested(ctx, cs, around)
+	contested := r.cluster.Contested(ctx, a.selection, a.around)
 	var conflict *cluster.ConflictError
 	if errors.As(contested, &conflict) {
-		if failed := r.withhold(ctx, before, cs); failed != nil {
+		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed
 		}
 	}
 	if contested != nil && (err == nil || waits(err)) {
-		return fail(v1alpha1.StorageFailedReason, contested)
+		return contested
 	}
 	return err
 }
 
 // withhold takes the artifact out of the ExternalArtifact, and says so in the status first.
-func (r *CatalogSelectionReconciler) withhold(ctx context.Context, before, cs *v1alpha1.CatalogSelection) error {
-	cs.Status.Withheld = v1alpha1.ConflictReason
-	if err := r.patchStatus(ctx, before, cs); err != nil {
+func (r *CatalogSelectionReconciler) withhold(ctx context.Context, a *attempt) error {
+	a.selection.Status.Withheld = v1alpha1.ConflictReason
+	if err := r.writeStatus(ctx, a); err != nil {
 		return err
 	}
-	cs.DeepCopyInto(before)
-	return r.announce(ctx, cs)
+	return r.artifacts.Announce(ctx, a.selection)
 }

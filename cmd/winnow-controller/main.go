@@ -17,14 +17,12 @@ import (
 	"github.com/fluxcd/pkg/runtime/logger"
 	"github.com/fluxcd/pkg/runtime/metrics"
 	flag "github.com/spf13/pflag"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
-	"github.com/winnow-dev/winnow/controllers/cluster"
-	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
 const controllerName = "winnow-controller"
@@ -71,30 +69,20 @@ func run(ctx context.Context, o *options) error {
 	if err != nil {
 		return fmt.Errorf("creating the event recorder: %w", err)
 	}
-	clients := client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
 	caches, err := kindCaches(mgr, o.watch)
 	if err != nil {
 		return err
 	}
-	registries := controllers.NewRegistries(mgr.GetClient(), o.httpRetry)
-	reconciler := &controllers.CatalogSelectionReconciler{
-		Client:               mgr.GetClient(),
-		APIReader:            mgr.GetAPIReader(),
-		EventRecorder:        recorder,
-		Metrics:              helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
-		ControllerName:       controllerName,
-		Storage:              store,
-		Catalogs:             controllers.NewCatalogs(o.catalogCache, o.httpRetry, os.Getenv(helper.EnvSourceLocalhost), registries),
-		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs,
-		Cluster: &cluster.Cluster{
-			Selections: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Events: recorder,
-			Kinds:     kinds.New(ctx, mgr.GetConfig(), caches, mgr.GetAPIReader()),
-			Accounts:  cluster.NewAccounts(mgr.GetConfig(), clients, o.defaultServiceAccount),
-			Published: controllers.PublishedDefinitions, Rendered: controllers.RenderedAsItIs, Now: time.Now,
-		},
-		SettleDelay: o.settleDelay,
-		Pushes:      controllers.NewPushes(registries, helper.GetRateLimiter(o.rateLimiter), o.concurrent),
-	}
+	pushQueue := workqueue.NewTypedRateLimitingQueueWithConfig(helper.GetRateLimiter(o.rateLimiter),
+		workqueue.TypedRateLimitingQueueConfig[ctrl.Request]{Name: "push"})
+	reconciler := controllers.New(ctx, controllers.Options{
+		Name: controllerName, Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Secrets: mgr.GetClient(), Config: mgr.GetConfig(),
+		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
+		Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
+		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
+		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, SettleDelay: o.settleDelay,
+		PushQueue: pushQueue, PushWorkers: o.concurrent, Now: time.Now,
+	})
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}

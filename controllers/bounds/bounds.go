@@ -3,6 +3,7 @@
 package bounds
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -37,4 +38,21 @@ func ShortRevision(revision string) string {
 		return revision[:i+1+digits]
 	}
 	return revision
+}
+
+const terminalColumns = 80
+
+// Lines returns how many lines of a terminal fields and lists take when kubectl describes them; what is
+// empty takes none.
+func Lines(fields []string, lists ...[]string) int {
+	lines := 0
+	for _, value := range slices.Concat(append(lists, fields)...) {
+		if value != "" {
+			lines += 1 + len(value)/terminalColumns
+		}
+	}
+	for _, list := range lists {
+		lines += min(len(list), 1) // its name
+	}
+	return lines
 }

@@ -1,0 +1,204 @@
+// Package artifacts keeps the archives of selections in the storage, and the ExternalArtifacts that name
+// them. It must not know what an archive holds, nor when it may be served.
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/artifact/storage"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/failure"
+)
+
+// Artifacts are what this controller publishes. All fields are required.
+type Artifacts struct {
+	Client client.Client
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	// Storage holds the archives that are served.
+	Storage *storage.Storage
+	// FieldManager of all writes.
+	FieldManager string
+}
+
+// Announce makes the ExternalArtifact of the selection's name say what the status says, and creates it
+// where it is missing: the artifact, or nothing while that is withheld. One that the selection does not
+// own is never touched.
+func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	existing, err := a.Find(ctx, cs)
+	if apierrors.IsNotFound(err) {
+		existing = desiredExternalArtifact(cs)
+		err = a.Client.Create(ctx, existing, client.FieldOwner(a.FieldManager))
+	}
+	if err != nil {
+		return fmt.Errorf("getting or creating the ExternalArtifact: %w", err)
+	}
+	if err := a.patchSpec(ctx, cs, existing); err != nil {
+		return fmt.Errorf("patching the ExternalArtifact: %w", err)
+	}
+	if err := a.patchArtifact(ctx, cs, existing); err != nil {
+		return fmt.Errorf("patching the status of the ExternalArtifact: %w", err)
+	}
+	return nil
+}
+
+// Find gets the ExternalArtifact of the selection's name; one of another owner is
+// an error with the reason NameConflict.
+func (a *Artifacts) Find(ctx context.Context, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
+	existing := &sourcev1.ExternalArtifact{}
+	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
+		return nil, err
+	}
+	if !metav1.IsControlledBy(existing, cs) {
+		return nil, failure.Because(v1alpha1.NameConflictReason, fmt.Errorf(
+			"the ExternalArtifact %s/%s exists and belongs to another owner; rename this CatalogSelection, "+
+				"or delete the ExternalArtifact if nothing needs it", existing.Namespace, existing.Name))
+	}
+	return existing, nil
+}
+
+func desiredExternalArtifact(cs *v1alpha1.CatalogSelection) *sourcev1.ExternalArtifact {
+	gvk := v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind)
+	return &sourcev1.ExternalArtifact{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            cs.Name,
+			Namespace:       cs.Namespace,
+			Labels:          map[string]string{v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(cs, gvk)},
+		},
+		Spec: sourcev1.ExternalArtifactSpec{
+			SourceRef: &meta.NamespacedObjectKindReference{
+				APIVersion: v1alpha1.GroupVersion.String(),
+				Kind:       v1alpha1.CatalogSelectionKind,
+				Name:       cs.Name,
+				Namespace:  cs.Namespace,
+			},
+		},
+	}
+}
+
+func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
+	desired := desiredExternalArtifact(cs)
+	before := existing.DeepCopy()
+	existing.Spec = desired.Spec
+	if existing.Labels == nil {
+		existing.Labels = map[string]string{}
+	}
+	maps.Copy(existing.Labels, desired.Labels)
+	if equality.Semantic.DeepEqual(before, existing) {
+		return nil
+	}
+	return a.Client.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(a.FieldManager))
+}
+
+// patchArtifact writes what announceStatus says, if the ExternalArtifact says anything else. It is
+// fenced: a process that was frozen meanwhile, while another one leads, must not put an older artifact
+// back. First the ExternalArtifact is read past the cache, then the selection, which another leader
+// writes first; the optimistic lock covers what it writes afterwards.
+func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
+	if !announceStatus(cs, existing.DeepCopy()) {
+		return nil
+	}
+	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
+		return err
+	}
+	now := &v1alpha1.CatalogSelection{}
+	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
+		return err
+	}
+	if now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
+			errors.New("another process has published something else"))
+	}
+	before := existing.DeepCopy()
+	if !announceStatus(cs, existing) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	return a.Client.Status().Patch(ctx, existing, patch, client.FieldOwner(a.FieldManager))
+}
+
+// announceStatus gives the ExternalArtifact the status that it is to have, and reports whether that
+// changes it.
+func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) bool {
+	before := existing.Status.DeepCopy()
+	switch {
+	case cs.Status.Withheld != "":
+		existing.Status.Artifact = nil
+		conditions.MarkFalse(existing, meta.ReadyCondition, cs.Status.Withheld, "%s", withheldMessage(cs))
+	default:
+		existing.Status.Artifact = cs.Status.Artifact.DeepCopy()
+		conditions.MarkTrue(existing, meta.ReadyCondition, v1alpha1.SucceededReason,
+			"stored artifact for revision %s", cs.Status.Artifact.Revision)
+	}
+	return !equality.Semantic.DeepEqual(before, &existing.Status)
+}
+
+func withheldMessage(cs *v1alpha1.CatalogSelection) string {
+	if cluster.AwaitsConsumer(cs) {
+		return "no artifact is served until a Kustomization uses it and what it has applied was compared; " +
+			"spec.cluster.serve: Always of the CatalogSelection serves it to other consumers"
+	}
+	return "no artifact is served while others hold what it has; the CatalogSelection says more"
+}
+
+// Last returns the artifact that was published last as the ExternalArtifact has it, read past
+// the cache, or as the status has it; nil before the first publication.
+func (a *Artifacts) Last(ctx context.Context, cs *v1alpha1.CatalogSelection) (*meta.Artifact, error) {
+	announced := &sourcev1.ExternalArtifact{}
+	err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), announced)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the ExternalArtifact: %w", err))
+	}
+	if err == nil && metav1.IsControlledBy(announced, cs) && announced.Status.Artifact != nil {
+		return announced.Status.Artifact, nil
+	}
+	return cs.Status.Artifact, nil
+}
+
+// Serves reports whether the ExternalArtifact names an archive of this storage. The cache may be behind
+// whoever patches it.
+func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool, error) {
+	announced := &sourcev1.ExternalArtifact{}
+	err := a.APIReader.Get(ctx, key, announced)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("getting the ExternalArtifact: %w", err)
+	case announced.Status.Artifact == nil:
+		return false, nil
+	}
+	own := announced.Status.Artifact.DeepCopy()
+	a.Storage.SetArtifactURL(own)
+	return own.URL == announced.Status.Artifact.URL, nil
+}
+
+// Delete deletes the ExternalArtifact of the selection; one of another owner, or none, is no error.
+func (a *Artifacts) Delete(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	existing := &sourcev1.ExternalArtifact{}
+	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(existing, cs) {
+		return nil
+	}
+	err := a.Client.Delete(ctx, existing, client.Preconditions{UID: &existing.UID})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package artifacts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/artifact/storage"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// garbageTimeout bounds a collection of stored archives.
+const garbageTimeout = 10 * time.Second
+
+// Store writes the archive of a render and returns the artifact that describes it. Where the storage has
+// the archive of the same revision already, its bytes stay. origin is what Origin returns.
+func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string) (*meta.Artifact, error) {
+	if last := cs.Status.Artifact; last != nil && last.Revision == result.Revision && a.Intact(cs) {
+		kept := last.DeepCopy()
+		kept.Metadata = map[string]string{v1.AnnotationRevision: origin}
+		a.Storage.SetArtifactURL(kept)
+		return kept, nil
+	}
+	var content bytes.Buffer
+	if err := result.WriteArchive(&content); err != nil {
+		return nil, fmt.Errorf("writing the archive: %w", err)
+	}
+	checksum := result.Revision[strings.LastIndexByte(result.Revision, ':')+1:]
+	artifact := a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, result.Revision, checksum+".tar.gz")
+	if err := a.Storage.MkdirAll(artifact); err != nil {
+		return nil, fmt.Errorf("making the directory of the archive: %w", err)
+	}
+	if err := a.Storage.Copy(&artifact, &content); err != nil {
+		return nil, fmt.Errorf("storing the archive: %w", err)
+	}
+	// The API keeps whole seconds.
+	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()
+	artifact.Metadata = map[string]string{v1.AnnotationRevision: origin}
+	return &artifact, nil
+}
+
+// Origin names the revisions of the sources, which Flux shows as lastAppliedOriginRevision of a
+// Kustomization: of a single source as it is, of several as kind/namespace/name=revision, separated by
+// commas.
+func Origin(sources []source.Observed) string {
+	if len(sources) == 1 {
+		return sources[0].Artifact.Revision
+	}
+	parts := make([]string, len(sources))
+	for i, s := range sources {
+		parts[i] = fmt.Sprintf("%s/%s=%s", s.Kind, s.Name, s.Artifact.Revision)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Intact reports whether the storage has, in the directory of the selection, the very bytes of
+// the artifact in its status.
+func (a *Artifacts) Intact(cs *v1alpha1.CatalogSelection) bool {
+	artifact := cs.Status.Artifact
+	dir := storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
+	return path.Dir(artifact.Path) == dir && a.Storage.ArtifactExist(*artifact) &&
+		a.Storage.VerifyArtifact(*artifact) == nil
+}
+
+// CollectGarbage deletes archives that are no longer served, after their time of grace, and returns their
+// names; none while the archive in the status is not there.
+func (a *Artifacts) CollectGarbage(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]string, error) {
+	if !a.Storage.ArtifactExist(*cs.Status.Artifact) {
+		return nil, nil
+	}
+	return a.Storage.GarbageCollect(ctx, *cs.Status.Artifact, garbageTimeout)
+}
+
+// RemoveAll deletes all archives of a selection.
+func (a *Artifacts) RemoveAll(cs *v1alpha1.CatalogSelection) error {
+	_, err := a.Storage.RemoveAll(a.archives(cs))
+	return err
+}
+
+// HasAny reports whether the storage has a directory of the selection.
+func (a *Artifacts) HasAny(cs *v1alpha1.CatalogSelection) bool {
+	_, err := os.Stat(filepath.Dir(a.Storage.LocalPath(a.archives(cs))))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func (a *Artifacts) archives(cs *v1alpha1.CatalogSelection) meta.Artifact {
+	return a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, "", "*")
+}
+
+// Definitions reads the definitions of an artifact out of the storage.
+func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
+	own := path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
+	if !own || !a.Storage.ArtifactExist(*artifact) {
+		return nil, errors.New("the archive is not there")
+	}
+	if err := a.Storage.VerifyArtifact(*artifact); err != nil {
+		return nil, errors.New("the archive is damaged")
+	}
+	archive, err := os.Open(a.Storage.LocalPath(*artifact))
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("opening the last archive: %w", err))
+	}
+	defer archive.Close()
+	return render.ReadArtifact(ctx, archive)
+}

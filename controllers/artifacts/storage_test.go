@@ -1,0 +1,109 @@
+package artifacts_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/artifact/storage"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/artifacts"
+	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/test/sourcetest"
+)
+
+func rendered(t *testing.T, words string) *render.Result {
+	t.Helper()
+	catalog, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(sourcetest.Applications(t, words)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := render.Render(t.Context(), []selection.Source{{Name: "catalog", Catalog: catalog}}, render.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestAnArchiveIsStoredOnce(t *testing.T) {
+	a := &artifacts.Artifacts{Storage: &storage.Storage{
+		BasePath: t.TempDir(), Hostname: "winnow.example", ArtifactRetentionTTL: time.Minute, ArtifactRetentionRecords: 2,
+	}}
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Name, cs.Namespace = "kkp", "ns"
+	if a.HasAny(cs) {
+		t.Error("there are archives before the first one")
+	}
+	first, err := a.Store(cs, rendered(t, "argocd"), "v1@sha256:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs.Status.Artifact = first
+	file := a.Storage.LocalPath(*first)
+	if !a.Intact(cs) || !a.HasAny(cs) {
+		t.Error("what was stored is not intact")
+	}
+	content, err := a.Definitions(t.Context(), cs, first)
+	if err != nil || len(content) != 1 || content[0].Name != "argocd" {
+		t.Errorf("Definitions() = %v, %v", content, err)
+	}
+
+	// The same content of another revision of the source keeps its bytes.
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1")
+	if err != nil || again.Digest != first.Digest || again.Metadata["org.opencontainers.image.revision"] != "v2@sha256:1" {
+		t.Errorf("Store() = %+v, %v", again, err)
+	}
+	if after, err := os.Stat(file); err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the archive was written again: %v", err)
+	}
+
+	// What is damaged is neither intact nor a baseline, and is stored anew.
+	if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a.Intact(cs) {
+		t.Error("a damaged archive is intact")
+	}
+	if _, err := a.Definitions(t.Context(), cs, first); err == nil {
+		t.Error("a damaged archive is read")
+	}
+	if _, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1"); err != nil || !a.Intact(cs) {
+		t.Errorf("it is not stored anew: %v", err)
+	}
+
+	// An archive outside of the directory of the selection is not its own.
+	other := cs.DeepCopy()
+	other.Name = "other"
+	if a.Intact(other) {
+		t.Error("an archive of another selection is intact")
+	}
+	if err := a.RemoveAll(cs); err != nil || a.HasAny(cs) {
+		t.Errorf("archives are left: %v", err)
+	}
+}
+
+func TestTheOriginOfAnArtifact(t *testing.T) {
+	observed := func(name, revision string) source.Observed {
+		return source.Observed{
+			Kind: "OCIRepository", Name: types.NamespacedName{Namespace: "ns", Name: name}, Artifact: meta.Artifact{Revision: revision},
+		}
+	}
+	one := []source.Observed{observed("a", "v1@sha256:0")}
+	if got := artifacts.Origin(one); got != "v1@sha256:0" {
+		t.Errorf("of one source: %s", got)
+	}
+	two := append(one, observed("b", "v2@sha256:1"))
+	if got := artifacts.Origin(two); got != "OCIRepository/ns/a=v1@sha256:0,OCIRepository/ns/b=v2@sha256:1" {
+		t.Errorf("of two sources: %s", got)
+	}
+}

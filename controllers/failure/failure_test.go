@@ -1,0 +1,48 @@
+package failure_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// conflict is an error that knows its reason.
+type conflict struct{}
+
+func (conflict) Error() string  { return "conflict" }
+func (conflict) Reason() string { return v1alpha1.ConflictReason }
+
+func TestTheReasonOfAnError(t *testing.T) {
+	dead := errors.New("dead")
+	rendered := &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: dead}
+	for _, test := range []struct {
+		name string
+		err  error
+		want string
+	}{
+		{"an error without one", dead, v1alpha1.StorageFailedReason},
+		{"one that was given", failure.Because(v1alpha1.FetchFailedReason, dead), v1alpha1.FetchFailedReason},
+		{"of a render", rendered, v1alpha1.InvalidSpecReason},
+		{"of an error that knows it", conflict{}, v1alpha1.ConflictReason},
+		{"wrapped", fmt.Errorf("loading: %w", failure.Because(v1alpha1.FetchFailedReason, dead)), v1alpha1.FetchFailedReason},
+		{"the first one stays", failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("loading: %w", rendered)), v1alpha1.InvalidSpecReason},
+		{"unless another one counts always", failure.Always(v1alpha1.TimedOutReason, fmt.Errorf("too long: %w", rendered)), v1alpha1.TimedOutReason},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := failure.ReasonOf(test.err); got != test.want {
+				t.Errorf("ReasonOf() = %q, want %q", got, test.want)
+			}
+		})
+	}
+	given := failure.Because(v1alpha1.FetchFailedReason, dead)
+	if !errors.Is(given, dead) || given.Error() != dead.Error() {
+		t.Errorf("Because() = %v", given)
+	}
+	if err := failure.Because(v1alpha1.FetchFailedReason, nil); err != nil {
+		t.Errorf("Because(nil) = %v", err)
+	}
+}

@@ -1,0 +1,103 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+func (r *CatalogSelectionReconciler) addFinalizer(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	before := cs.DeepCopy()
+	if !controllerutil.AddFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); err != nil {
+		return fmt.Errorf("adding the finalizer: %w", err)
+	}
+	return nil
+}
+
+// finalize deletes the ExternalArtifact, if it is the selection's, and all stored archives.
+// The finalizer goes only after both are gone.
+func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
+	if !controllerutil.ContainsFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
+		return nil
+	}
+	if err := r.artifacts.Delete(ctx, cs); err != nil {
+		return fmt.Errorf("deleting the ExternalArtifact: %w", err)
+	}
+	if err := r.artifacts.RemoveAll(cs); err != nil {
+		return fmt.Errorf("removing stored archives: %w", err)
+	}
+	r.forget(ctx, cs)
+	before := cs.DeepCopy()
+	controllerutil.RemoveFinalizer(cs, v1alpha1.CatalogSelectionFinalizer)
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Patch(ctx, cs, patch, client.FieldOwner(r.fieldManager)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing the finalizer: %w", err)
+	}
+	return nil
+}
+
+// forget drops all that is remembered of a selection that is deleted.
+func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	key := client.ObjectKeyFromObject(cs)
+	r.pushes.Forget(key)
+	r.published.Delete(key)
+	r.edits.forget(cs.UID)
+	r.cluster.Forget(ctx, cs)
+}
+
+// departureDelay is the time after which the archives of a selection that moved away are looked at
+// again, while nobody else serves it.
+const departureDelay = 30 * time.Second
+
+// departed forgets a selection that the cache does not have: it was deleted, and finalize has
+// removed all, or it belongs to another shard now. Its archives stay until that one serves it.
+func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	r.cluster.Gone(key)
+	r.cluster.Kinds.Forget(key)
+	r.pushes.Forget(key) // another shard may push it from now on
+
+	cs := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	if !r.artifacts.HasAny(cs) {
+		return ctrl.Result{}, nil
+	}
+	served, err := r.artifacts.Serves(ctx, key)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if served {
+		return ctrl.Result{RequeueAfter: departureDelay}, nil
+	}
+	if err := r.artifacts.RemoveAll(cs); err != nil {
+		return ctrl.Result{}, fmt.Errorf("removing the archives of a selection of another shard: %w", err)
+	}
+	ctrl.LoggerFrom(ctx).Info("removed the archives of a selection that is not of this controller any more")
+	return ctrl.Result{}, nil
+}
+
+// collectGarbage deletes archives that are no longer served. That it fails is no reason to fail the selection:
+// it is tried again at the next reconciliation.
+func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	deleted, err := r.artifacts.CollectGarbage(ctx, cs)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "collecting stored archives")
+		return
+	}
+	if len(deleted) > 0 {
+		r.Eventf(cs, corev1.EventTypeNormal, v1alpha1.GarbageCollectedReason, "deleted %d stored archives", len(deleted))
+		ctrl.LoggerFrom(ctx).Info("deleted stored archives", "files", strings.Join(deleted, ", "))
+	}
+}

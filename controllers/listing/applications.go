@@ -1,0 +1,110 @@
+package listing
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Bounds of what the status lists of applications: kubectl describe prints each value on a line of its own,
+// which a terminal breaks. The safeguards do not need these lists.
+const (
+	// maxApplicationLines bounds status.applications, in lines of a terminal.
+	maxApplicationLines = 150
+	// maxExcluded bounds status.excluded: of more, the number says enough.
+	maxExcluded = 20
+	// maxNote bounds a note, and maxNotedVersions the versions in it.
+	maxNote          = 240
+	maxNotedVersions = 5
+)
+
+// listApplications returns the applications of the artifact as the status has them: all of them where there
+// is room, else those with notes, as far as there is room.
+func listApplications(s selection.Result) []v1alpha1.ApplicationStatus {
+	shadowed := shadowedSources(s)
+	var all, noted []v1alpha1.ApplicationStatus
+	room, roomForNoted := maxApplicationLines, maxApplicationLines
+	for _, d := range s.Applications() {
+		app := v1alpha1.ApplicationStatus{
+			Name: d.Application.Name, Source: d.Source, Tier: d.Application.Metadata.Tier, Versions: d.Versions,
+			Notes: notes(d, shadowed[d.Application.Name]),
+		}
+		lines := bounds.Lines([]string{app.Name, app.Source, app.Tier}, app.Notes, app.Versions)
+		if room -= lines; room >= 0 {
+			all = append(all, app)
+		}
+		if len(app.Notes) > 0 && lines <= roomForNoted {
+			roomForNoted -= lines
+			noted = append(noted, app)
+		}
+	}
+	if room >= 0 {
+		return all
+	}
+	return noted
+}
+
+// shadowedSources returns, by application, the sources that have it as well.
+func shadowedSources(s selection.Result) map[string][]string {
+	sources := map[string][]string{}
+	for _, d := range s.Decisions {
+		if d.Rule == selection.RuleShadowed {
+			sources[d.Application.Name] = append(sources[d.Application.Name], d.Source)
+		}
+	}
+	return sources
+}
+
+// notes say how an application differs from what is taken of a catalog without further ado.
+func notes(d selection.Decision, shadowed []string) []string {
+	var notes []string
+	if message := d.Application.Metadata.Deprecated; message != "" {
+		notes = append(notes, "deprecated: "+message)
+	}
+	if len(shadowed) > 0 {
+		notes = append(notes, "also in "+strings.Join(shadowed, ", "))
+	}
+	if all := d.Application.Versions; len(d.Versions) < len(all) {
+		left := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(d.Versions, v) })
+		note := fmt.Sprintf("without %d of %d versions: %s", len(left), len(all), strings.Join(left[:min(len(left), maxNotedVersions)], ", "))
+		if len(left) > maxNotedVersions {
+			note += ", ..."
+		}
+		notes = append(notes, note)
+	}
+	for i := range notes {
+		notes[i] = bounds.Truncate(notes[i], maxNote)
+	}
+	return notes
+}
+
+// listExcluded returns the names of the available applications that are not in the artifact; none where
+// there are many.
+func listExcluded(s selection.Result) []string {
+	if s.Excluded > maxExcluded {
+		return nil
+	}
+	var names []string
+	for _, d := range s.Decisions {
+		if !d.Selected && d.Rule != selection.RuleShadowed {
+			names = append(names, d.Application.Name)
+		}
+	}
+	return names
+}
+
+// sourceRevision is the revision of a source in short: the tag of an OCIRepository, or else the revision
+// with twelve digits of its checksum.
+func sourceRevision(source v1alpha1.SourceStatus) string {
+	tag, _, tagged := strings.Cut(source.Revision, "@")
+	if tagged && source.Kind == sourcev1.OCIRepositoryKind {
+		return tag
+	}
+	return bounds.ShortRevision(source.Revision)
+}

@@ -1,0 +1,71 @@
+// Package listing writes into the status of a selection what was published: for people, and cut to what they
+// can read. It must not know how it was published, nor what the safeguards compare.
+package listing
+
+import (
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// Publication is a render that is published as an artifact.
+type Publication struct {
+	Artifact meta.Artifact
+	Result   *render.Result
+	// Sources of the render, at least one.
+	Sources []v1alpha1.SourceStatus
+	// Took is the time from the beginning of the reconciliation.
+	Took time.Duration
+	// SourceChanges is the number of versions that come from another source than in the revision before;
+	// nil where the revision is the same.
+	SourceChanges *int
+}
+
+// WriteTo writes the publication into the status.
+func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
+	last := cs.Status.Artifact
+	if last == nil || last.Revision != p.Artifact.Revision || last.Digest != p.Artifact.Digest {
+		cs.Status.History.Upsert(p.Artifact.Digest, time.Now(), p.Took.Round(time.Millisecond),
+			v1alpha1.SucceededReason, map[string]string{"revision": p.Artifact.Revision})
+	}
+	cs.Status.Artifact = &p.Artifact
+	cs.Status.Sources, cs.Status.SourceRevision = p.Sources, sourceRevision(p.Sources[0])
+	summary := summarize(p.Result)
+	if last := cs.Status.Summary; last != nil {
+		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until the cluster is looked at
+		summary.SourceChanges = last.SourceChanges
+	}
+	if p.SourceChanges != nil {
+		summary.SourceChanges = bounds.Count(*p.SourceChanges)
+	}
+	cs.Status.Summary = summary
+	cs.Status.Applications = listApplications(p.Result.Selection)
+	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < p.Result.Selection.Selected
+	cs.Status.Excluded = listExcluded(p.Result.Selection)
+}
+
+func summarize(result *render.Result) *v1alpha1.Summary {
+	s := result.Selection
+	return &v1alpha1.Summary{
+		Available:  bounds.Count(s.Available),
+		Selected:   bounds.Count(s.Selected),
+		Excluded:   bounds.Count(s.Excluded),
+		Shadowed:   bounds.Count(s.Shadowed),
+		Deprecated: bounds.Count(s.Deprecated),
+		Unmirrored: bounds.Count(len(unmirroredHosts(result))),
+	}
+}
+
+func unmirroredHosts(result *render.Result) map[string]bool {
+	hosts := map[string]bool{}
+	for _, a := range result.Addresses {
+		for _, host := range a.Uncovered() {
+			hosts[host.Host] = true
+		}
+	}
+	return hosts
+}

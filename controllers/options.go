@@ -1,0 +1,88 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	"github.com/fluxcd/pkg/artifact/storage"
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"k8s.io/client-go/rest"
+	kuberecord "k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/winnow-dev/winnow/controllers/artifacts"
+	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/controllers/pushes"
+	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/controllers/source"
+)
+
+// Options are what a reconciler is made of. Fields are required unless they say otherwise.
+type Options struct {
+	// Name is the field manager of all writes.
+	Name string
+	// Client reads from the cache; APIReader reads past it.
+	Client    client.Client
+	APIReader client.Reader
+	// Secrets reads Secrets and ServiceAccounts, which it must not cache.
+	Secrets client.Client
+	// Config reaches the API server for watches of kinds and for impersonation.
+	Config   *rest.Config
+	Recorder kuberecord.EventRecorder
+	Metrics  helper.Metrics
+	// Storage holds the archives that are served.
+	Storage *storage.Storage
+	// KindCaches are the options of the watches of definitions and Kustomizations.
+	KindCaches cache.Options
+	// DefaultServiceAccount sets the marks of selections that name none; empty: the controller's own.
+	DefaultServiceAccount string
+	// NoCrossNamespaceRefs refuses sources in other namespaces.
+	NoCrossNamespaceRefs bool
+	// SourceHost, if not empty, replaces the host of the URLs of sources.
+	SourceHost string
+	// CatalogCacheBytes bounds what the catalogs in memory take.
+	CatalogCacheBytes int64
+	// HTTPRetry is how often a request is retried.
+	HTTPRetry int
+	// SettleDelay is how old an edit has to be that takes something away.
+	SettleDelay time.Duration
+	// PushQueue holds what is to be pushed, with the backoff of pushes, and PushWorkers is their number at a
+	// time.
+	PushQueue   workqueue.TypedRateLimitingInterface[ctrl.Request]
+	PushWorkers int
+	// Now is the clock of edits and reservations.
+	Now func() time.Time
+}
+
+// New returns a reconciler whose parts enqueue selections with it. The watches of kinds end with ctx.
+func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
+	connections := registries.New(o.Secrets, o.HTTPRetry)
+	r := &CatalogSelectionReconciler{
+		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics,
+		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay,
+		sources: &source.Sources{
+			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
+			Catalogs: source.NewCatalogs(o.CatalogCacheBytes, o.HTTPRetry, o.SourceHost, connections),
+		},
+		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
+		cluster: &cluster.Cluster{
+			Selections: o.Client, APIReader: o.APIReader, Events: o.Recorder,
+			Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
+			Accounts: cluster.NewAccounts(o.Config,
+				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
+			Published: record.Definitions, Rendered: record.Rendered, Now: o.Now,
+		},
+		pushes: pushes.New(pushes.Options{
+			Registries: connections, Storage: o.Storage, Queue: o.PushQueue, Workers: o.PushWorkers,
+		}),
+		enqueued: make(chan event.GenericEvent),
+	}
+	r.cluster.Enqueue, r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue, r.enqueue
+	return r
+}

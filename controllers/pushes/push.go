@@ -1,0 +1,145 @@
+package pushes
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/holds"
+	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// push does a job and returns the address of the artifact, by its digest.
+func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
+	packed, err := job.pack()
+	if err != nil {
+		return "", err
+	}
+	to, err := p.registries.Connect(ctx, job.access)
+	if err != nil {
+		return "", err
+	}
+	defer to.Close()
+	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
+		return job.mayMove(ctx, to, now)
+	}}
+	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
+		return "", to.Plain(err)
+	}
+	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
+}
+
+// pack makes the artifact of the archive that is served. The same job gives the same digest.
+func (job pushJob) pack() (registry.Artifact, error) {
+	content, err := os.ReadFile(job.file)
+	if err != nil {
+		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
+	}
+	want := digest.Digest(job.digest)
+	if err := want.Validate(); err != nil || want.Algorithm().FromBytes(content) != want {
+		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
+	}
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), map[string]string{
+		v1.AnnotationRevision:        job.sources,
+		v1alpha1.RevisionAnnotation:  job.revision,
+		v1alpha1.SelectionAnnotation: job.selection,
+	})
+}
+
+// tagConflict says that a tag names an artifact that this selection has not pushed.
+type tagConflict struct {
+	// what the tag names.
+	what string
+}
+
+func (e *tagConflict) Error() string {
+	return fmt.Sprintf("it names %s: choose another tag or another repository, or delete the tag", e.what)
+}
+
+// mayMove refuses to take a tag from what is not this selection's. Two selections that moved it in
+// turns would have all clusters that follow the tag install and remove what each has.
+func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor) error {
+	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
+	if err != nil {
+		return err
+	}
+	var m v1.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType {
+		return &tagConflict{now.Digest.String() + ", which no CatalogSelection has pushed"}
+	}
+	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
+		return &tagConflict{fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
+	}
+	if revision := m.Annotations[v1alpha1.RevisionAnnotation]; revision == job.revision || slices.Contains(job.compared, revision) {
+		return nil
+	}
+	return job.compare(ctx, to, m)
+}
+
+// pushHeld says that what a tag names has what the new artifact lacks, though the record of the
+// selection does not know of it.
+type pushHeld struct {
+	reason  string
+	message string
+}
+
+func (e *pushHeld) Error() string { return e.message }
+
+// compare holds a push that would take something away from the clusters that follow the tag: the
+// record of the selection was lost, or begins later than what the tag names.
+func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.Manifest) error {
+	if job.approved {
+		return nil
+	}
+	if len(m.Layers) != 1 {
+		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: it has not one layer" + job.release()}
+	}
+	layer, err := registry.FetchLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed)
+	if err != nil {
+		return fmt.Errorf("reading what the tag names: %w", err)
+	}
+	before, err := render.ReadArtifact(ctx, bytes.NewReader(layer))
+	if err != nil {
+		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: " + err.Error() + job.release()}
+	}
+	archived, err := os.Open(job.file)
+	if err != nil {
+		return fmt.Errorf("opening the archive: %w", err)
+	}
+	defer archived.Close()
+	next, err := render.ReadArtifact(ctx, archived)
+	if err != nil {
+		return err
+	}
+	held := slices.DeleteFunc(safeguard.Compare(before, next), func(c safeguard.Change) bool {
+		return !guard.Holds(job.safeguards, c.Reason)
+	})
+	if len(held) == 0 {
+		return nil
+	}
+	return &pushHeld{
+		guard.MostSerious(held),
+		"what the tag names has more: " + holds.Describe(holds.Reasons(held, selection.Result{}), len(held)) + job.release(),
+	}
+}
+
+// release says how a push is released that is held.
+func (job pushJob) release() string {
+	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
+}

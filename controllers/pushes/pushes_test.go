@@ -1,0 +1,46 @@
+package pushes
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/opencontainers/go-digest"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/winnow-dev/winnow/controllers/registries"
+)
+
+// A panic in a push is that push's, as one in a reconciliation is: the queue goes on, and the selection is
+// enqueued to report it.
+func TestAPushThatPanicsEndsAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "archive.tar.gz")
+	content := []byte("content")
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := New(Options{Queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())})
+	var enqueued []types.NamespacedName
+	p.Enqueue = func(_ context.Context, keys ...types.NamespacedName) { enqueued = append(enqueued, keys...) }
+	key := types.NamespacedName{Namespace: "ns", Name: "kkp"}
+	access := registries.Access{URL: "oci://registry.example/rendered", SecretRef: &meta.LocalObjectReference{Name: "any"}}
+	job := pushJob{access: access, file: file, digest: digest.FromBytes(content).String(), selection: key.String()}
+	if _, done := p.enqueue(key, job); done {
+		t.Fatal("a new job is done")
+	}
+	if !p.Next(t.Context()) { // there are no registries
+		t.Fatal("Next() = false")
+	}
+	result, done := p.enqueue(key, job)
+	if !done || result.err == nil || !strings.Contains(result.err.Error(), "a bug in Winnow") || strings.Contains(result.err.Error(), "goroutine") {
+		t.Errorf("the result is %v, %t", result.err, done)
+	}
+	if len(enqueued) != 1 || enqueued[0] != key {
+		t.Errorf("enqueued %v", enqueued)
+	}
+}

@@ -1,0 +1,84 @@
+package pushes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Sync enqueues a push of the artifact that is served, if spec.push asks for it, notes in the status what was
+// pushed, and returns the condition Pushed without its type, nil without one. It waits for nothing.
+// published is the record of the artifact, nil where there is none.
+func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *metav1.Condition {
+	key := client.ObjectKeyFromObject(cs)
+	if cs.Spec.Push == nil || cs.Status.Artifact == nil {
+		p.Forget(key)
+		cs.Status.Push = nil
+		return nil
+	}
+	known := conditions.Get(cs, v1alpha1.PushedCondition)
+	if !p.storage.ArtifactExist(*cs.Status.Artifact) {
+		return known // there is nothing to push, until it is rendered again
+	}
+	job := p.job(cs, published)
+	result, done := p.enqueue(key, job)
+	var conflict *tagConflict
+	var held *pushHeld
+	switch {
+	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
+		return known // a restart, and the registry is being looked at
+	case !done:
+		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", bounds.ShortRevision(job.revision), job.access.URL)
+	case errors.As(result.err, &held):
+		return conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
+	case errors.As(result.err, &conflict):
+		return conditions.FalseCondition("", v1alpha1.TagConflictReason, "%s", pushFailure(job, result.err))
+	case result.err != nil:
+		return conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
+	}
+	cs.Status.Push = &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
+	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortRevision(job.revision), result.url)
+}
+
+func pushFailure(job pushJob, err error) string {
+	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortRevision(job.revision), job.access.URL, err), bounds.ConditionMessage)
+}
+
+// job says what is to be pushed. An artifact that is pushed already keeps the sources that its
+// manifest names: they may have new revisions since that give the same content, and it would get
+// another digest.
+func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pushJob {
+	artifact := cs.Status.Artifact
+	job := pushJob{
+		uid: cs.UID, access: registries.OfPush(cs), tags: cs.Spec.Push.Tags, interval: cs.Spec.Interval.Duration,
+		file: p.storage.LocalPath(*artifact), digest: artifact.Digest,
+		revision: artifact.Revision, sources: artifact.Metadata[v1.AnnotationRevision], selection: cs.Namespace + "/" + cs.Name,
+	}
+	if last := cs.Status.Push; last != nil && last.Revision == job.revision {
+		job.sources = last.Sources
+	}
+	if published != nil {
+		job.compared = published.PublishedRevisions(cs)
+	}
+	job.safeguards = cs.Spec.Safeguards
+	// That it was published here uses the approval up for what is published, not for what is pushed: it
+	// names exactly this content.
+	job.approved = guard.Approval{Needed: []string{guard.Checksum(job.revision)}}.GivenBy(cs.Spec.Safeguards.Approve)
+	return job
+}
+
+// isPushed reports whether the status has the job done.
+func (job pushJob) isPushed(status *v1alpha1.PushStatus) bool {
+	return status != nil && status.Revision == job.revision && strings.HasPrefix(status.URL, job.access.URL+"@")
+}

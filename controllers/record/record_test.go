@@ -1,0 +1,204 @@
+package record
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/test/sourcetest"
+)
+
+func TestWhichRecordIsRead(t *testing.T) {
+	packed := func(format int32, revisions ...string) Record {
+		return Record{Format: format, Revisions: revisions, Definitions: definitionsOf("argocd")}
+	}
+	ours, err := packed(0, "r2", "r1").Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(format int32) *v1alpha1.WrittenRecord {
+		return &v1alpha1.WrittenRecord{Format: format, Packed: ours.Packed}
+	}
+	for _, test := range []struct {
+		name     string
+		status   v1alpha1.CatalogSelectionStatus
+		artifact string
+		format   int32
+		newer    bool
+	}{
+		{name: "that of the artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r2", format: 2},
+		{name: "without an artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, format: 2},
+		{name: "of another artifact", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours}, artifact: "r1", format: -1},
+		{name: "none", artifact: "r2", format: -1},
+		{name: "format 0", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(0)}, artifact: "r2", format: -1},
+		{name: "a negative format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(-3)}, artifact: "r2", format: -1},
+		{name: "a newer format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(3)}, artifact: "r2", format: -1, newer: true},
+		{name: "an older one beside it", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours, Published: older(t, packed(1, "r3"), 1)},
+			artifact: "r3", format: 1},
+		{name: "the oldest", status: v1alpha1.CatalogSelectionStatus{Published: older(t, packed(0), 0)}, artifact: "r9", format: 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cs := &v1alpha1.CatalogSelection{Status: test.status}
+			if test.artifact != "" {
+				cs.Status.Artifact = artifactAt(test.artifact)
+			}
+			r, err := Read(cs)
+			var tooNew *newerRecordError
+			switch {
+			case test.format < 0:
+				if !errors.Is(err, ErrNone) || errors.As(err, &tooNew) != test.newer {
+					t.Errorf("Read() = %v, %v", r, err)
+				}
+			case err != nil || r.Format != test.format:
+				t.Errorf("Read() = %v, %v", r, err)
+			}
+		})
+	}
+}
+
+// What the record of this format holds: whoever changes it gives it the next number, if an older controller
+// would misread it.
+func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
+	content, err := json.Marshal(Record{
+		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Locations: []*source.Location{{}}, Sources: []guard.RecordedSource{{}},
+		PassedOver: []string{"p"}, Revisions: []string{"r"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(content, &fields); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	want := []string{"carriers", "definitions", "passedOver", "revisions", "sources", "spec", "urls"}
+	if !slices.Equal(names, want) || currentFormat != 2 {
+		t.Errorf("format %d has the fields %q, want %q", currentFormat, names, want)
+	}
+}
+
+func TestRecordsThatAreNone(t *testing.T) {
+	good, err := Record{Definitions: []safeguard.Definition{{Name: "argocd"}}}.Pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, packed := range hostileRecords(t, good.Packed) {
+		t.Run(name, func(t *testing.T) {
+			if r, err := unpack(packed); !errors.Is(err, ErrNone) {
+				t.Errorf("unpack() = %v, %v", r, err)
+			}
+		})
+	}
+	if r, err := unpack(compressed(t, []byte(`{"spec":{"sources":[]},"definitions":[]}`))); err != nil || len(r.Definitions) > 0 {
+		t.Errorf("the record of an empty artifact: %v, %v", r, err)
+	}
+}
+
+// hostileRecords are what an artifact's record must not be taken for.
+func hostileRecords(t *testing.T, good []byte) map[string][]byte {
+	t.Helper()
+	half := make([]byte, len(good)/2)
+	copy(half, good)
+	spaces := bytes.Repeat([]byte{' '}, maxUnpackedRecord)
+	return map[string][]byte{
+		"none":                     nil,
+		"garbage":                  []byte("garbage"),
+		"a half of it":             half,
+		"all but the last byte":    good[:len(good)-1],
+		"with garbage after it":    append(bytes.Clone(good), "garbage"...),
+		"twice":                    append(bytes.Clone(good), good...),
+		"more than may be":         compressed(t, append(spaces, "{}"...)),
+		"gzip of nothing":          compressed(t, nil),
+		"gzip of garbage":          compressed(t, []byte("garbage")),
+		"gzip of a list":           compressed(t, []byte("[]")),
+		"gzip of null":             compressed(t, []byte("null")),
+		"gzip of an empty mapping": compressed(t, []byte("{}")),
+		"definitions of null":      compressed(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
+		"definitions of a string":  compressed(t, []byte(`{"definitions":"argocd"}`)),
+		"a definition of a number": compressed(t, []byte(`{"definitions":[1]}`)),
+		"a spec of a string":       compressed(t, []byte(`{"spec":"x","definitions":[]}`)),
+	}
+}
+
+// The digests of origins of a record that is too large get shorter, then go: without any record every
+// change is held.
+func TestARecordThatIsTooLargeLosesItsOrigins(t *testing.T) {
+	for _, test := range []struct {
+		definitions int
+		want        safeguard.Origins
+	}{{10_000, safeguard.Origins{"5feceb66", "ffc86f38"}}, {18_000, safeguard.Origins{"5fec", "ffc8"}}, {30_000, nil}} {
+		t.Run(fmt.Sprint(test.definitions), func(t *testing.T) {
+			var r Record
+			for i := range test.definitions {
+				sum := sourcetest.Digest(fmt.Append(nil, i))
+				r.Definitions = append(r.Definitions, safeguard.Definition{
+					Kind: "x", Name: fmt.Sprint("a", i), Versions: []string{"1", "2"}, Origins: []string{sum[7:15], sum[15:23]},
+				})
+			}
+			packed, err := r.Pack()
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := unpack(packed.Packed)
+			if err != nil || len(read.Definitions) != test.definitions {
+				t.Fatalf("the record has %d bytes: %v", len(packed.Packed), err)
+			}
+			if got := read.Definitions[0].Origins; !slices.Equal(got, test.want) {
+				t.Errorf("the origins of a record of %d bytes are %q, want %q", len(packed.Packed), got, test.want)
+			}
+			if got := r.Definitions[0].Origins; len(got[0]) != 8 {
+				t.Errorf("packing changed the record: %q", got)
+			}
+		})
+	}
+}
+
+// older packs a record as it was in status.published.
+func older(t *testing.T, r Record, format int32) []byte {
+	t.Helper()
+	if r.Format = format; format == 0 {
+		r.Sources, r.Revisions = nil, nil
+	}
+	content, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compressed(t, content)
+}
+
+func compressed(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	compressor := gzip.NewWriter(&packed)
+	if _, err := compressor.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressor.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func definitionsOf(names ...string) []safeguard.Definition {
+	var definitions []safeguard.Definition
+	for _, name := range names {
+		definitions = append(definitions, safeguard.Definition{Name: name})
+	}
+	return definitions
+}
+
+func artifactAt(revision string) *meta.Artifact { return &meta.Artifact{Revision: revision} }

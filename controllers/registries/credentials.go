@@ -1,0 +1,167 @@
+package registries
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+
+	fluxauth "github.com/fluxcd/pkg/auth"
+	authutils "github.com/fluxcd/pkg/auth/utils"
+	"github.com/fluxcd/pkg/runtime/secrets"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/authn/kubernetes"
+	"github.com/google/go-containerregistry/pkg/name"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// transport returns what requests go through, and the proxy that proxySecretRef names; without one,
+// that of the environment is used.
+func (r *Registries) transport(ctx context.Context, a Access) (*http.Transport, *url.URL, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	config, err := r.tlsConfig(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if config != nil {
+		transport.TLSClientConfig = config
+	}
+	if a.ProxySecretRef == nil {
+		return transport, nil, nil
+	}
+	secret, err := r.secret(ctx, a, "proxySecretRef", a.ProxySecretRef)
+	if err != nil {
+		return nil, nil, err
+	}
+	proxy, err := secrets.ProxyURLFromSecret(ctx, secret)
+	if err != nil {
+		// Not the cause, which quotes an address that may have a password in it.
+		return nil, nil, fmt.Errorf("%s.proxySecretRef: the Secret %s has no valid %s of a proxy with http, https or socks5",
+			a.Field, client.ObjectKeyFromObject(secret), secrets.KeyAddress)
+	}
+	transport.Proxy = http.ProxyURL(proxy)
+	return transport, proxy, nil
+}
+
+// credentials returns what authenticates to a registry that asks for it.
+func (r *Registries) credentials(ctx context.Context, a Access, repository name.Repository, proxy *url.URL) (auth.CredentialFunc, error) {
+	var authenticator authn.Authenticator
+	var err error
+	if a.Provider == "" || a.Provider == sourcev1.GenericOCIProvider {
+		authenticator, err = r.pullSecrets(ctx, a, repository)
+	} else {
+		authenticator, err = r.ofCloud(ctx, a, repository, proxy)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, _ string) (auth.Credential, error) {
+		found, err := authn.Authorization(ctx, authenticator)
+		if err != nil {
+			return auth.EmptyCredential, fmt.Errorf("%s.provider %s: %w", a.Field, a.Provider, err)
+		}
+		return auth.Credential{
+			Username: found.Username, Password: found.Password,
+			RefreshToken: found.IdentityToken, AccessToken: found.RegistryToken,
+		}, nil
+	}, nil
+}
+
+// pullSecrets finds the credentials in the Secrets that are named, as kubelet does.
+func (r *Registries) pullSecrets(ctx context.Context, a Access, repository name.Repository) (authn.Authenticator, error) {
+	var named []corev1.Secret
+	if a.SecretRef != nil {
+		secret, err := r.secret(ctx, a, "secretRef", a.SecretRef)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, *secret)
+	}
+	if a.ServiceAccountName != "" {
+		account := types.NamespacedName{Namespace: a.Namespace, Name: a.ServiceAccountName}
+		of, err := secrets.PullSecretsFromServiceAccountRef(ctx, r.client, account)
+		if err != nil {
+			return nil, a.unreadable("serviceAccountName", err)
+		}
+		named = append(named, of...)
+	}
+	keychain, err := kubernetes.NewFromPullSecrets(ctx, named)
+	if err != nil {
+		// Not the cause, which may quote the content.
+		return nil, fmt.Errorf("%s: the Secrets of secretRef and serviceAccountName hold no valid %s", a.Field, corev1.DockerConfigJsonKey)
+	}
+	return keychain.Resolve(repository)
+}
+
+// ecr are the registries of AWS. The pattern of Flux has no end: it takes any host that begins so.
+var ecr = regexp.MustCompile(`^(public\.ecr\.aws|[0-9]+\.dkr[.-]ecr(-fips)?\.[a-z0-9-]+\.` +
+	`(amazonaws\.com(\.cn)?|amazonaws\.eu|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov|on\.aws))$`)
+
+// exposed says how the credentials of the controller's pod in a cloud would reach another party than
+// that cloud: whoever writes the object chooses the proxy, and with it who answers for the host,
+// unless TLS with an authority of the machine says otherwise. Of a ServiceAccount, the credentials are
+// those of the namespace.
+func (a Access) exposed(host string) error {
+	if a.Provider == "" || a.Provider == sourcev1.GenericOCIProvider || a.ServiceAccountName != "" {
+		return nil
+	}
+	field := ""
+	switch {
+	case a.Provider == sourcev1.AmazonOCIProvider && !ecr.MatchString(host):
+		return fmt.Errorf("%s.url: %s is no registry of AWS, which provider %s would send the credentials of the controller to", a.Field, host, a.Provider)
+	case a.ProxySecretRef == nil:
+		return nil
+	case a.Insecure:
+		field = "insecure"
+	case a.CertSecretRef != nil:
+		field = "certSecretRef"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s.%s with proxySecretRef and provider %s is not allowed: the proxy could read the credentials of the controller in the cloud; "+
+		"leave one of them out, or name a serviceAccountName with an identity of its own", a.Field, field, a.Provider)
+}
+
+// ofCloud gets credentials from the cloud that the controller runs in.
+func (r *Registries) ofCloud(ctx context.Context, a Access, repository name.Repository, proxy *url.URL) (authn.Authenticator, error) {
+	options := []fluxauth.Option{fluxauth.WithClient(r.client), fluxauth.WithServiceAccountNamespace(a.Namespace)}
+	if proxy != nil {
+		options = append(options, fluxauth.WithProxyURL(*proxy))
+	}
+	if a.ServiceAccountName != "" {
+		if !fluxauth.IsObjectLevelWorkloadIdentityEnabled() {
+			return nil, fmt.Errorf("%s.serviceAccountName: with provider %s it needs the controller's --feature-gates=%s=true",
+				a.Field, a.Provider, fluxauth.FeatureGateObjectLevelWorkloadIdentity)
+		}
+		options = append(options, fluxauth.WithServiceAccountName(a.ServiceAccountName))
+	}
+	found, err := authutils.GetArtifactRegistryCredentials(ctx, a.Provider, repository.String(), options...)
+	return found, a.unreadable("provider", err)
+}
+
+// conceal has Plain replace the secrets among the words, in all forms in which they may come back.
+// Those of up to three characters cannot be told from other text.
+func (c *Connection) conceal(username string, words ...string) {
+	for _, word := range words {
+		if len(word) < 4 {
+			continue
+		}
+		basic := base64.StdEncoding.EncodeToString([]byte(username + ":" + word))
+		quoted := strconv.Quote(word)
+		for _, form := range []string{word, url.QueryEscape(word), url.PathEscape(word), quoted[1 : len(quoted)-1], basic} {
+			if !slices.Contains(c.secrets, form) {
+				c.secrets = append(c.secrets, form)
+			}
+		}
+	}
+	// The longest first: what is left of one, when another that it begins with is replaced, is told.
+	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
+}

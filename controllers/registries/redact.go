@@ -1,0 +1,96 @@
+package registries
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+
+	"github.com/winnow-dev/winnow/controllers/bounds"
+)
+
+// plainError is an error of a registry as users may read it: without secrets, and without text of the
+// registry's own, which could quote what it was sent.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e *plainError) Error() string { return e.text }
+func (e *plainError) Unwrap() error { return e.err }
+
+// maxRegistryError bounds the part of a message that a registry is to blame for, in bytes.
+const maxRegistryError = 1 << 10
+
+var (
+	// queries of URLs carry signatures when a registry redirects to a store of blobs.
+	queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
+	// userinfo of a URL is a name and a password, which may have an @.
+	userinfo = regexp.MustCompile(`([a-z]://)[^\s"'/]*@`)
+	// errorCode is how the distribution specification writes its codes.
+	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
+)
+
+// Redact leaves out what in the URLs of a text may be secret, and what a terminal would obey.
+func Redact(text string) string {
+	text = userinfo.ReplaceAllString(queries.ReplaceAllString(text, "$1"), "$1***@")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// Plain redacts an error of this connection, so that users may read it; nil stays nil.
+func (c *Connection) Plain(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	var response *errcode.ErrorResponse
+	if errors.As(err, &response) {
+		text = strings.ReplaceAll(text, response.Error(), c.describe(response))
+	}
+	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
+		text = strings.ReplaceAll(text, auth.ErrBasicCredentialNotFound.Error(), "401 Unauthorized"+c.refusal())
+	}
+	for _, secret := range c.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	text = Redact(text)
+	return &plainError{text: bounds.Truncate(text, maxRegistryError), err: err}
+}
+
+// describe says what a registry has answered, and what to do about it.
+func (c *Connection) describe(response *errcode.ErrorResponse) string {
+	where := ""
+	if response.URL != nil {
+		where = fmt.Sprintf("%s://%s%s", response.URL.Scheme, response.URL.Host, response.URL.EscapedPath())
+	}
+	text := fmt.Sprintf("%s %s: %d %s", response.Method, where, response.StatusCode, http.StatusText(response.StatusCode))
+	for _, e := range response.Errors {
+		if errorCode.MatchString(e.Code) {
+			text += " (" + e.Code + ")"
+			break
+		}
+	}
+	switch response.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return text + c.refusal()
+	case http.StatusTooManyRequests:
+		return text + "; the registry is rate-limiting requests"
+	}
+	return text
+}
+
+func (c *Connection) refusal() string {
+	if !c.authenticated {
+		return "; no credentials were sent: the Secrets have none for this repository, or the registry did not ask"
+	}
+	return "; the credentials are refused, or have no right to do this"
+}

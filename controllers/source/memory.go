@@ -1,0 +1,89 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// What loading catalogs may take of memory at once, whatever the number of workers: together half
+// of the memory limit in config/manager, of which --catalog-cache-bytes is a quarter.
+const (
+	// parseBytes is for reading archives and parsing catalogs.
+	parseBytes = 384 << 20
+	// layerBytes is for layers that come from a registry and not as a file: at least two.
+	layerBytes = 128 << 20
+	// measureBytes is what it takes to find out how much an archive takes: the paths of its files,
+	// which have 16 MiB at most, and what decompresses them.
+	measureBytes = 64 << 20
+)
+
+// loads shares out the memory for loading. Who has to wait comes in its turn. The parts are asked for
+// in the order of the fields, so that no two loads wait for each other.
+type loads struct {
+	layers, parsing *semaphore.Weighted
+}
+
+func newLoads() loads {
+	return loads{layers: semaphore.NewWeighted(layerBytes), parsing: semaphore.NewWeighted(parseBytes)}
+}
+
+// acquire waits for bytes of the memory, at most for all of it, and returns how to give them back.
+func acquire(ctx context.Context, memory *semaphore.Weighted, all, bytes int64) (release func(), err error) {
+	bytes = min(max(bytes, 0), all)
+	if err := memory.Acquire(ctx, bytes); err != nil {
+		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("waiting until other catalogs are loaded: %w", err))
+	}
+	return func() { memory.Release(bytes) }, nil
+}
+
+// layer fetches a layer of this size, and parses it.
+func (l loads) layer(ctx context.Context, source Observed, size int64, fetch func() ([]byte, error)) (*catalog.Catalog, error) {
+	release, err := acquire(ctx, l.layers, layerBytes, min(size, archive.DefaultLimits().Compressed))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	raw, err := fetch()
+	if err != nil {
+		return nil, err
+	}
+	return l.parse(ctx, source, bytes.NewReader(raw))
+}
+
+// parse loads the catalog of a source from an archive, once there is memory for it.
+func (l loads) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
+	needed, err := l.measure(ctx, source, content)
+	if err != nil {
+		return nil, err
+	}
+	release, err := acquire(ctx, l.parsing, parseBytes, needed)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the artifact of source %s: %w", source.Name, err))
+	}
+	loaded, err := render.LoadArchive(ctx, source.Name.String(), content, source.Path)
+	return loaded, failure.Because(v1alpha1.FetchFailedReason, err)
+}
+
+func (l loads) measure(ctx context.Context, source Observed, content io.Reader) (int64, error) {
+	release, err := acquire(ctx, l.parsing, parseBytes, measureBytes)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	needed, err := render.MeasureArchive(ctx, source.Name.String(), content, source.Path)
+	return needed, failure.Because(v1alpha1.FetchFailedReason, err)
+}

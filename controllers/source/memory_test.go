@@ -1,0 +1,124 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/test/sourcetest"
+)
+
+// loadAtOnce loads the archives at once, and returns by how much the memory in use grew meanwhile, as
+// often as it can be seen.
+func loadAtOnce(t *testing.T, catalogs *Catalogs, sources []Observed) int64 {
+	t.Helper()
+	var stats runtime.MemStats
+	heap := func() int64 {
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := heap()
+	most, done := before, make(chan struct{})
+	var loading sync.WaitGroup
+	for _, source := range sources {
+		loading.Go(func() {
+			if _, err := catalogs.load(t.Context(), source); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	go func() {
+		loading.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return most - before
+		case <-time.After(10 * time.Millisecond):
+			most = max(most, heap())
+		}
+	}
+}
+
+func TestCatalogsThatAreLoadedAtOnceShareABoundedMemory(t *testing.T) {
+	useless := []string{"applications/a/application.yaml", sourcetest.Definition("a", "")}
+	for i := range 5 {
+		useless = append(useless, fmt.Sprintf("images/%d.png", i), strings.Repeat("x", 8<<20))
+	}
+	// Its nodes take 85 bytes each, so that each core works on 85 MiB.
+	nodes := sourcetest.Definition("a", "") + "x:\n" + strings.Repeat("- - - - - - - - - -\n", 50_000)
+	const slack = 96 << 20 // garbage of the moment
+	for _, test := range []struct {
+		name    string
+		archive []byte
+		want    int64
+	}{
+		{"what no catalog needs is not kept", sourcetest.Archive(t, useless...), slack},
+		{"what is parsed waits for its turn", sourcetest.Archive(t, "applications/a/application.yaml", nodes), parseBytes + slack},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server, catalogs := sourcetest.NewServer(t), NewCatalogs(0, 0, "", nil)
+			var sources []Observed
+			for i := range 8 {
+				sources = append(sources, sourceAt(server, fmt.Sprintf("/%d", i), test.archive))
+			}
+			if took := loadAtOnce(t, catalogs, sources); took > test.want {
+				t.Errorf("eight loads take %d MiB, want at most %d", took>>20, test.want>>20)
+			}
+		})
+	}
+}
+
+func TestWaitingForMemoryEndsWithTheContext(t *testing.T) {
+	server, catalogs := sourcetest.NewServer(t), NewCatalogs(1<<20, 0, "", nil)
+	source := sourceAt(server, "/c", sourcetest.Applications(t, "argocd"))
+	if err := catalogs.loads.parsing.Acquire(t.Context(), parseBytes); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	content := sourcetest.Applications(t, "argocd")
+	server.Handle("/c", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(content)
+		time.AfterFunc(50*time.Millisecond, cancel)
+	})
+	if _, err := catalogs.load(ctx, source); !errors.Is(err, context.Canceled) || failure.ReasonOf(err) != v1alpha1.FetchFailedReason {
+		t.Errorf("load() = %v", err)
+	}
+	catalogs.loads.parsing.Release(parseBytes)
+	if _, err := catalogs.load(t.Context(), source); err != nil {
+		t.Errorf("load() = %v, once there is memory", err)
+	}
+	if !catalogs.loads.parsing.TryAcquire(parseBytes) || !catalogs.loads.layers.TryAcquire(layerBytes) {
+		t.Error("memory was not given back")
+	}
+}
+
+func TestLoadsAndTheCacheFitIntoTheContainer(t *testing.T) {
+	raw, err := os.ReadFile("../../config/manager/deployment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var deployment appsv1.Deployment
+	if err := yaml.UnmarshalStrict(raw, &deployment); err != nil {
+		t.Fatal(err)
+	}
+	const cacheBytes = 256 << 20 // the default of --catalog-cache-bytes
+	limit := deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory().Value()
+	if all := int64(parseBytes + layerBytes + cacheBytes); all > limit*3/4 {
+		t.Errorf("loads and the cache may take %d bytes, more than three quarters of the limit of %d", all, limit)
+	}
+}

@@ -1,0 +1,94 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Readiness returns the condition SourceReady without its type, by the conditions of all sources, whether
+// or not they have an artifact: a source that fails keeps its artifact, so that nothing else would tell.
+func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) *metav1.Condition {
+	var failing, unknown []metav1.Condition
+	for _, ref := range cs.Spec.Sources {
+		kind, key := guard.SourceKey(cs, ref)
+		switch c := s.readinessOf(ctx, cs, kind, key); c.Status {
+		case metav1.ConditionFalse:
+			failing = append(failing, c)
+		case metav1.ConditionUnknown:
+			unknown = append(unknown, c)
+		}
+	}
+	not := append(failing, unknown...)
+	if len(not) == 0 {
+		return conditions.TrueCondition("", v1alpha1.SucceededReason, "every source is ready")
+	}
+	messages := make([]string, len(not))
+	for i, c := range not {
+		messages[i] = c.Message
+	}
+	was := conditions.Get(cs, v1alpha1.SourceReadyCondition)
+	if len(failing) == 0 && was != nil && was.Status == metav1.ConditionFalse && was.ObservedGeneration == cs.Generation &&
+		was.Reason != v1alpha1.SourceNotReadyReason {
+		return was // Flux tries once more: nothing else is known until it has
+	}
+	first := not[0]
+	first.Message = bounds.Truncate(strings.Join(messages, "; "), bounds.ConditionMessage)
+	return &first
+}
+
+// readinessOf returns status, reason and message of a source, which the message names. Of one that may not
+// be referred to, nothing is read.
+func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	kind string, key types.NamespacedName) metav1.Condition {
+	err := s.mayRefer(cs, kind, key)
+	var object Object
+	if err == nil {
+		object, err = s.get(ctx, kind, key)
+	}
+	if err != nil {
+		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: failure.ReasonOf(err), Message: err.Error()}
+		if c.Reason == v1alpha1.StorageFailedReason {
+			c.Status = metav1.ConditionUnknown // the API server failed, and not the source
+		}
+		return c
+	}
+	ready := readinessIn(object)
+	return metav1.Condition{
+		Status: ready.status, Reason: ready.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, ready.message),
+	}
+}
+
+// readiness is what a source says of itself.
+type readiness struct {
+	status          metav1.ConditionStatus
+	reason, message string
+}
+
+// readinessIn returns what a source says. One that has an artifact and says nothing is ready: only the
+// controllers of Flux have to set the condition.
+func readinessIn(object Object) readiness {
+	ready, published := conditions.Get(object, meta.ReadyCondition), hasArtifact(object)
+	switch {
+	case published && (ready == nil || ready.Status == metav1.ConditionTrue):
+		return readiness{metav1.ConditionTrue, v1alpha1.SucceededReason, ""}
+	case ready == nil:
+		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "Flux has not looked at it yet"}
+	case ready.Status == metav1.ConditionTrue:
+		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
+	}
+	message := registries.Redact(strings.TrimSpace(ready.Message)) // whoever reads the selection may not read the source
+	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
+}

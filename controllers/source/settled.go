@@ -1,0 +1,48 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+)
+
+// Unsettled reads a source past the cache and says what Flux has not finished there, empty when it has. A
+// suspended source is settled.
+func (s *Sources) Unsettled(ctx context.Context, o Observed) (string, error) {
+	object := Kinds()[o.Kind]
+	if err := s.APIReader.Get(ctx, o.Name, object); err != nil {
+		return "", failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading source %s %s: %w", o.Kind, o.Name, err))
+	}
+	observed, suspended := progress(object)
+	artifact := object.GetArtifact()
+	switch {
+	case suspended:
+	case object.GetGeneration() != observed:
+		return "Flux has not observed yet", nil
+	case conditions.IsTrue(object, meta.ReconcilingCondition):
+		return "is reconciling", nil
+	case artifact == nil || artifact.Revision != o.Artifact.Revision || artifact.Digest != o.Artifact.Digest:
+		return "has another revision by now", nil
+	}
+	return "", nil
+}
+
+// progress returns the generation of a source that Flux has observed, and whether the source is
+// suspended, so that Flux observes none. An ExternalArtifact has neither field.
+func progress(object Object) (observed int64, suspended bool) {
+	switch s := object.(type) {
+	case *sourcev1.OCIRepository:
+		return s.Status.ObservedGeneration, s.Spec.Suspend
+	case *sourcev1.GitRepository:
+		return s.Status.ObservedGeneration, s.Spec.Suspend
+	case *sourcev1.Bucket:
+		return s.Status.ObservedGeneration, s.Spec.Suspend
+	}
+	return object.GetGeneration(), false
+}

@@ -1,0 +1,177 @@
+// Package source gets from the sources of a CatalogSelection to their catalogs: it observes the objects of
+// Flux, whether they are ready, verified and settled, finds the layer that holds the catalog, downloads it,
+// and caches what it parsed. It must not know what a selection renders, publishes or holds.
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Sources reads the sources of CatalogSelections. All exported fields but the bool are required.
+type Sources struct {
+	// Reader reads sources from the cache of the controller.
+	Reader client.Reader
+	// APIReader reads past the cache.
+	APIReader client.Reader
+	// Catalogs loads the catalogs of the sources.
+	Catalogs *Catalogs
+	// NoCrossNamespaceRefs refuses sources in other namespaces.
+	NoCrossNamespaceRefs bool
+}
+
+// Object is what all kinds of Flux sources have in common.
+type Object interface {
+	client.Object
+	meta.ObjectWithConditions
+	GetArtifact() *meta.Artifact
+}
+
+// Kinds returns an empty object of every kind of source that a CatalogSelection can name.
+func Kinds() map[string]Object {
+	return map[string]Object{
+		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepository{},
+		sourcev1.GitRepositoryKind:    &sourcev1.GitRepository{},
+		sourcev1.BucketKind:           &sourcev1.Bucket{},
+		sourcev1.ExternalArtifactKind: &sourcev1.ExternalArtifact{},
+	}
+}
+
+// Observed is a source with the artifact that it had when it was observed.
+type Observed struct {
+	Kind     string
+	Name     types.NamespacedName
+	Path     string
+	Format   string
+	Artifact meta.Artifact
+	// Location is where the catalog is, nil where that is not known, or where the content alone decides.
+	Location *Location
+
+	// repository is the source itself, if it is an OCIRepository.
+	repository *sourcev1.OCIRepository
+	// mustVerify says that a signature is required, and verified what is known of it.
+	mustVerify bool
+	verified   verification
+}
+
+// Loaded is a source with its catalog.
+type Loaded struct {
+	Observed
+	Catalog *catalog.Catalog
+}
+
+// Status returns the source as the status lists it.
+func (s Observed) Status() v1alpha1.SourceStatus {
+	return v1alpha1.SourceStatus{
+		Kind: s.Kind, Name: s.Name.Name, Namespace: s.Name.Namespace,
+		Revision: s.Artifact.Revision, Digest: s.Artifact.Digest,
+	}
+}
+
+// Guarded returns sources as the safeguards compare them, in the same order.
+func Guarded(loaded []Loaded) []guard.Source {
+	sources := make([]guard.Source, len(loaded))
+	for i, l := range loaded {
+		sources[i] = guard.Source{
+			Kind: l.Kind, Name: l.Name, Path: l.Path, Checksum: guard.Checksum(l.Artifact.Revision),
+			Digest: l.Artifact.Digest, Catalog: l.Catalog,
+		}
+	}
+	return sources
+}
+
+// Observe looks the sources up, in order. The error is that of the first one that is not to be
+// used: AccessDenied or SourceNotReady.
+func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]Observed, error) {
+	observed := make([]Observed, 0, len(cs.Spec.Sources))
+	for _, ref := range cs.Spec.Sources {
+		kind, key := guard.SourceKey(cs, ref)
+		if err := s.mayRefer(cs, kind, key); err != nil {
+			return nil, err
+		}
+		object, err := s.ready(ctx, kind, key)
+		if err != nil {
+			return nil, err
+		}
+		o := Observed{Kind: kind, Name: key, Path: ref.Path, Format: ref.Format, Artifact: *object.GetArtifact()}
+		o.repository, _ = object.(*sourcev1.OCIRepository)
+		if ref.RequireVerified {
+			o.mustVerify, o.verified = true, verificationOf(object)
+			if o.verified.signature == valid {
+				o.verified = o.extracted()
+			}
+		}
+		observed = append(observed, o)
+	}
+	return observed, nil
+}
+
+// Load returns the sources with their catalogs, and notes in observed where these are.
+func (s *Sources) Load(ctx context.Context, observed []Observed) ([]Loaded, error) {
+	loaded := make([]Loaded, len(observed))
+	for i := range observed {
+		if err := s.locate(ctx, &observed[i]); err != nil {
+			return nil, err
+		}
+		catalog, err := s.Catalogs.load(ctx, observed[i])
+		if err != nil {
+			return nil, err
+		}
+		loaded[i] = Loaded{Observed: observed[i], Catalog: catalog}
+	}
+	return loaded, nil
+}
+
+// mayRefer returns an error with the reason AccessDenied for a source of another namespace, while such
+// references are forbidden.
+func (s *Sources) mayRefer(cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName) error {
+	if !s.NoCrossNamespaceRefs || key.Namespace == cs.Namespace {
+		return nil
+	}
+	return failure.Because(v1alpha1.AccessDeniedReason, fmt.Errorf(
+		"source %s %s is in another namespace, and cross-namespace references are forbidden "+
+			"by --no-cross-namespace-refs", kind, key))
+}
+
+// ready gets a source, which has an artifact. Where it has none, the error has what the source says.
+func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
+	object, err := s.get(ctx, kind, key)
+	if err != nil {
+		return nil, err
+	}
+	if !hasArtifact(object) {
+		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s has no artifact yet: %s",
+			kind, key, readinessIn(object).message))
+	}
+	return object, nil
+}
+
+func hasArtifact(object Object) bool {
+	artifact := object.GetArtifact()
+	return artifact != nil && artifact.URL != "" && artifact.Digest != ""
+}
+
+// get gets a source, with an artifact or without.
+func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
+	object, known := Kinds()[kind]
+	if !known {
+		return nil, failure.Because(v1alpha1.InvalidSpecReason, fmt.Errorf("kind %s is not a source of catalogs", kind))
+	}
+	if err := s.Reader.Get(ctx, key, object); apierrors.IsNotFound(err) {
+		return nil, failure.Because(v1alpha1.SourceNotReadyReason, fmt.Errorf("source %s %s does not exist", kind, key))
+	} else if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
+	}
+	return object, nil
+}

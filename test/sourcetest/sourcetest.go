@@ -1,0 +1,112 @@
+// Package sourcetest makes catalogs for tests and serves them over HTTP, as source-controller does. It must not
+// know what reads them.
+package sourcetest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/opencontainers/go-digest"
+
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// Archive packs files, given as path and content in turn.
+func Archive(t *testing.T, files ...string) []byte {
+	t.Helper()
+	content := tree.New()
+	for pair := range slices.Chunk(files, 2) {
+		if err := content.Add(pair[0], []byte(pair[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	if err := archive.Write(&packed, content); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// Applications packs a catalog of "name:tier:version,version" words.
+func Applications(t *testing.T, words string) []byte {
+	t.Helper()
+	var files []string
+	for word := range strings.FieldsSeq(words) {
+		part := strings.Split(word+"::", ":")
+		dir := "applications/" + part[0]
+		files = append(files, dir+"/application.yaml", Definition(part[0], part[2]))
+		if part[1] != "" {
+			files = append(files, dir+"/metadata.yaml", "tier: "+part[1]+"\n")
+		}
+	}
+	return Archive(t, files...)
+}
+
+// Definition returns the ApplicationDefinition of a name with versions, which commas separate; without any it has
+// the version 1.0.0.
+func Definition(name, versions string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: %s\nspec:\n  versions:\n", name)
+	for version := range strings.SplitSeq(versions, ",") {
+		if version == "" {
+			version = "1.0.0"
+		}
+		fmt.Fprintf(&b, "  - version: %q\n", version)
+	}
+	return b.String()
+}
+
+// Digest returns the digest of content, as sources and manifests name it.
+func Digest(content []byte) string { return digest.FromBytes(content).String() }
+
+// Server serves artifacts, and counts the requests.
+type Server struct {
+	*httptest.Server
+	mu    sync.Mutex
+	files map[string]http.HandlerFunc
+	hits  int
+}
+
+// NewServer returns a server that serves nothing and ends with the test.
+func NewServer(t *testing.T) *Server {
+	t.Helper()
+	s := &Server{files: map[string]http.HandlerFunc{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.hits++
+	serve, ok := s.files[r.URL.Path]
+	s.mu.Unlock()
+	if !ok {
+		serve = http.NotFound
+	}
+	serve(w, r)
+}
+
+// Downloads returns the number of requests since the last call.
+func (s *Server) Downloads() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hits := s.hits
+	s.hits = 0
+	return hits
+}
+
+// Handle serves a path, in place of what served it before.
+func (s *Server) Handle(path string, serve http.HandlerFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[path] = serve
+}
