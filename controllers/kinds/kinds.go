@@ -256,10 +256,12 @@ func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
 			ctrl.LoggerFrom(ctx).Error(err, "watching", "kind", w.GVK)
 		}
 	}()
-	timeout, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	if !opened.WaitForCacheSync(timeout) {
+	select {
+	case <-informer.HasSyncedChecker().Done(): // WaitForCacheSync looks only every 100 ms
+		return opened, nil
+	case <-time.After(syncTimeout):
 		return nil, errors.New("the cache did not sync in time")
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return opened, nil
 }
