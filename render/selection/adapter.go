@@ -3,9 +3,9 @@ package selection
 import (
 	"slices"
 
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 )
 
 // adapter turns Go's values into CEL's. Its maps are gone through in the order of their keys,

@@ -1,19 +1,25 @@
 package selection
 
 import (
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
-	"cel.dev/cel-go/ext"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/ext"
 )
 
 // unbounded are the string functions whose time or result is the product of two sizes. The cost
 // of a call is known only when it is over, so one call could take the memory of the process.
 var unbounded = [...]string{"format", "indexOf", "join", "lastIndexOf", "replace"}
 
-// newEnvironment declares what an expression can use. Nothing in it depends on anything but the
-// application: there is no clock, and what goes through a map goes in the order of its keys.
+// newEnvironment declares what an expression can use. A result depends on the application alone:
+// there is no clock, and a loop over a map follows the order of its keys.
+//
+// The engine is the one of the API server's packages; their base environment is not used. Its
+// semver() refuses a leading v and has no operators, its literals cannot mix types, and its string
+// functions lack reverse. It has the functions in unbounded, because the API server estimates a cost
+// from the sizes in a schema, which a catalog does not have. It would add metrics and feature gates,
+// which are process-wide state.
 func newEnvironment() (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.CustomTypeAdapter(adapter{}),

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"reflect"
 
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/operators"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
 	"github.com/Masterminds/semver/v3"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
