@@ -161,11 +161,11 @@ func hold(cs *v1alpha1.CatalogSelection, p *proposal, reason string, reasons []v
 // as they are.
 func holdEmpty(cs *v1alpha1.CatalogSelection, p *proposal, err error) error {
 	var refused *render.Error
-	if !errors.As(err, &refused) || refused.Reason != v1alpha1.EmptyResultReason {
+	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
 		return err
 	}
-	return hold(cs, p, refused.Reason, []v1alpha1.HeldReason{{
-		Reason: refused.Reason, Message: bounds.Truncate(refused.Error(), bounds.EventMessage),
+	return hold(cs, p, refused.Reason(), []v1alpha1.HeldReason{{
+		Reason: refused.Reason(), Message: bounds.Truncate(refused.Error(), bounds.EventMessage),
 	}})
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
-	"github.com/winnow-dev/winnow/render"
 )
 
 // failure is an error of a step of the reconciliation with the reason that it is reported by.
@@ -21,34 +20,25 @@ type failure struct {
 	err    error
 }
 
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
+func (f *failure) Error() string  { return f.err.Error() }
+func (f *failure) Reason() string { return f.reason }
+func (f *failure) Unwrap() error  { return f.err }
 
 // fail gives err a reason, unless it has one already; nil stays nil.
 func fail(reason string, err error) error {
-	var known *failure
-	var rendering *render.Error
-	var reasoned reasoner
-	if err == nil || errors.As(err, &known) || errors.As(err, &rendering) || errors.As(err, &reasoned) {
+	var known reasoner
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
 	return &failure{reason: reason, err: err}
 }
 
-// reasonOf returns the reason of an error of a step. What nobody gave a reason is a failure of
-// the API server or of the storage.
+// reasonOf returns the reason of an error of a step. An error without one is a failure of the API
+// server or of the storage.
 func reasonOf(err error) string {
-	var known *failure
+	var known reasoner
 	if errors.As(err, &known) {
-		return known.reason
-	}
-	var rendering *render.Error
-	if errors.As(err, &rendering) {
-		return rendering.Reason
-	}
-	var reasoned reasoner
-	if errors.As(err, &reasoned) {
-		return reasoned.Reason()
+		return known.Reason()
 	}
 	return v1alpha1.StorageFailedReason
 }

@@ -12,9 +12,9 @@ import (
 // fails in the same way. Errors of another type are those of the reader or of the context,
 // and worth another try.
 type Error struct {
-	// Reason is one of the reasons of api/v1alpha1: InvalidArchive, InvalidCatalog,
+	// Code is the reason of api/v1alpha1 that Reason returns: InvalidArchive, InvalidCatalog,
 	// InvalidSpec or EmptyResult.
-	Reason string
+	Code string
 	// Source is the name of the source that is to blame, or empty.
 	Source string
 	// Field is the path of the field of the CatalogSelection that is to blame, or empty.
@@ -34,6 +34,9 @@ func (e *Error) Error() string {
 	return e.Err.Error()
 }
 
+// Reason returns the reason of the condition that reports the error.
+func (e *Error) Reason() string { return e.Code }
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -45,9 +48,9 @@ func classify(source string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &badArchive):
-		return &Error{Reason: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
+		return &Error{Code: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
 	case errors.As(err, &badCatalog):
-		return &Error{Reason: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
+		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
 	}
 	return err
 }

@@ -75,12 +75,12 @@ func load(ctx context.Context, source string, files *tree.Tree, dir string) (*ca
 	root := files.FS()
 	if dir != "" {
 		if !fs.ValidPath(dir) {
-			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Source: source,
+			return nil, &Error{Code: v1alpha1.InvalidSpecReason, Source: source,
 				Err: fmt.Errorf("path %q is not a clean relative path", dir)}
 		}
 		info, err := fs.Stat(root, dir)
 		if err != nil || !info.IsDir() {
-			return nil, &Error{Reason: v1alpha1.InvalidCatalogReason, Source: source,
+			return nil, &Error{Code: v1alpha1.InvalidCatalogReason, Source: source,
 				Err: fmt.Errorf("the artifact has no directory %q", dir)}
 		}
 		if root, err = fs.Sub(root, dir); err != nil {

@@ -61,7 +61,7 @@ func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) 
 	}
 	for i, p := range patches {
 		if err := matches(unpatched, p.Target); err != nil {
-			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
+			return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -69,14 +69,14 @@ func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) 
 	}
 	patched, err := build(after)
 	if err != nil {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
 	}
 	if lost := missing(unpatched, patched); len(lost) > 0 {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
 			"patches must not remove or rename objects, but these are gone: %s; use exclude", strings.Join(lost, ", "))}
 	}
 	if patched.Size() != unpatched.Size() {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
 	}
 	return patched, nil
 }

@@ -68,7 +68,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		return nil, err
 	}
 	if selected.Selected == 0 && !opts.AllowEmpty {
-		return nil, &Error{Reason: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
+		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
 	}
 	documents, err := transformAll(ctx, selected.Applications(), opts)
 	if err != nil {
@@ -129,9 +129,9 @@ func Decide(ctx context.Context, sources []selection.Source, opts Options) (sele
 	var expression *selection.ExpressionError
 	switch {
 	case errors.As(err, &unknown):
-		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
+		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
 	case errors.As(err, &expression):
-		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
+		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
 	}
 	return selected, err
 }
@@ -178,7 +178,7 @@ func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error
 	}
 	content, err := k.Marshal()
 	if err != nil {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Err: err}
 	}
 	return files, files.Add(KustomizationFile, content)
 }

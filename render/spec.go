@@ -59,7 +59,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	errs = append(errs, invalid...)
 	opts.Transform, invalid = pipeline(spec)
 	if errs = append(errs, invalid...); len(errs) > 0 {
-		return Options{}, &Error{Reason: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+		return Options{}, &Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
 	return opts, nil
 }

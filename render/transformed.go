@@ -64,7 +64,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 		return nil, err
 	}
 	if failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil }); len(failed) > 0 {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
 	}
 	return documents, nil
 }
@@ -142,7 +142,7 @@ func unmirrored(documents []document) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
 		Err: fmt.Errorf("requireMirrors: no mirror covers %s", strings.ReplaceAll(bounded(found).Error(), "\n", "; "))}
 }
 
