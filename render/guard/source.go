@@ -28,6 +28,12 @@ type Source struct {
 	Catalog *catalog.Catalog
 }
 
+// SourceOf returns the source that a reference in cs names, with the content that was read of it.
+func SourceOf(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference, content selection.Source) Source {
+	kind, name := SourceKey(cs, ref)
+	return Source{Kind: kind, Name: name, Path: ref.Path, Checksum: content.Digest, Catalog: content.Catalog}
+}
+
 // Selection returns the source as it is rendered.
 func (s Source) Selection() selection.Source {
 	return selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
