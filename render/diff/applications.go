@@ -71,7 +71,7 @@ func (d *differ) cause(key safeguard.Key, version string) Cause {
 
 // applications fills in what happens to each application.
 func (d *differ) applications(out *Selection) error {
-	older, newer := byKey(d.from.definitions()), byKey(d.to.definitions())
+	older, newer := safeguard.ByKey(d.from.definitions()), safeguard.ByKey(d.to.definitions())
 	if err := d.build(older, newer); err != nil {
 		return err
 	}
@@ -137,14 +137,6 @@ func objects(side *Side, names []string) (map[string]render.Object, error) {
 		return nil, nil
 	}
 	return side.Result.Objects(sorted(names))
-}
-
-func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
-	all := make(map[safeguard.Key]safeguard.Definition, len(definitions))
-	for _, d := range definitions {
-		all[d.Key()] = d
-	}
-	return all
 }
 
 func entry(d safeguard.Definition, change Change) Application {

@@ -24,7 +24,7 @@ func NewTransient(from, to, edited, updated *Side) *Transient {
 	if updated != nil && updated.Empty == nil && len(lostBetween(from, updated, to)) == 0 {
 		t.Advice = CatalogFirst
 	}
-	before := byKey(from.definitions())
+	before := safeguard.ByKey(from.definitions())
 	for _, c := range lost {
 		l := Loss{
 			Application: c.Key.Name, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,

@@ -25,8 +25,6 @@ const (
 	// PruneAnnotation with the value Disabled, on a live object, keeps Flux from deleting it.
 	PruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 	Disabled        = "disabled"
-	// PlatformLabel marks definitions that KKP's own operator reconciles.
-	PlatformLabel = selection.PlatformLabel
 	// MarksOwner is the field manager of Winnow's marks, and of nothing else.
 	MarksOwner = "winnow-marks"
 

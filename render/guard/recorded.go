@@ -63,7 +63,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		return r
 	}
 	r.Digest = s.Catalog.Digest
-	known := render.KnownOf([]selection.Source{s.Selection()})
+	known := render.KnownOf([]selection.Source{s.selection()})
 	r.Tiers, r.Labels = first(known.Tiers), first(known.Labels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {

@@ -34,8 +34,8 @@ func SourceOf(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference, conte
 	return Source{Kind: kind, Name: name, Path: ref.Path, Checksum: content.Digest, Catalog: content.Catalog}
 }
 
-// Selection returns the source as it is rendered.
-func (s Source) Selection() selection.Source {
+// selection returns the source as it is rendered.
+func (s Source) selection() selection.Source {
 	return selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
 }
 
@@ -43,7 +43,7 @@ func (s Source) Selection() selection.Source {
 func Selections(sources []Source) []selection.Source {
 	out := make([]selection.Source, len(sources))
 	for i, s := range sources {
-		out[i] = s.Selection()
+		out[i] = s.selection()
 	}
 	return out
 }

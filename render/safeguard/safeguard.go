@@ -102,7 +102,7 @@ func (c Change) piecemeal() bool {
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
 // MajorUpgrade when the major of the highest semantic version rises.
 func Compare(older, newer []Definition) []Change {
-	after := index(newer)
+	after := ByKey(newer)
 	var changes []Change
 	for _, before := range older {
 		now, stays := after[before.Key()]
@@ -135,7 +135,7 @@ func Compare(older, newer []Definition) []Change {
 // for each with versions that the newer one lacks. Live definitions that are in no way newer are
 // none of the artifact's business.
 func Adopt(live, newer []Definition) []Change {
-	after := index(newer)
+	after := ByKey(newer)
 	var changes []Change
 	for _, before := range live {
 		now, enters := after[before.Key()]
@@ -188,7 +188,8 @@ func Sort(changes []Change) {
 	})
 }
 
-func index(definitions []Definition) map[Key]Definition {
+// ByKey maps keys to their definitions; of several with a key it has the last.
+func ByKey(definitions []Definition) map[Key]Definition {
 	byKey := make(map[Key]Definition, len(definitions))
 	for _, d := range definitions {
 		byKey[d.Key()] = d
