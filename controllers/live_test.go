@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 	pruneAnnotation     = guard.PruneAnnotation
 	disabled            = guard.Disabled
 	marksOwner          = guard.MarksOwner
-	platformLabel       = guard.PlatformLabel
+	platformLabel       = selection.PlatformLabel
 )
 
 func newDefinition(group, name string) *unstructured.Unstructured {

@@ -13,32 +13,32 @@ import (
 // maxKnown bounds the known values that are listed.
 const maxKnown = 10
 
-// Advice says what may have been meant by a mention that matches nothing, and what there is.
+// Advice returns the nearest value to a mention that matches nothing, and the values that it could name.
 func (k Known) Advice(m Mention) string {
 	known, nearest := k.choices(m)
 	return advice(known, nearest)
 }
 
 func advice(known []string, nearest string) string {
-	return strings.TrimSpace(meant(nearest) + " " + there(known))
+	return strings.TrimSpace(didYouMean(nearest) + " " + theCatalogsHave(known))
 }
 
-func meant(nearest string) string {
+func didYouMean(nearest string) string {
 	if nearest == "" {
 		return ""
 	}
 	return fmt.Sprintf("did you mean %s?", excerpt.Quoted(nearest))
 }
 
-func there(known []string) string {
+func theCatalogsHave(known []string) string {
 	if len(known) == 0 {
 		return "the catalogs have none"
 	}
 	return "the catalogs have " + excerpt.List(known, maxKnown, excerpt.Quoted)
 }
 
-// choices returns what a mention could name, sorted, and which of that may be meant. Of a label whose
-// key is known these are its values, of another one the keys.
+// choices returns the values that a mention could name, sorted, and the nearest one. For a label with a
+// known key these are the values of that key, for any other label the known keys.
 func (k Known) choices(m Mention) (known []string, nearest string) {
 	if m.kind != mentionsLabel {
 		known = slices.Sorted(maps.Keys(k.of(m)))
@@ -68,17 +68,17 @@ func (k Known) choices(m Mention) (known []string, nearest string) {
 	return known, nearest
 }
 
-// Sentences returns for each of the first MaxAdvised names what may have been meant and what there is, of
-// each kind once, and for the others how many they are.
+// Sentences returns a sentence for each of the first MaxAdvised names, with the nearest value, and with the
+// known values where no sentence before has the same. A last sentence counts the other names.
 func Sentences(unmatched []Unmatched) []string {
 	var sentences []string
 	listed := map[string]bool{}
 	for _, u := range unmatched[:min(len(unmatched), MaxAdvised)] {
 		sentence := fmt.Sprintf("%s %s matches nothing in the catalogs", u.Field, excerpt.Quoted(u.Value))
 		if u.Nearest != "" {
-			sentence += ": " + meant(u.Nearest)
+			sentence += ": " + didYouMean(u.Nearest)
 		}
-		if list := there(u.Known); !listed[list] {
+		if list := theCatalogsHave(u.Known); !listed[list] {
 			listed[list] = true
 			sentence += " (" + list + ")"
 		}

@@ -18,12 +18,12 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// ReadArtifact reads the definitions of an artifact that was rendered once, sorted by name. Their sources
-// are not in it.
+// ReadArtifact reads the definitions of an artifact that was rendered before, sorted by name. Their Source
+// is empty: an artifact does not name its sources.
 //
 // The artifact is untrusted, so its documents are read as those of a catalog, with the same bounds.
-// And kustomize fetches what a kustomization.yaml names: only inline patches are taken from that, and
-// kustomize builds what Winnow writes for these.
+// Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
+// are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
 	files, err := archive.Read(ctx, r, archive.Limits{})
 	if err != nil {
@@ -84,7 +84,7 @@ func patchedDefinitions(documents []document, patches []tree.Patch) ([]safeguard
 	return definitions, nil
 }
 
-// patchesOf returns the inline patches in the kustomization.yaml; others, Winnow does not write.
+// patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.
 func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 	content, ok := files.Content(KustomizationFile)
 	if !ok {

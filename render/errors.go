@@ -8,22 +8,21 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// Error says why rendering is not possible with this input. It is permanent: the same input
-// fails in the same way. Errors of another type are those of the reader or of the context,
-// and worth another try.
+// Error is returned for an input that cannot be rendered. It is permanent: the same input fails in the
+// same way. Errors of another type are those of the reader or of the context, and may be temporary.
 type Error struct {
-	// Reason is one of the reasons of api/v1alpha1: InvalidArchive, InvalidCatalog,
+	// Code is the reason of api/v1alpha1 that Reason returns: InvalidArchive, InvalidCatalog,
 	// InvalidSpec or EmptyResult.
-	Reason string
-	// Source is the name of the source that is to blame, or empty.
+	Code string
+	// Source is the name of the invalid source, or empty.
 	Source string
-	// Field is the path of the field of the CatalogSelection that is to blame, or empty.
+	// Field is the path of the invalid field of the CatalogSelection, or empty.
 	Field string
 	// Err is the cause.
 	Err error
 }
 
-// Error returns a message for people: where, and what is wrong.
+// Error returns the message of the cause, after its source or field.
 func (e *Error) Error() string {
 	switch {
 	case e.Source != "":
@@ -33,6 +32,9 @@ func (e *Error) Error() string {
 	}
 	return e.Err.Error()
 }
+
+// Reason returns the reason of the condition that reports the error.
+func (e *Error) Reason() string { return e.Code }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -45,9 +47,9 @@ func classify(source string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &badArchive):
-		return &Error{Reason: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
+		return &Error{Code: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
 	case errors.As(err, &badCatalog):
-		return &Error{Reason: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
+		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
 	}
 	return err
 }

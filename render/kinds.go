@@ -30,5 +30,5 @@ func distinctKinds(definitions []safeguard.Definition) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.sources", Err: bounded(errs)}
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.sources", Err: bounded(errs)}
 }

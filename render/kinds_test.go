@@ -68,7 +68,7 @@ func TestOneKindOfTwoDefinitionsIsRefused(t *testing.T) {
 				return
 			}
 			var refused *render.Error
-			if !errors.As(err, &refused) || refused.Reason != v1alpha1.InvalidSpecReason || refused.Field != "spec.sources" ||
+			if !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidSpecReason || refused.Field != "spec.sources" ||
 				refused.Err.Error() != test.want {
 				t.Errorf("the error is %v, want %s", err, test.want)
 			}

@@ -14,31 +14,31 @@ import (
 )
 
 // LoadArchive reads the catalog in the directory dir ("" is the root) of a tar.gz archive.
-// The name of the source appears in errors. What is wrong with the content is an *Error with
-// the reason InvalidArchive or InvalidCatalog. What no catalog needs is checked, but not kept.
+// The name of the source appears in errors. For invalid content the error is an *Error with the reason
+// InvalidArchive or InvalidCatalog. Files that no catalog needs are checked, but not kept.
 func LoadArchive(ctx context.Context, source string, r io.Reader, dir string) (*catalog.Catalog, error) {
-	files, err := archive.ReadSome(ctx, r, archive.Limits{}, useless(dir))
+	files, err := archive.ReadSome(ctx, r, archive.Limits{}, skipUnneeded(dir))
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading archive: %w", err))
 	}
 	return load(ctx, source, files, dir)
 }
 
-// LoadFS is LoadArchive for a directory. The same limits hold.
+// LoadFS is LoadArchive for a directory, with the same limits.
 func LoadFS(ctx context.Context, source string, fsys fs.FS, dir string) (*catalog.Catalog, error) {
-	files, err := archive.ReadSomeFS(ctx, fsys, archive.Limits{}, useless(dir))
+	files, err := archive.ReadSomeFS(ctx, fsys, archive.Limits{}, skipUnneeded(dir))
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading directory: %w", err))
 	}
 	return load(ctx, source, files, dir)
 }
 
-// entryBytes is what a file of an archive takes at most besides its path and its content: an entry
-// of a tree and one of its file system.
+// entryBytes bounds the memory that a file of an archive takes besides its path and its content: an
+// entry of a tree and one of its file system.
 const entryBytes = 512
 
-// MeasureArchive reads an archive, keeps nothing of it, and returns how many bytes of memory
-// LoadArchive takes at most for it. The error is that of LoadArchive, if it concerns the archive.
+// MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
+// LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
 func MeasureArchive(ctx context.Context, source string, r io.Reader, dir string) (int64, error) {
 	var cost catalog.Cost
 	var paths int64
@@ -55,15 +55,15 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, dir string)
 	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
 }
 
-// useless returns what nobody needs of a catalog in dir.
-func useless(dir string) archive.Skip {
+// skipUnneeded returns the archive.Skip for the files that the catalog in dir does not need.
+func skipUnneeded(dir string) archive.Skip {
 	return func(path string, _ int64) bool {
 		name, ok := below(dir, path)
 		return !ok || !catalog.Needs(name)
 	}
 }
 
-// below returns the path from the directory dir, and whether it is below that.
+// below returns path relative to the directory dir, and reports whether it is below dir.
 func below(dir, path string) (string, bool) {
 	if dir == "" || dir == "." {
 		return path, true
@@ -75,12 +75,12 @@ func load(ctx context.Context, source string, files *tree.Tree, dir string) (*ca
 	root := files.FS()
 	if dir != "" {
 		if !fs.ValidPath(dir) {
-			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Source: source,
+			return nil, &Error{Code: v1alpha1.InvalidSpecReason, Source: source,
 				Err: fmt.Errorf("path %q is not a clean relative path", dir)}
 		}
 		info, err := fs.Stat(root, dir)
 		if err != nil || !info.IsDir() {
-			return nil, &Error{Reason: v1alpha1.InvalidCatalogReason, Source: source,
+			return nil, &Error{Code: v1alpha1.InvalidCatalogReason, Source: source,
 				Err: fmt.Errorf("the artifact has no directory %q", dir)}
 		}
 		if root, err = fs.Sub(root, dir); err != nil {
@@ -95,8 +95,8 @@ func load(ctx context.Context, source string, files *tree.Tree, dir string) (*ca
 	return c, nil
 }
 
-// digestBelow returns the digest of the files below a directory ("" is the root), which does not
-// depend on what else an artifact holds.
+// digestBelow returns the digest of the files below a directory ("" is the root). It does not depend on
+// the other files of an artifact.
 func digestBelow(files *tree.Tree, dir string) string {
 	if dir == "" {
 		return files.Digest()
@@ -105,7 +105,7 @@ func digestBelow(files *tree.Tree, dir string) string {
 	for _, path := range files.Paths() {
 		if name, ok := strings.CutPrefix(path, dir+"/"); ok {
 			content, _ := files.Content(path)
-			_ = below.Add(name, content) // the paths of a tree are good, and so are they without a prefix
+			_ = below.Add(name, content) // a valid path stays valid without a prefix
 		}
 	}
 	return below.Digest()

@@ -15,13 +15,14 @@ import (
 type Mention struct {
 	// Field is its path in the CatalogSelection.
 	Field string
-	// Value that is mentioned; of labels <key>=<value>, or the key.
+	// Value is the name; for a label <key>=<value>, or the key.
 	Value string
 
 	kind mentionKind
-	// refuses says that what it names is kept out, which is of use for what may come.
+	// refuses is true where the spec excludes the applications with the name: applications that a later
+	// catalog adds are excluded too.
 	refuses bool
-	// omitted is the index in spec.omitFields.
+	// omitted is the index of a field in spec.omitFields.
 	omitted int
 }
 
@@ -36,16 +37,16 @@ const (
 	mentionsField
 )
 
-// SameAs reports whether both mention the same name, tier, label or field, wherever in the spec they do.
+// SameAs reports whether both mention the same name, tier, label or field, in whichever field of the spec.
 func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
 
-// LimitMentions returns what spec.limit mentions to select by: names, tiers and values of labels.
-// What refuses, such as NotIn, is not among them.
+// LimitMentions returns the names, tiers and labels that spec.limit selects by. It omits those that
+// exclude applications, such as the values of NotIn.
 func LimitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	return slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
 }
 
-// limitMentions returns what refuses as well.
+// limitMentions is LimitMentions with the mentions that exclude applications.
 func limitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	if spec.Limit == nil {
 		return nil
@@ -84,7 +85,7 @@ func requirementMentions(requirement metav1.LabelSelectorRequirement, path *fiel
 	return all
 }
 
-// mentions returns all that a spec mentions.
+// mentions returns all mentions of a spec.
 func mentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	path := field.NewPath("spec")
 	all := append(limitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
@@ -111,7 +112,7 @@ func each(kind mentionKind, path *field.Path, values []string) []Mention {
 	return all
 }
 
-// adminFields are fields below spec that admins edit on a cluster. To omit them is of use even where
+// adminFields are fields below spec that admins edit on a cluster. Omitting them makes sense even where
 // the catalog does not have them.
 func adminFields() []string {
 	return []string{"default", "enforced", "selector", "selector.datacenters", "defaultVersion", "defaultValues", "defaultValuesBlock"}

@@ -30,7 +30,7 @@ func TestANameThatNoFileCanHaveIsTheCatalogsFault(t *testing.T) {
 			var known *render.Error
 			switch {
 			case errors.As(err, &known):
-				reason = known.Reason
+				reason = known.Reason()
 			case err != nil:
 				reason = "another error: " + err.Error()
 			}

@@ -30,7 +30,7 @@ func Build(files *tree.Tree) ([]byte, error) {
 	return objects.AsYaml()
 }
 
-// build does not let kustomize panic: what it is fed comes from users.
+// build recovers from panics of kustomize, because its input comes from users.
 func build(files *tree.Tree) (objects resmap.ResMap, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -47,9 +47,9 @@ func build(files *tree.Tree) (objects resmap.ResMap, err error) {
 	return krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(memory, ".")
 }
 
-// prove builds the tree before and after the patches, which is the only way to know what they
-// do: each has to match an object, and all objects have to be there afterwards under their names.
-// It returns what was built. Kustomize cannot be interrupted: the context is checked before each build.
+// prove builds the tree without and with the patches, which is the only way to know their effect:
+// each patch has to match an object, and the patched tree has to have the same objects by name. It
+// returns the patched objects. Kustomize cannot be interrupted: prove checks the context before each build.
 func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) (resmap.ResMap, error) {
 	path := field.NewPath("spec", "patches")
 	if err := ctx.Err(); err != nil {
@@ -61,7 +61,7 @@ func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) 
 	}
 	for i, p := range patches {
 		if err := matches(unpatched, p.Target); err != nil {
-			return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
+			return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.Index(i).String(), Err: err}
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -69,20 +69,20 @@ func prove(ctx context.Context, before, after *tree.Tree, patches []tree.Patch) 
 	}
 	patched, err := build(after)
 	if err != nil {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf("kustomize refuses the patches: %w", err)}
 	}
 	if lost := missing(unpatched, patched); len(lost) > 0 {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: fmt.Errorf(
 			"patches must not remove or rename objects, but these are gone: %s; use exclude", strings.Join(lost, ", "))}
 	}
 	if patched.Size() != unpatched.Size() {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: path.String(), Err: errors.New("patches must not add objects")}
 	}
 	return patched, nil
 }
 
-// matches says why a target selects nothing. A patch without a target names its object itself,
-// and kustomize refuses it where there is none.
+// matches returns an error if the target selects no object. A patch without a target names its object
+// itself, and kustomize refuses the patch if that object does not exist.
 func matches(objects resmap.ResMap, target *tree.Target) error {
 	if target == nil {
 		return nil
@@ -104,6 +104,7 @@ func matches(objects resmap.ResMap, target *tree.Target) error {
 	return nil
 }
 
+// missing returns the objects of before that after lacks, sorted.
 func missing(before, after resmap.ResMap) []string {
 	gone := map[string]bool{}
 	for _, id := range before.AllIds() {
@@ -115,7 +116,7 @@ func missing(before, after resmap.ResMap) []string {
 	return slices.Sorted(maps.Keys(gone))
 }
 
-// builtDefinitions returns every object, by its name.
+// builtDefinitions maps names to the definitions of the objects.
 func builtDefinitions(objects resmap.ResMap) map[string]safeguard.Definition {
 	definitions := map[string]safeguard.Definition{}
 	for _, object := range objects.Resources() {

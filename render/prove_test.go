@@ -50,8 +50,8 @@ func TestPatchesThatCannotBeMeantAreRefused(t *testing.T) {
 				}
 				t.Fatalf("not refused: %v", err)
 			}
-			if invalid.Reason != v1alpha1.InvalidSpecReason || invalid.Field != test.field || !strings.Contains(err.Error(), test.message) {
-				t.Errorf("%s %s: %v", invalid.Reason, invalid.Field, err)
+			if invalid.Reason() != v1alpha1.InvalidSpecReason || invalid.Field != test.field || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("%s %s: %v", invalid.Reason(), invalid.Field, err)
 			}
 		})
 	}
@@ -88,7 +88,7 @@ func TestMistakesOfASpecAreInvalidSpec(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := renderFS(t.Context(), os.DirFS("../examples/catalog"), selectionOf(test.edit))
 			var invalid *render.Error
-			if !errors.As(err, &invalid) || invalid.Reason != v1alpha1.InvalidSpecReason || invalid.Field != test.field ||
+			if !errors.As(err, &invalid) || invalid.Reason() != v1alpha1.InvalidSpecReason || invalid.Field != test.field ||
 				!strings.Contains(err.Error(), test.message) {
 				t.Errorf("Render() = %v", err)
 			}

@@ -22,24 +22,24 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Annotations by which every object tells kustomize-controller how to treat it.
+// Annotations of every object that kustomize-controller reads.
 const (
-	// ssaAnnotation with the value Merge: fields and labels that others set on the live
-	// object survive an apply.
+	// ssaAnnotation with the value Merge keeps fields and labels of the live object that other field
+	// managers set.
 	ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
-	// substituteAnnotation with the value disabled: ${...} in values is not Flux's.
+	// substituteAnnotation with the value disabled keeps Flux from replacing ${...} in values.
 	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
-	// pruneAnnotation with the value disabled: Flux does not delete the object.
+	// pruneAnnotation with the value disabled keeps Flux from deleting the object.
 	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 )
 
-// What the root of an artifact holds, and nothing else.
+// The two entries in the root of an artifact.
 const (
 	KustomizationFile = tree.KustomizationFile
 	ApplicationsDir   = "applicationdefinitions"
 )
 
-// Result is what was rendered. It must not be changed.
+// Result is a rendered artifact. It must not be changed.
 type Result struct {
 	// Tree is the content of the artifact.
 	Tree *tree.Tree
@@ -51,7 +51,7 @@ type Result struct {
 	Definitions []safeguard.Definition
 	// Unmatched are the names in the spec that match nothing, in its order.
 	Unmatched []Unmatched
-	// Addresses has, by application, what the mirrors found in its document; empty without
+	// Addresses are the hosts that the mirrors found in each application's document; empty without
 	// mirrors.
 	Addresses []Addresses
 
@@ -59,16 +59,16 @@ type Result struct {
 	kustomization tree.Kustomization
 }
 
-// Render selects from the sources, which are in order of precedence, transforms what is
-// selected, and assembles the artifact. An *Error with the reason EmptyResult says that nothing
-// was selected, unless the options allow that.
+// Render selects applications from the sources, which are in order of precedence, transforms their
+// documents, and assembles the artifact. If it selects none, and the options do not allow that, the
+// error is an *Error with the reason EmptyResult.
 func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
 	selected, err := Decide(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
 	if selected.Selected == 0 && !opts.AllowEmpty {
-		return nil, &Error{Reason: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
+		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
 	}
 	documents, err := transformAll(ctx, selected.Applications(), opts)
 	if err != nil {
@@ -97,8 +97,8 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	}, nil
 }
 
-// definitions lists what is built: what the decisions and documents say, unless patches may have
-// changed it; then what the built objects say.
+// definitions returns the objects of the artifact. Versions and identities are those of the decisions
+// and documents or, where patches may have changed them, those of the built objects.
 func definitions(decisions []selection.Decision, documents []document,
 	patched map[string]safeguard.Definition) []safeguard.Definition {
 	out := make([]safeguard.Definition, len(decisions))
@@ -116,7 +116,7 @@ func definitions(decisions []selection.Decision, documents []document,
 	return out
 }
 
-// Decide selects without rendering: why every application is in or out.
+// Decide selects without rendering, and returns the decision for every application.
 func Decide(ctx context.Context, sources []selection.Source, opts Options) (selection.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return selection.Result{}, err
@@ -129,9 +129,9 @@ func Decide(ctx context.Context, sources []selection.Source, opts Options) (sele
 	var expression *selection.ExpressionError
 	switch {
 	case errors.As(err, &unknown):
-		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
+		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
 	case errors.As(err, &expression):
-		err = &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
+		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
 	}
 	return selected, err
 }
@@ -141,8 +141,8 @@ func (r *Result) WriteArchive(w io.Writer) error {
 	return archive.Write(w, r.Tree)
 }
 
-// assemble puts the documents and the kustomization.yaml into a tree. Patches are proven first;
-// with any, it also returns the built objects by name.
+// assemble puts the documents and the kustomization.yaml into a tree. If there are patches, it proves
+// them first, and returns the built objects by name.
 func assemble(ctx context.Context, documents []document, k tree.Kustomization) (*tree.Tree, map[string]safeguard.Definition, error) {
 	files, err := assembleWith(documents, k)
 	if err != nil || len(k.Patches) == 0 {
@@ -159,7 +159,7 @@ func assemble(ctx context.Context, documents []document, k tree.Kustomization) (
 	return files, builtDefinitions(built), nil
 }
 
-// kustomization is what the options say about every object.
+// kustomization returns the labels, annotations and patches of the options, without resources.
 func kustomization(opts Options) tree.Kustomization {
 	return tree.Kustomization{
 		Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches,
@@ -178,7 +178,7 @@ func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error
 	}
 	content, err := k.Marshal()
 	if err != nil {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: err}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Err: err}
 	}
 	return files, files.Add(KustomizationFile, content)
 }
@@ -203,7 +203,7 @@ func objectAnnotations(opts Options) map[string]string {
 	return annotations
 }
 
-// emptyResult says how many applications there are and which rules left them out.
+// emptyResult returns an error with the number of applications, and of those that each rule left out.
 func emptyResult(selected selection.Result) error {
 	if selected.Available == 0 {
 		return errors.New("nothing is selected: the sources have no applications")

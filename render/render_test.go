@@ -252,7 +252,7 @@ func TestLoadingRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			loaded, err := render.LoadFS(t.Context(), "catalog", test.fsys, test.path)
 			var typed *render.Error
-			if loaded != nil || !errors.As(err, &typed) || typed.Reason != test.reason || typed.Source != "catalog" {
+			if loaded != nil || !errors.As(err, &typed) || typed.Reason() != test.reason || typed.Source != "catalog" {
 				t.Errorf("LoadFS() = %v, %#v", loaded, err)
 			}
 		})
@@ -265,7 +265,7 @@ func TestLoadingRefuses(t *testing.T) {
 func reasonOf(err error) string {
 	var typed *render.Error
 	if errors.As(err, &typed) {
-		return typed.Reason
+		return typed.Reason()
 	}
 	return ""
 }

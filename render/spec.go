@@ -14,11 +14,11 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Options is what a spec says about the artifact: all that Render needs besides the sources.
+// Options are the parts of a spec that the artifact depends on: all that Render needs besides the sources.
 type Options struct {
 	// Name and Namespace are those of the CatalogSelection.
 	Name, Namespace string
-	// Criteria says which applications are selected, and which of their versions.
+	// Criteria select applications and their versions.
 	Criteria selection.Criteria
 	// Transform changes the documents; nil leaves them as they are.
 	Transform *transform.Pipeline
@@ -30,15 +30,15 @@ type Options struct {
 	Patches []tree.Patch
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
-	// Mentions are the names in the spec that are meant to match something.
+	// Mentions are the names in the spec that have to match something in the catalogs.
 	Mentions []Mention
-	// AllowEmpty renders a selection that is empty, instead of refusing it.
+	// AllowEmpty renders an empty selection instead of refusing it.
 	AllowEmpty bool
 }
 
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
-// line alike. It checks what the API server could not have checked, or was not asked to: the
-// error is an *Error with the reason InvalidSpec and all violations.
+// line alike. It checks the rules that the schema cannot express, and repeats the others for specs that
+// no API server has checked: the error is an *Error with the reason InvalidSpec and all violations.
 func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	spec, path := cs.Spec, field.NewPath("spec")
 	opts := Options{
@@ -59,7 +59,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	errs = append(errs, invalid...)
 	opts.Transform, invalid = pipeline(spec)
 	if errs = append(errs, invalid...); len(errs) > 0 {
-		return Options{}, &Error{Reason: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+		return Options{}, &Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
 	return opts, nil
 }
@@ -129,8 +129,8 @@ func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.Er
 	return compiled, transformErrors(err)
 }
 
-// transformErrors turns the errors of a configuration, of which there may be several, into
-// those of fields.
+// transformErrors converts the error of a configuration, which may be several joined ones, to errors
+// of fields.
 func transformErrors(err error) field.ErrorList {
 	if err == nil {
 		return nil

@@ -16,13 +16,13 @@ import (
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
-// Addresses is what an application refers to, after its mirrors.
+// Addresses are the hosts that an application refers to after the mirrors have rewritten it.
 type Addresses struct {
 	// Application is the metadata.name.
 	Application string
-	// Hosts that its document refers to.
+	// Hosts in its document.
 	Hosts []transform.Host
-	// Unreadable says why its default values could not be searched, or is empty.
+	// Unreadable is the reason why its default values cannot be searched, or empty.
 	Unreadable string
 }
 
@@ -31,8 +31,8 @@ type document struct {
 	name     string
 	content  []byte
 	identity identity.Facts
-	// omitted are the indexes of the fields to omit that were there, fields the names of all fields
-	// directly below spec.
+	// omitted are the indexes in spec.omitFields of the fields that the application had, fields the names
+	// of all fields directly below spec.
 	omitted []int
 	fields  []string
 	Addresses
@@ -64,7 +64,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 		return nil, err
 	}
 	if failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil }); len(failed) > 0 {
-		return nil, &Error{Reason: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
+		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
 	}
 	return documents, nil
 }
@@ -85,9 +85,9 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 	return out, nil
 }
 
-// Refer returns what applications refer to behind the mirrors of the options, in the order of the
-// decisions. Mirrors are not required here; patches are not looked at, and no mirror rewrites
-// what they bring. The error is that of Render.
+// Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
+// the decisions. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
+// error is that of Render.
 func Refer(ctx context.Context, selected []selection.Decision, opts Options) ([]Addresses, error) {
 	if opts.Transform == nil {
 		unchanged, err := transform.New(transform.Config{})
@@ -127,8 +127,8 @@ func addresses(documents []document) []Addresses {
 	return out
 }
 
-// unmirrored refuses documents with something to fetch that no mirror covers. What is a URL
-// inside of values, and may never be fetched, is not counted.
+// unmirrored refuses documents that fetch from a host which no mirror covers. URLs inside of values are
+// not counted, because they may never be fetched.
 func unmirrored(documents []document) error {
 	var found []error
 	for _, d := range documents {
@@ -142,12 +142,11 @@ func unmirrored(documents []document) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return &Error{Reason: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
 		Err: fmt.Errorf("requireMirrors: no mirror covers %s", strings.ReplaceAll(bounded(found).Error(), "\n", "; "))}
 }
 
-// Uncovered returns the hosts that are needed to install the application and that no mirror
-// covers.
+// Uncovered returns the hosts that an installation of the application needs and that no mirror covers.
 func (a Addresses) Uncovered() []transform.Host {
 	var out []transform.Host
 	for _, host := range a.Hosts {

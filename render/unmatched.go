@@ -11,13 +11,13 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// Known is what catalogs have to be selected by. The zero value has nothing.
+// Known are the values in catalogs that a spec can select by. The zero value is empty.
 type Known struct {
 	// Names of applications, Tiers, and Labels of the metadata.yaml as <key>=<value>.
 	Names, Tiers, Labels map[string]bool
 }
 
-// KnownOf returns what all applications of catalogs have, shadowed ones too.
+// KnownOf returns the values of all applications in the catalogs, shadowed ones included.
 func KnownOf(sources []selection.Source) Known {
 	k := Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}}
 	for _, source := range sources {
@@ -41,7 +41,7 @@ func (k Known) add(a *catalog.Application) {
 	}
 }
 
-// And returns what either has.
+// And returns the union of both.
 func (k Known) And(other Known) Known {
 	both := Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}}
 	for _, one := range []Known{k, other} {
@@ -52,7 +52,7 @@ func (k Known) And(other Known) Known {
 	return both
 }
 
-// of returns what a mention is compared with.
+// of returns the values that a mention of this kind can name.
 func (k Known) of(m Mention) map[string]bool {
 	switch m.kind {
 	case mentionsTier:
@@ -70,19 +70,21 @@ func (k Known) of(m Mention) map[string]bool {
 	return k.Names
 }
 
-// Matches reports whether there is what a mention names. That of a field is no concern of it.
+// Matches reports whether the catalogs have the value that a mention names. A field always matches: it is
+// compared with documents.
 func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m)[m.Value] }
 
 // Unmatched is a mention that matches nothing.
 type Unmatched struct {
 	Mention
-	// Nearest is what may have been meant; empty where nothing is near, and of all but the first few.
+	// Nearest is the known value that resembles it most; empty where none does, and for all but the first
+	// few mentions.
 	Nearest string
-	// Known is what could have been named, sorted; of the first few.
+	// Known are the values that it could name, sorted; empty for all but the first few mentions.
 	Known []string
 }
 
-// String returns the field, the value and what may have been meant.
+// String returns the field, the value and the nearest known value.
 func (u Unmatched) String() string {
 	text := u.Field + " " + excerpt.Quoted(u.Value)
 	if u.Nearest != "" {
@@ -91,16 +93,16 @@ func (u Unmatched) String() string {
 	return text
 }
 
-// MaxAdvised bounds the mentions for which something near is looked for: there may be thousands.
+// MaxAdvised bounds the mentions whose nearest value is searched: there may be thousands.
 const MaxAdvised = 20
 
 // UnmatchedOf returns the mentions of the options that match nothing in the sources, in the order of
-// the spec. What is to be omitted from documents is not looked at.
+// the spec. It ignores spec.omitFields, which is compared with documents.
 func UnmatchedOf(sources []selection.Source, opts Options) []Unmatched {
 	return unmatched(sources, opts, nil)
 }
 
-// unmatched also looks at what is to be omitted: omitted has the indexes of what was, nil without any
+// unmatched is UnmatchedOf with the fields of spec.omitFields that no document had, unless there are no
 // documents.
 func unmatched(sources []selection.Source, opts Options, documents []document) []Unmatched {
 	if len(opts.Mentions) == 0 {
@@ -119,7 +121,7 @@ func unmatched(sources []selection.Source, opts Options, documents []document) [
 			if len(found) < MaxAdvised && (!m.refuses || refused < MaxAdvised) {
 				u.Known, u.Nearest = known.choices(m)
 			}
-			// What is kept out may be there one day, unless it is misspelt.
+			// A later catalog may have the name that is excluded, unless it is misspelt.
 			if m.refuses && u.Nearest == "" {
 				refused++
 				continue
@@ -130,7 +132,8 @@ func unmatched(sources []selection.Source, opts Options, documents []document) [
 	return found
 }
 
-// omitted is what documents had of the fields to omit, and which fields they have directly below spec.
+// omitted has the indexes of the fields in spec.omitFields that documents had, and the names of all their
+// fields directly below spec.
 type omitted struct {
 	indexes map[int]bool
 	names   map[string]bool
@@ -149,7 +152,7 @@ func omittedOf(documents []document) omitted {
 	return o
 }
 
-// nearest corrects the first name of a path, which is the one that is known of all documents.
+// nearest corrects the first name of a path: only fields directly below spec are known.
 func (o omitted) nearest(path string) string {
 	name, rest, nested := strings.Cut(path, ".")
 	if o.names[name] {

@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// validate repeats what the API server checks, for specs that it has not seen, and checks what
-// its schema cannot say.
+// validate repeats the checks of the API server, for specs that it has not seen, and checks the rules that
+// its schema cannot express.
 func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	var errs field.ErrorList
 	meta, spec := field.NewPath("metadata"), field.NewPath("spec")
@@ -54,8 +54,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	return errs
 }
 
-// validateLimit refuses lists that are there but empty: whether they mean everything or nothing
-// is anybody's guess.
+// validateLimit refuses lists that are set but empty: they could mean everything or nothing.
 func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	refuseEmpty := func(list []string, path *field.Path) {
@@ -131,8 +130,8 @@ func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) f
 	return append(errs, refuseReserved(common.Annotations, annotations)...)
 }
 
-// refuseReserved reports the given keys, and those with the prefixes of Winnow and of Flux's
-// kustomize-controller, which nobody else may write.
+// refuseReserved returns errors for the given keys, and for those with the prefixes of Winnow and of
+// Flux's kustomize-controller, which are reserved for these two.
 func refuseReserved(set map[string]string, path *field.Path, keys ...string) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(set)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// approvalPattern is a checksum as it stands in a revision, with a note that tells entries apart.
+// approvalPattern matches a checksum as in a revision, with an optional note that distinguishes entries.
 var approvalPattern = regexp.MustCompile(`^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$`)
 
 func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) field.ErrorList {

@@ -103,9 +103,7 @@ func (o *diffOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, f
 	}
 	sources := make([]guard.Source, len(opened))
 	for i, source := range opened {
-		ref := cs.Spec.Sources[i]
-		kind, name := guard.SourceKey(cs, ref)
-		sources[i] = guard.Source{Kind: kind, Name: name, Path: ref.Path, Checksum: source.Digest, Catalog: source.Catalog}
+		sources[i] = guard.SourceOf(cs, cs.Spec.Sources[i], source)
 	}
 	side, err := diff.Render(ctx, cs, sources)
 	if err != nil {

@@ -61,8 +61,7 @@ func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1a
 }
 
 func ofEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*diff.Side, error) {
-	kind, name := guard.SourceKey(cs, cs.Spec.Sources[0])
-	return diff.Render(ctx, cs, []guard.Source{{Kind: kind, Name: name, Checksum: opened.Digest, Catalog: opened.Catalog}})
+	return diff.Render(ctx, cs, []guard.Source{guard.SourceOf(cs, cs.Spec.Sources[0], opened)})
 }
 
 // checkEverything says which flags do not go with two catalogs alone.

@@ -286,8 +286,7 @@ func (c *gitComparison) side(ctx context.Context, cs *placedSelection, reference
 		if err != nil {
 			return nil, err
 		}
-		kind, name := guard.SourceKey(placed, ref)
-		sources[i] = guard.Source{Kind: kind, Name: name, Path: ref.Path, Checksum: pulled.Digest, Catalog: pulled.Catalog}
+		sources[i] = guard.SourceOf(placed, ref, pulled)
 	}
 	return diff.Render(ctx, placed, sources)
 }

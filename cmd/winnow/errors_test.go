@@ -36,12 +36,12 @@ func TestPrintError(t *testing.T) {
 		},
 		{
 			name: "a catalog's violations are all listed, though the error's text has only the first",
-			err:  &render.Error{Reason: v1alpha1.InvalidCatalogReason, Source: "./catalog", Err: many},
+			err:  &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: "./catalog", Err: many},
 			want: "winnow: source ./catalog: invalid, violations: 37\n" + lines.String() + "and 7 more\n",
 		},
 		{
 			name: "a spec's violations are listed",
-			err:  fmt.Errorf("s.yaml: %w", &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: fields.ToAggregate()}),
+			err:  fmt.Errorf("s.yaml: %w", &render.Error{Code: v1alpha1.InvalidSpecReason, Err: fields.ToAggregate()}),
 			want: "winnow: s.yaml: invalid, violations: 2\n" +
 				"spec.sources: Required value: at least one\n" +
 				"spec.x: Forbidden: never\n",

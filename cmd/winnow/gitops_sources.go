@@ -63,7 +63,7 @@ func (r reference) demandVerified(ref v1alpha1.SourceReference) error {
 	if !ref.RequireVerified || r.verified {
 		return nil
 	}
-	return &render.Error{Reason: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
+	return &render.Error{Code: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
 		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
 }
 

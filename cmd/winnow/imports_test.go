@@ -27,3 +27,21 @@ func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
 		}
 	}
 }
+
+// The expressions of selections and the rules of CustomResourceDefinitions run on the same CEL
+// engine, whose module has had two names.
+func TestThereIsOneCELEngine(t *testing.T) {
+	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var engines []string
+	for path := range strings.FieldsSeq(string(output)) {
+		if strings.HasSuffix(path, "/cel-go/cel") {
+			engines = append(engines, path)
+		}
+	}
+	if len(engines) != 1 {
+		t.Errorf("winnow depends on the CEL engines %v, want one", engines)
+	}
+}

@@ -91,7 +91,7 @@ func refused(where string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &hostile):
-		return &render.Error{Reason: v1alpha1.InvalidArchiveReason, Source: where, Err: err}
+		return &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: where, Err: err}
 	}
 	return fmt.Errorf("reading %s: %w", where, err)
 }

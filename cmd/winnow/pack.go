@@ -59,7 +59,7 @@ func catalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 		applications = applications || top == applicationsDirectory
 	}
 	if !applications {
-		return nil, &render.Error{Reason: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
+		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
 			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", applicationsDirectory, applicationsDirectory)}
 	}
 	return files, nil
@@ -73,7 +73,7 @@ func packArtifact(dir string, files *tree.Tree, annotations map[string]string) (
 		return registry.Artifact{}, err
 	}
 	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
-		return registry.Artifact{}, &render.Error{Reason: v1alpha1.InvalidArchiveReason, Source: dir,
+		return registry.Artifact{}, &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: dir,
 			Err: fmt.Errorf("its layer has %d bytes, more than %d, which nobody would read", packed.Len(), limit)}
 	}
 	layer := registry.NewBlob(contract.LayerMediaType, packed.Bytes())

@@ -102,5 +102,5 @@ func refuseTooLarge(err error) error {
 
 // notCatalog says that what the registry has is readable, but carries no catalog.
 func notCatalog(err error) error {
-	return &render.Error{Reason: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
+	return &render.Error{Code: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
 }

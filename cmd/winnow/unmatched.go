@@ -29,7 +29,7 @@ func (o *selectionOptions) unmatchedLines(unmatched []render.Unmatched) []string
 // explainEmpty adds to the error of an empty result the names that may be the reason, one a line.
 func (o *selectionOptions) explainEmpty(err error, sources []selection.Source, options render.Options) error {
 	var refused *render.Error
-	if !errors.As(err, &refused) || refused.Reason != v1alpha1.EmptyResultReason {
+	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
 		return err
 	}
 	for _, line := range o.unmatchedLines(render.UnmatchedOf(sources, options)) {

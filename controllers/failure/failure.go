@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 )
 
 // failure is an error of a step of the reconciliation with the reason that it is reported by.
@@ -47,12 +46,8 @@ func ReasonOf(err error) string {
 
 func lookup(err error) (reason string, known bool) {
 	var reasoned reasoner
-	var rendering *render.Error
-	switch {
-	case errors.As(err, &reasoned):
+	if errors.As(err, &reasoned) {
 		return reasoned.Reason(), true
-	case errors.As(err, &rendering):
-		return rendering.Reason, true
 	}
 	return "", false
 }

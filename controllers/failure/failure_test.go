@@ -18,7 +18,7 @@ func (conflict) Reason() string { return v1alpha1.ConflictReason }
 
 func TestTheReasonOfAnError(t *testing.T) {
 	dead := errors.New("dead")
-	rendered := &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: dead}
+	rendered := &render.Error{Code: v1alpha1.InvalidSpecReason, Err: dead}
 	for _, test := range []struct {
 		name string
 		err  error

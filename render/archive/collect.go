@@ -21,8 +21,7 @@ type collector struct {
 	dirs map[string]struct{}
 }
 
-// Skip reports whether nobody needs the content of the file with this path and size. Nil skips
-// nothing.
+// Skip reports whether the content of the file with this path and size is not needed. Nil skips nothing.
 type Skip func(path string, size int64) bool
 
 func (c *collector) skips(path string, size int64) bool {

@@ -5,17 +5,16 @@ import (
 	"strconv"
 )
 
-// Error says that the content is at fault: hostile, malformed or over a limit.
-// Reading the same bytes again fails again, so it is permanent; whatever else
-// Read and ReadFS return comes from the reader or the context and may be
-// retried.
+// Error is returned for hostile or malformed content, and for content over a
+// limit. It is permanent: reading the same bytes fails again. Other errors of
+// Read and ReadFS come from the reader or the context and may be retried.
 type Error struct {
-	// Path is the entry's name as the archive has it, empty where the archive
-	// as a whole is meant.
+	// Path is the entry's name as in the archive, empty for an error of the
+	// archive as a whole.
 	Path string
 	// Reason is a short phrase without the path.
 	Reason string
-	// Limit tells that a limit is exceeded, which other Limits may allow.
+	// Limit is true if a limit is exceeded, which other Limits may allow.
 	Limit bool
 	// Err is the cause where there is one, a *tree.PathError for instance;
 	// Reason has its text.

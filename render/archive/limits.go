@@ -1,17 +1,5 @@
 package archive
 
-// The limits for a zero field of Limits. They leave a catalog of 10,000
-// applications of 7 KB each three times its size.
-const (
-	DefaultCompressed = 64 << 20
-	DefaultTotal      = 256 << 20
-	DefaultFile       = 8 << 20
-	DefaultFiles      = 100_000
-	DefaultPathLength = 1024
-	DefaultPaths      = 16 << 20
-	DefaultDepth      = 16
-)
-
 // Limits bound what reading an archive may cost. What is exactly at a limit
 // passes. A field that is not positive means its default.
 type Limits struct {
@@ -34,20 +22,30 @@ type Limits struct {
 	Depth int
 }
 
-// DefaultLimits returns the limits that the zero value stands for.
+// DefaultLimits returns the limits that the zero value stands for. They leave a catalog of 10,000
+// applications of 7 KB each three times its size.
 func DefaultLimits() Limits {
-	return Limits{}.withDefaults()
+	return Limits{
+		Compressed: 64 << 20,
+		Total:      256 << 20,
+		File:       8 << 20,
+		Files:      100_000,
+		PathLength: 1024,
+		Paths:      16 << 20,
+		Depth:      16,
+	}
 }
 
 func (l Limits) withDefaults() Limits {
+	otherwise := DefaultLimits()
 	return Limits{
-		Compressed: positive(l.Compressed, DefaultCompressed),
-		Total:      positive(l.Total, DefaultTotal),
-		File:       positive(l.File, DefaultFile),
-		Files:      positive(l.Files, DefaultFiles),
-		PathLength: positive(l.PathLength, DefaultPathLength),
-		Paths:      positive(l.Paths, DefaultPaths),
-		Depth:      positive(l.Depth, DefaultDepth),
+		Compressed: positive(l.Compressed, otherwise.Compressed),
+		Total:      positive(l.Total, otherwise.Total),
+		File:       positive(l.File, otherwise.File),
+		Files:      positive(l.Files, otherwise.Files),
+		PathLength: positive(l.PathLength, otherwise.PathLength),
+		Paths:      positive(l.Paths, otherwise.Paths),
+		Depth:      positive(l.Depth, otherwise.Depth),
 	}
 }
 

@@ -16,7 +16,8 @@ const (
 	// blockSize is the unit of tar; two blocks of zeros end an archive.
 	blockSize = 512
 	endSize   = 2 * blockSize
-	// chunkSize is what a header's word alone makes Read allocate.
+	// chunkSize bounds what Read allocates before it has read the content: the
+	// size in a header is untrusted.
 	chunkSize = 64 << 10
 )
 
@@ -30,16 +31,16 @@ const (
 // two blocks that end an archive, or goes on behind them. Gzip may have several
 // members. Modes, owners and times are ignored.
 //
-// The first entry that is refused ends the reading. The error is an *Error when
-// the content is at fault, and otherwise wraps that of r or ctx, which is
-// checked between reads. Memory is bounded by limits.Total for the contents and
-// by limits.Files for the rest, whatever the headers claim.
+// Reading ends at the first refused entry. The error is an *Error for invalid
+// content, and otherwise wraps that of r or ctx, which is checked between
+// reads. Memory is bounded by limits.Total for the contents and by limits.Files
+// for the rest, whatever the headers claim.
 func Read(ctx context.Context, r io.Reader, limits Limits) (*tree.Tree, error) {
 	return ReadSome(ctx, r, limits, nil)
 }
 
-// ReadSome is Read without the contents that are skipped: such a file is in the tree, but empty. It
-// is checked all the same, and counts for all limits.
+// ReadSome is Read without the contents of skipped files: these are in the tree, but empty. They are
+// checked like the others, and count for all limits.
 func ReadSome(ctx context.Context, r io.Reader, limits Limits, skip Skip) (*tree.Tree, error) {
 	limits = limits.withDefaults()
 	in := &source{ctx: ctx, r: r, left: limits.Compressed, max: limits.Compressed}
@@ -79,8 +80,8 @@ func (a *reader) readAll() error {
 }
 
 // finish checks that the archive ends where the last entry does, padded to a
-// block. The tar reader is content with less: a stream that was cut between two
-// entries, and would lose the applications behind, is an archive to it.
+// block. The tar reader does not: it accepts a stream that was cut between two
+// entries and lacks the applications after the cut.
 func (a *reader) finish(end int64) error {
 	if a.stream.pos != padded(end)+endSize || a.stream.zeros < endSize {
 		return refuse("", "truncated: no end of archive")
@@ -115,7 +116,7 @@ func (a *reader) entry(header *tar.Header) error {
 	return a.addFile(header.Name, path, content)
 }
 
-// content reads the current file to its end, and returns nil for what is skipped.
+// content reads the current file to its end, and returns nil for a skipped one.
 func (a *reader) content(path string, size int64) ([]byte, error) {
 	if !a.skips(path, size) {
 		return readContent(a.tar, size)

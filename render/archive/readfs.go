@@ -10,18 +10,18 @@ import (
 )
 
 // ReadFS reads the regular files of a directory, under the limits and rules of
-// Read: what it accepts as a directory, it accepts as an archive. Whatever is
-// named .git, the directory or the file that a work tree has for it, is
-// skipped with all that it holds.
+// Read: a directory that it accepts is accepted as an archive, too. It skips
+// .git: the directory with its content, or the file that a work tree has
+// instead.
 //
-// Links below the root are refused, not followed; give it the FS of an os.Root
-// so that nothing swapped in meanwhile leads outside. The error is an *Error
-// when the content is at fault, and otherwise wraps that of fsys or ctx.
+// Links below the root are refused, not followed. Pass the FS of an os.Root, so
+// that a link that is created during the walk cannot lead outside. The error is
+// an *Error for invalid content, and otherwise wraps that of fsys or ctx.
 func ReadFS(ctx context.Context, fsys fs.FS, limits Limits) (*tree.Tree, error) {
 	return ReadSomeFS(ctx, fsys, limits, nil)
 }
 
-// ReadSomeFS is ReadSome for a directory: what is skipped is not opened.
+// ReadSomeFS is ReadSome for a directory. It does not open skipped files.
 func ReadSomeFS(ctx context.Context, fsys fs.FS, limits Limits, skip Skip) (*tree.Tree, error) {
 	w := &walker{
 		collector: collector{limits: limits.withDefaults(), skip: skip, tree: tree.New(), dirs: map[string]struct{}{}},
@@ -105,11 +105,11 @@ func (w *walker) addRegular(path string, entry fs.DirEntry) error {
 	return w.addFile(path, path, content)
 }
 
-// errGrown is no *Error: whoever writes the file may be done the next time.
+// errGrown is no *Error, because it is temporary: the file is being written.
 var errGrown = errors.New("file has grown while it was read")
 
-// readFile looks at the type again once the file is open, and for more than its
-// size: both may have changed.
+// readFile checks the type again after it has opened the file, and that the file
+// has not grown: both may have changed.
 func (w *walker) readFile(path string) (content []byte, err error) {
 	file, err := w.fsys.Open(path)
 	if err != nil {

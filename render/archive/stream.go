@@ -11,18 +11,18 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// How much is read ahead, of compressed and of uncompressed bytes.
+// Buffer sizes for compressed and uncompressed bytes.
 const (
 	sourceBuffer = 32 << 10
 	streamBuffer = 64 << 10
 )
 
-// errSource stands for the failure that a source remembers.
+// errSource stands for the failure that is stored in a source.
 var errSource = errors.New("reader failed")
 
 // source is the caller's reader, bounded, and cancelled by the context. It
-// remembers a failure of the reader, so that it can be told from bad content
-// however deep it is reported.
+// stores a failure of the reader, so that failure can distinguish it from
+// invalid content, through any number of wrapping readers.
 type source struct {
 	ctx  context.Context
 	r    io.Reader
@@ -46,7 +46,7 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	n, err := s.r.Read(p)
 	s.left -= int64(n)
-	// Only io.EOF itself ends a stream: network errors like to wrap it.
+	// Only io.EOF itself ends a stream: network errors may wrap it.
 	if err != nil && err != io.EOF {
 		s.err = err
 		return n, errSource
@@ -54,9 +54,9 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// members reads a gzip file of one or several members. It does not leave the
-// members to gzip.Reader: that takes an end inside the name in a later
-// member's header for the end of the file.
+// members reads a gzip file of one or several members. It splits the members
+// itself, because gzip.Reader takes an end inside the name in a later member's
+// header for the end of the file.
 type members struct {
 	r   *bufio.Reader
 	z   *gzip.Reader // nil before the first member
@@ -156,7 +156,8 @@ func (s *stream) drain() error {
 	}
 }
 
-// failure tells whose fault it is that reading failed.
+// failure returns the error of the reader or the context if there was one, and
+// otherwise an *Error of the content.
 func (s *source) failure(err error) error {
 	var own *Error
 	switch {

@@ -18,7 +18,7 @@ const (
 	LayerTitle     = "applications"
 )
 
-// What `flux push artifact` makes: the media types of config and layer.
+// The media types of config and layer that `flux push artifact` sets.
 const (
 	FluxConfigMediaType = "application/vnd.cncf.flux.config.v1+json"
 	FluxLayerMediaType  = "application/vnd.cncf.flux.content.v1.tar+gzip"
@@ -27,10 +27,10 @@ const (
 // familyPrefix begins the artifactType of every version of the contract.
 const familyPrefix = "application/vnd.kubermatic.application-catalog."
 
-// Contract is what a manifest says about its catalog.
+// Contract has the properties of a catalog that its manifest names.
 type Contract struct {
-	// Format of the catalog, as in spec.sources[].format. FormatAuto: the manifest does not say,
-	// and the content has to.
+	// Format of the catalog, as in spec.sources[].format. FormatAuto: the manifest does not name it, so
+	// the content decides.
 	Format string
 	// Layer holds the catalog, as tar+gzip.
 	Layer v1.Descriptor
@@ -62,8 +62,8 @@ func kinds() []kind {
 	}}
 }
 
-// artifactType of a manifest. Where it has none, the media type of the config stands for it, as
-// the distribution specification has it: so does an artifact look in a registry without OCI 1.1.
+// artifactType returns the artifactType of a manifest. Without one, it is the media type of the config,
+// by the distribution specification: artifacts in a registry without OCI 1.1 have only that.
 func artifactType(m v1.Manifest) string {
 	if m.ArtifactType != "" {
 		return m.ArtifactType
@@ -71,8 +71,8 @@ func artifactType(m v1.Manifest) string {
 	return m.Config.MediaType
 }
 
-// Read reads a manifest that a registry serves with the media type. An error says how it breaks the
-// contract, what was found, and what to do; the same manifest fails in the same way.
+// Read reads a manifest that a registry serves with the media type. An error names the violation of the
+// contract, the content that was found, and a remedy; the same manifest fails in the same way.
 func Read(mediaType string, raw []byte) (Contract, error) {
 	m, err := parse(mediaType, raw)
 	if err != nil {
@@ -92,8 +92,8 @@ func Read(mediaType string, raw []byte) (Contract, error) {
 		"where it holds a catalog nevertheless, set format: %s for the source", brief(found), ArtifactType, v1alpha1.FormatApplications)
 }
 
-// parse refuses what is no image manifest, whether the registry or the bytes say so: what is both
-// manifest and index would be read by each client in its own way.
+// parse refuses anything but an image manifest, by the registry's media type and by the bytes: clients
+// would read a document that is both manifest and index in different ways.
 func parse(mediaType string, raw []byte) (v1.Manifest, error) {
 	var m struct {
 		v1.Manifest
@@ -141,9 +141,9 @@ func (k kind) read(m v1.Manifest) (Contract, error) {
 	return Contract{Format: k.format, Layer: matching[0], layers: m.Layers}, valid(matching[0])
 }
 
-// CarriedBy reports whether source-controller takes the layer of the catalog where the layerSelector of
-// an OCIRepository names the media type; empty is no layerSelector. It takes the first layer, or the
-// first one of the media type.
+// CarriedBy reports whether source-controller extracts the layer of the catalog if the layerSelector of
+// an OCIRepository has the media type; empty is no layerSelector. source-controller takes the first
+// layer, or the first one of the media type.
 func (c Contract) CarriedBy(mediaType string) bool {
 	for _, layer := range c.layers {
 		if mediaType == "" || layer.MediaType == mediaType {
@@ -153,8 +153,8 @@ func (c Contract) CarriedBy(mediaType string) bool {
 	return false
 }
 
-// FirstArchive returns the first layer of a manifest that is an archive by its media type, whatever the
-// artifact is: what source-controller extracts, unless a layerSelector says otherwise.
+// FirstArchive returns the first layer of a manifest that is an archive by its media type, for any kind
+// of artifact: the layer that source-controller extracts without a layerSelector.
 func FirstArchive(mediaType string, raw []byte) (v1.Descriptor, error) {
 	m, err := parse(mediaType, raw)
 	if err != nil {
@@ -176,7 +176,7 @@ func valid(layer v1.Descriptor) error {
 	return nil
 }
 
-// describe lists layers for people, at most five.
+// describe lists layers for a message, at most five.
 func describe(layers []v1.Descriptor) string {
 	const listed = 5
 	var parts []string

@@ -11,12 +11,12 @@ import (
 // Live is a definition that lives in a cluster.
 type Live struct {
 	Object render.Object
-	// Untouched says that Flux leaves it alone, Kept that Flux does not delete it.
+	// Untouched is true if Flux leaves it alone, Kept if Flux does not delete it.
 	Untouched, Kept bool
 }
 
-// Adopt compares the definitions that enter the artifact with those that live already, instead of calling
-// them added.
+// Adopt compares the definitions that enter the artifact with live ones of the same key, instead of
+// reporting them as added.
 func (s *Selection) Adopt(to *Side, live map[safeguard.Key]Live) error {
 	var entering []*Application
 	var names []string
@@ -44,7 +44,7 @@ func (s *Selection) Adopt(to *Side, live map[safeguard.Key]Live) error {
 	return nil
 }
 
-// unlisted returns how many applications stay as they are and are not among those of the report.
+// unlisted returns the number of unchanged applications that the report does not list.
 func (s *Selection) unlisted() int {
 	n := s.Counts.Unchanged
 	for _, a := range s.Applications {
@@ -59,7 +59,7 @@ func (a Application) key() safeguard.Key {
 	return safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}.Key()
 }
 
-// adopt fills in what the first apply changes in a live definition.
+// adopt sets the changes that the first apply makes to a live definition.
 func (d *differ) adopt(a *Application, live Live, object render.Object) error {
 	a.Change, a.Versions = Unchanged, []Version{}
 	if a.Untouched = live.Untouched; a.Untouched {
@@ -95,8 +95,8 @@ func (d *differ) adopt(a *Application, live Live, object render.Object) error {
 	return nil
 }
 
-// specOf returns an object with nothing but its spec, in the types that JSON has: those of a cluster and of
-// kustomize differ.
+// specOf returns an object with nothing but its spec, in JSON's types: those of a cluster and of kustomize
+// differ.
 func specOf(object render.Object) (render.Object, error) {
 	content, err := json.Marshal(object["spec"])
 	if err != nil {
@@ -109,8 +109,8 @@ func specOf(object render.Object) (render.Object, error) {
 	return render.Object{"spec": spec}, nil
 }
 
-// shared returns what of a live object an apply can change: the fields that the newer one sets. Lists are
-// replaced as a whole.
+// shared returns the fields of a live object that an apply can change: those that the newer one sets. Lists
+// are replaced as a whole.
 func shared(live, newer map[string]any) map[string]any {
 	kept := map[string]any{}
 	for name, value := range live {

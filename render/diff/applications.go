@@ -14,22 +14,22 @@ import (
 type differ struct {
 	from, to  *Side
 	byCatalog map[loss]bool
-	// elsewhere has what stays and comes from another source; a definition as one with an empty
-	// version.
+	// elsewhere has the versions that stay and come from another source; the version is empty for a
+	// definition as a whole.
 	elsewhere map[loss]bool
-	// budget is how many bytes of diffs there may still be.
+	// budget is the number of bytes that diffs may still take.
 	budget int
 
 	older, newer map[string]render.Object
 }
 
-// loss is a definition that is gone, or one of its versions.
+// loss is a removed definition, or a removed version of one.
 type loss struct {
 	key     safeguard.Key
 	version string
 }
 
-// causes returns the losses that are the catalog's doing.
+// causes returns the losses that the catalog causes.
 func causes(changes []safeguard.Change) map[loss]bool {
 	losses := map[loss]bool{}
 	for _, c := range changes {
@@ -45,7 +45,7 @@ func causes(changes []safeguard.Change) map[loss]bool {
 	return losses
 }
 
-// elsewhere returns what comes from another source, as the safeguards see it.
+// elsewhere returns the versions whose source the safeguards find changed.
 func elsewhere(changes []safeguard.Change) map[loss]bool {
 	found := map[loss]bool{}
 	for _, c := range changes {
@@ -69,13 +69,13 @@ func (d *differ) cause(key safeguard.Key, version string) Cause {
 	return CauseSpec
 }
 
-// applications fills in what happens to each application.
+// applications sets the change of each application.
 func (d *differ) applications(out *Selection) error {
-	older, newer := byKey(d.from.definitions()), byKey(d.to.definitions())
+	older, newer := safeguard.ByKey(d.from.definitions()), safeguard.ByKey(d.to.definitions())
 	if err := d.build(older, newer); err != nil {
 		return err
 	}
-	news := d.news()
+	notices := d.notices()
 	var all []Application
 	for key, before := range older {
 		after, stays := newer[key]
@@ -84,7 +84,7 @@ func (d *differ) applications(out *Selection) error {
 			continue
 		}
 		a := d.kept(before, after)
-		if news.tell(&a) || a.Change != Unchanged {
+		if notices.set(&a) || a.Change != Unchanged {
 			all = append(all, a)
 		} else {
 			out.Counts.Unchanged++
@@ -92,11 +92,11 @@ func (d *differ) applications(out *Selection) error {
 	}
 	for key, after := range newer {
 		if _, stays := older[key]; !stays {
-			a := entry(after, Added)
+			a := newApplication(after, Added)
 			for _, version := range after.Versions {
 				a.Versions = append(a.Versions, Version{Version: version, Change: Added})
 			}
-			news.tell(&a)
+			notices.set(&a)
 			all = append(all, a)
 		}
 	}
@@ -111,7 +111,7 @@ func (d *differ) applications(out *Selection) error {
 	return nil
 }
 
-// build builds the objects that may differ.
+// build builds the objects that are removed or may differ.
 func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) error {
 	if d.from == nil || d.to == nil {
 		return nil
@@ -139,15 +139,7 @@ func objects(side *Side, names []string) (map[string]render.Object, error) {
 	return side.Result.Objects(sorted(names))
 }
 
-func byKey(definitions []safeguard.Definition) map[safeguard.Key]safeguard.Definition {
-	all := make(map[safeguard.Key]safeguard.Definition, len(definitions))
-	for _, d := range definitions {
-		all[d.Key()] = d
-	}
-	return all
-}
-
-func entry(d safeguard.Definition, change Change) Application {
+func newApplication(d safeguard.Definition, change Change) Application {
 	return Application{
 		Name: d.Name, APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Change: change,
 		Versions: []Version{}, Fields: []Field{}, Unmirrored: []Host{},
@@ -156,7 +148,7 @@ func entry(d safeguard.Definition, change Change) Application {
 
 // kept compares the objects of an application that stays.
 func (d *differ) kept(before, after safeguard.Definition) Application {
-	a := entry(after, Unchanged)
+	a := newApplication(after, Unchanged)
 	older, newer := d.older[after.Name], d.newer[after.Name]
 	if older == nil || newer == nil {
 		return a
@@ -173,28 +165,28 @@ func (d *differ) kept(before, after safeguard.Definition) Application {
 	return a
 }
 
-// news is what is told of an application beside its object.
-type news struct {
-	older, newer map[string]told
+// notices are the deprecations and the hosts without a mirror of both sides, by application.
+type notices struct {
+	older, newer map[string]notice
 }
 
-type told struct {
+type notice struct {
 	deprecated string
 	addresses  render.Addresses
 }
 
-func (d *differ) news() news {
-	n := news{newer: tell(d.to.Result)}
+func (d *differ) notices() notices {
+	n := notices{newer: noticesOf(d.to.Result)}
 	if d.from != nil {
-		n.older = tell(d.from.Result)
+		n.older = noticesOf(d.from.Result)
 	}
 	return n
 }
 
-func tell(result *render.Result) map[string]told {
-	all := map[string]told{}
+func noticesOf(result *render.Result) map[string]notice {
+	all := map[string]notice{}
 	for _, decision := range result.Selection.Applications() {
-		all[decision.Application.Name] = told{deprecated: deprecation(decision)}
+		all[decision.Application.Name] = notice{deprecated: deprecation(decision)}
 	}
 	for _, addresses := range result.Addresses {
 		one := all[addresses.Application]
@@ -206,8 +198,8 @@ func tell(result *render.Result) map[string]told {
 
 func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
 
-// tell fills in what is new, and reports whether there is anything.
-func (n news) tell(a *Application) bool {
+// set adds the new notices to an application, and reports whether there are any.
+func (n notices) set(a *Application) bool {
 	before, after := n.older[a.Name], n.newer[a.Name]
 	if before.deprecated == "" {
 		a.Deprecated = after.deprecated
@@ -255,7 +247,7 @@ func (c *Counts) add(a Application) {
 	}
 }
 
-// versions counts those of applications that stay.
+// versions counts the versions of applications that stay.
 func (c *Counts) versions(a Application) {
 	if a.Change != Updated {
 		return

@@ -20,14 +20,14 @@ type Side struct {
 	Selection *v1alpha1.CatalogSelection
 	Sources   []guard.Source
 	Result    *render.Result
-	// Empty is why the controller would publish nothing; nil when it publishes the result.
+	// Empty is the reason why the controller would not publish the result; nil when it does.
 	Empty error
-	// Reviewed are the entries of spec.safeguards.approve that the older state has as well: they
-	// approve nothing of the newer one.
+	// Reviewed are the entries of spec.safeguards.approve that the older state has as well: they do not
+	// approve changes of the newer one.
 	Reviewed []string
 }
 
-// Render returns the state that selection and sources lead to. A selection of nothing is no error.
+// Render renders a selection over its sources. An empty selection is no error.
 func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*Side, error) {
 	opts, err := render.FromSpec(cs)
 	if err != nil {
@@ -36,7 +36,7 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	side := &Side{Selection: cs, Sources: sources}
 	side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
 	var refused *render.Error
-	if errors.As(err, &refused) && refused.Reason == v1alpha1.EmptyResultReason {
+	if errors.As(err, &refused) && refused.Reason() == v1alpha1.EmptyResultReason {
 		side.Empty = err
 		opts.AllowEmpty = true
 		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
@@ -44,7 +44,7 @@ func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.
 	return side, err
 }
 
-// Published returns what the controller has published of this state.
+// Published returns the state as a publication of the controller.
 func (s *Side) Published() guard.Published {
 	if s == nil || s.Empty != nil {
 		return guard.Published{}
@@ -78,7 +78,7 @@ func (s *Side) state() *State {
 	return state
 }
 
-// statuses are the sources as the status has them after a publication.
+// statuses returns the sources as in status.sources after a publication.
 func (s *Side) statuses() []v1alpha1.SourceStatus {
 	if s == nil || s.Empty != nil {
 		return nil
@@ -92,7 +92,7 @@ func (s *Side) statuses() []v1alpha1.SourceStatus {
 	return all
 }
 
-// NewSelection returns what is said of a selection before anything is compared.
+// NewSelection returns the report on a selection without any comparison.
 func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	return &Selection{
 		Namespace: cs.Namespace, Name: cs.Name, Change: Updated,
@@ -101,8 +101,8 @@ func NewSelection(cs *v1alpha1.CatalogSelection) *Selection {
 	}
 }
 
-// Compare returns what happens when from becomes to. Either may be nil, where the selection does
-// not exist. adopted is what live definitions lose that from does not have.
+// Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
+// adopted are the losses of live definitions that from does not have.
 func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*Selection, error) {
 	some := to
 	if some == nil {
@@ -142,7 +142,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 func held(from, to *Side, verdict guard.Verdict) *Held {
 	h := &Held{Approve: []string{}, BaseApprovals: []string{}}
 	if to.Empty != nil {
-		// Nothing releases it, so nothing is to be approved.
+		// No approval releases an empty result.
 		h.Reasons = []v1alpha1.HeldReason{{Reason: v1alpha1.EmptyResultReason, Message: to.Empty.Error()}}
 		return h
 	}
@@ -167,7 +167,7 @@ func held(from, to *Side, verdict guard.Verdict) *Held {
 	return h
 }
 
-// NamesRender reports whether an entry of spec.safeguards.approve names the render, and no source.
+// NamesRender reports whether an entry of spec.safeguards.approve names the render, and not a source.
 func (h *Held) NamesRender(entry string) bool {
 	checksum, _, _ := strings.Cut(entry, "#")
 	return checksum == h.Render

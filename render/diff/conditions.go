@@ -7,20 +7,20 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Condition is something that a report may be asked for.
+// Condition is a property of a report, for the command line's exit code.
 type Condition struct {
 	Name string
-	// Summary says when it holds.
+	// Summary describes when it holds.
 	Summary string
-	// found returns what it holds for; several names, or none.
+	// found returns the names of the things that it holds for.
 	found func(*Selection) []string
 }
 
-// unknownCondition is the one that holds for a report as well.
+// unknownCondition is the condition that also holds for a report as a whole.
 const unknownCondition = "unknown"
 
-// Conditions are all that there are: first those about applications, then those about the selection in the
-// order in which a change passes: an edit settles, is held, and moves applications.
+// Conditions returns all conditions: first those about applications, then those about the selection, in the
+// order of the steps of a change: an edit settles, is held, and moves applications.
 func Conditions() []Condition {
 	return []Condition{
 		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
@@ -46,7 +46,7 @@ func Conditions() []Condition {
 	}
 }
 
-// Trips returns, for every condition that holds, a message that says for what.
+// Trips returns, for every named condition that holds, a message with the names that it holds for.
 func (r *Report) Trips(names []string) []string {
 	const listed = 5
 	var messages []string
@@ -81,7 +81,7 @@ func applicationsThat(holds func(Application) bool) func(*Selection) []string {
 	}
 }
 
-// versionsThat looks at applications that stay.
+// versionsThat returns the versions with a change, of applications that stay.
 func versionsThat(change Change) func(*Selection) []string {
 	return func(s *Selection) []string {
 		var found []string

@@ -1,7 +1,7 @@
 package diff
 
-// OfEverything takes out what only a CatalogSelection decides: what it is called, whether Flux deletes
-// what leaves, which checksum approves it, and what it mentions that no catalog has.
+// OfEverything clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
+// deletes removed definitions, the checksums to approve, and notes on names that no catalog has.
 func (s *Selection) OfEverything() {
 	s.Everything, s.Namespace, s.Name = true, "", ""
 	s.From.Revision, s.To.Revision = "", ""
@@ -14,7 +14,7 @@ func (s *Selection) OfEverything() {
 	}
 }
 
-// Shorten leaves of each application what can be counted: of fields and lines only how many there are.
+// Shorten replaces the fields and diffs of each application by their numbers.
 func (r *Report) Shorten() {
 	for _, s := range r.Selections {
 		for i := range s.Applications {

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// Bounds of what is told of one object.
+// Bounds of the changes that are listed for one object.
 const (
 	maxFields = 100
 	maxField  = 200 // bytes of a value
@@ -24,11 +24,11 @@ const (
 type change struct {
 	path     []string
 	from, to any
-	// gone and fresh say that there is no value on one of the sides.
+	// gone is true if the newer object has no value, fresh if the older one has none.
 	gone, fresh bool
 }
 
-// fieldsOf returns where two objects differ, sorted by path. Lists are compared as a whole.
+// fieldsOf returns the fields in which two objects differ, sorted by path. Lists are compared as a whole.
 func fieldsOf(older, newer map[string]any) []change {
 	var all []change
 	walk(nil, older, newer, &all)
@@ -58,15 +58,15 @@ func walk(path []string, older, newer map[string]any, all *[]change) {
 	}
 }
 
-// isAt reports whether the change is of the field, or of something below it.
+// isAt reports whether the change is at the path, or below it.
 func (c change) isAt(path ...string) bool {
 	return len(c.path) >= len(path) && slices.Equal(c.path[:len(path)], path)
 }
 
-// plainKey needs no quotes in a path.
+// plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// text returns the path as one text.
+// text returns the path as a string.
 func (c change) text() string {
 	var path strings.Builder
 	for i, key := range c.path {
@@ -94,7 +94,7 @@ func (c change) field() Field {
 	return f
 }
 
-// shown returns the value of a field as JSON, or the word for one that is base64.
+// shown returns the value of a field as JSON, with a placeholder for base64.
 func shown(key string, value any) string {
 	if text, ok := value.(string); ok {
 		if word, ok := opaque(text, isLogo(key)); ok {
@@ -104,7 +104,7 @@ func shown(key string, value any) string {
 	return asJSON(readable(key, value))
 }
 
-// asJSON returns a value as JSON of at most maxField bytes, and how long it is when it is longer.
+// asJSON returns a value as JSON, cut to maxField bytes, with its length if it was cut.
 func asJSON(value any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
@@ -119,7 +119,7 @@ func asJSON(value any) string {
 	return fmt.Sprintf("%s (%d bytes)", excerpt.To(encoded, maxField), len(encoded))
 }
 
-// bounded returns the first changes, and how many more there are.
+// bounded returns the first changes, and the number of the others.
 func bounded(changes []change) ([]Field, int) {
 	fields := make([]Field, 0, min(len(changes), maxFields))
 	for _, c := range changes[:min(len(changes), maxFields)] {
@@ -128,7 +128,7 @@ func bounded(changes []change) ([]Field, int) {
 	return fields, len(changes) - len(fields)
 }
 
-// other fills in what changes beside the entries of spec.versions.
+// other sets the changes outside of the entries of spec.versions.
 func (a *Application) other(changes []change, older, newer render.Object) {
 	a.Values = newValues(older, newer)
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
@@ -146,7 +146,7 @@ func (a *Application) other(changes []change, older, newer render.Object) {
 			isIdentity(a, c.text())
 	})
 	for i, c := range rest {
-		// No entry differs, so their order does.
+		// The entries are equal, so their order differs.
 		if _, was := entries(older); c.isAt("spec", "versions") && len(was) > 0 {
 			_, is := entries(newer)
 			rest[i].from, rest[i].to = was, is
@@ -155,8 +155,7 @@ func (a *Application) other(changes []change, older, newer render.Object) {
 	a.Fields, a.FieldsOmitted = bounded(rest)
 }
 
-// isIdentity reports whether the safeguards look at a field as one that decides which live releases are
-// meant.
+// isIdentity reports whether a field is one of those that decide which live releases are meant.
 func isIdentity(a *Application, path string) bool {
 	return strings.HasPrefix(a.APIVersion, identity.CozystackGroup+"/") &&
 		(path == identity.Prefix || path == identity.Kind || path == identity.Plural)

@@ -10,28 +10,29 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Settings are what people set in a live definition, beside its versions, that the publication
-// replaces.
+// Settings are the fields of a live definition, besides its versions, that admins edit and that the
+// publication replaces.
 type Settings struct {
 	// Application is the metadata.name.
 	Application string `json:"application"`
 	// DefaultVersion is the change of spec.defaultVersion; nil when it stays.
 	DefaultVersion *Field `json:"defaultVersion,omitempty"`
-	// DefaultValues says that the default values differ, and ValuesPaths where; empty where that
-	// cannot be told.
+	// DefaultValues is true if the default values differ. ValuesPaths are the paths that differ; empty if
+	// the values cannot be parsed.
 	DefaultValues bool     `json:"defaultValues"`
 	ValuesPaths   []string `json:"valuesPaths"`
-	// OmitFields are fields that nothing but spec.omitFields keeps.
+	// OmitFields are fields that only spec.omitFields keeps.
 	OmitFields []string `json:"omitFields,omitempty"`
 }
 
-// kept are members of a spec that keep what lives.
+// kept are the members of a spec that keep live settings.
 type kept struct {
 	Values  []map[string]any `json:"values,omitempty"`
 	Patches []map[string]any `json:"patches,omitempty"`
 }
 
-// Take fills in what the publication of the definitions replaces.
+// Take sets the settings that the publication of the definitions replaces, and the members of the spec that
+// keep them.
 func (s *Selection) Take(next []safeguard.Definition, replaced map[safeguard.Key]guard.Replaced) error {
 	var keep kept
 	for _, d := range next {
@@ -50,7 +51,7 @@ func (s *Selection) Take(next []safeguard.Definition, replaced map[safeguard.Key
 	return nil
 }
 
-// settings returns what is replaced of one definition, and adds what keeps it.
+// settings returns the replaced settings of one definition, and adds the members that keep them.
 func (k *kept) settings(d safeguard.Definition, r guard.Replaced) Settings {
 	s := Settings{Application: d.Name, DefaultValues: r.Values, ValuesPaths: append([]string{}, r.Paths...)}
 	switch {

@@ -12,13 +12,13 @@ import (
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
-// Loosened is a protection that an edit of the spec takes away.
+// Loosened is a protection that an edit of the spec removes.
 type Loosened struct {
 	// Field of the CatalogSelection, and its values with the defaults filled in.
 	Field string `json:"field"`
 	From  string `json:"from"`
 	To    string `json:"to"`
-	// Effect says what may happen now, in a sentence.
+	// Effect describes the possible consequence.
 	Effect string `json:"effect"`
 }
 
@@ -58,8 +58,8 @@ func protections() []protection {
 	}
 }
 
-// Loosen returns what an edit protects less, in the order of the specification. ofKKP says that KKP's
-// definitions are selected, of which some fields are omitted by default.
+// Loosen returns the protections that an edit removes, in the order of the specification. ofKKP is true if
+// the selection has definitions of KKP, from which some fields are omitted by default.
 func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 	found := []Loosened{}
 	for _, p := range protections() {
@@ -72,8 +72,8 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
 }
 
-// unverified are the sources whose signature is no longer asked for: they stay without, or the edit adds one
-// without in their place.
+// unverified returns a protection for each source whose signature is no longer required: the source stays
+// without requireVerified, or the edit replaces it by one without.
 func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
 	type key struct {
 		kind, name, path string
@@ -100,7 +100,7 @@ func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
 	return found
 }
 
-// unomitted are the fields that the artifact begins to set.
+// unomitted returns a protection for the fields that the artifact begins to set.
 func unomitted(from, to []string, ofKKP bool) []Loosened {
 	was, is := omitted(from, ofKKP), omitted(to, ofKKP)
 	var set []string
@@ -119,7 +119,7 @@ func unomitted(from, to []string, ofKKP bool) []Loosened {
 	}}
 }
 
-// omitted are the fields that a spec omits.
+// omitted returns the fields that a spec omits, with the default for definitions of KKP.
 func omitted(fields []string, ofKKP bool) []string {
 	if fields == nil && ofKKP {
 		return transform.DefaultOmitFields()
@@ -129,7 +129,7 @@ func omitted(fields []string, ofKKP bool) []string {
 
 func list(fields []string) string { return "[" + strings.Join(fields, ", ") + "]" }
 
-// loosened returns what the edit between two states protects less.
+// loosened returns the protections that the edit between both sides removes.
 func (d *differ) loosened() []Loosened {
 	if d.from == nil {
 		return []Loosened{}

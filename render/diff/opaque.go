@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// minOpaque is how many characters of base64 are taken for something that no person reads. Digests and
-// most tokens are shorter.
+// minOpaque is the least number of characters of base64 that are replaced by a placeholder. Digests and most
+// tokens are shorter.
 const minOpaque = 100
 
 // encoded matches base64 within a line.
 var encoded = regexp.MustCompile(fmt.Sprintf(`[A-Za-z0-9+/]{%d,}={0,2}`, minOpaque))
 
-// readable returns a value in which each text that is base64 is a word: logos of KKP and Cozystack, above all.
+// readable returns a value with a placeholder for each text of base64: mostly logos of KKP and Cozystack.
 func readable(key string, value any) any {
 	switch v := value.(type) {
 	case string:
@@ -43,8 +43,9 @@ func isLogo(key string) bool { return key == "logo" || key == "icon" }
 // IsLogo reports whether the field is a logo.
 func (f Field) IsLogo() bool { return isLogo(f.Path[strings.LastIndexByte(f.Path, '.')+1:]) }
 
-// opaque returns what stands for a text that is base64, such as "(svg, 2100 bytes)". Line breaks and the head
-// of a data URL count as base64. A logo may be short, where it is an image, and no base64, where it is long.
+// opaque returns the placeholder for a text of base64, such as "(svg, 2100 bytes)", and whether the text is
+// one. Line breaks and the head of a data URL count as base64. A logo may be shorter if it is an image, and
+// something else than base64 if it is long.
 func opaque(text string, logo bool) (string, bool) {
 	if head, rest, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
 		text, logo = rest, true
@@ -56,7 +57,7 @@ func opaque(text string, logo bool) (string, bool) {
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(joined, "="))
 	if err != nil {
-		// Of a link, a person reads something.
+		// Links stay readable.
 		return word(text), logo && !short && !strings.HasPrefix(text, "http")
 	}
 	return word(string(decoded)), !short || typeOf(string(decoded)) != unknownType
@@ -67,10 +68,10 @@ func word(content string) string { return fmt.Sprintf("(%s, %d bytes)", typeOf(c
 // isHex reports whether a text is a digest or a number rather than base64.
 func isHex(text string) bool { return strings.Trim(text, "0123456789abcdefABCDEF") == "" }
 
-// unknownType is what content is that is no image.
+// unknownType is the type of content that is no image.
 const unknownType = "binary"
 
-// typeOf names the format of an image.
+// typeOf returns the format of an image.
 func typeOf(content string) string {
 	for _, format := range []struct{ magic, name string }{
 		{"\x89PNG", "png"}, {"\xff\xd8\xff", "jpeg"}, {"GIF8", "gif"}, {"RIFF", "webp"},
@@ -85,7 +86,7 @@ func typeOf(content string) string {
 	return unknownType
 }
 
-// readableLine replaces what is base64 in a line of text.
+// readableLine replaces base64 in a line of text by placeholders.
 func readableLine(line string) string {
 	return encoded.ReplaceAllStringFunc(line, func(text string) string {
 		if word, ok := opaque(text, false); ok {

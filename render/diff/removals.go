@@ -11,7 +11,7 @@ import (
 )
 
 func (d *differ) removed(before safeguard.Definition) Application {
-	a := entry(before, Removed)
+	a := newApplication(before, Removed)
 	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
 	deleted := !protected(d.older[before.Name])
 	a.Deleted = &deleted
@@ -21,8 +21,8 @@ func (d *differ) removed(before safeguard.Definition) Application {
 	return a
 }
 
-// protected reports whether Flux keeps the live object of a definition that leaves the artifact. What it
-// carries lives on it, and what a newer spec says of prune does not reach it any more.
+// protected reports whether Flux keeps the live object of a definition that leaves the artifact. The live
+// object keeps its annotations: the prune annotation of a newer spec is not applied to it any more.
 func protected(object render.Object) bool {
 	return guard.Kept(&unstructured.Unstructured{Object: object})
 }
@@ -33,10 +33,10 @@ const kkpGroup = "apps.kubermatic.k8c.io"
 // OfKKP reports whether KKP installs the application, and uninstalls it when its definition is deleted.
 func (a Application) OfKKP() bool { return strings.HasPrefix(a.APIVersion, kkpGroup+"/") }
 
-// Survives notes that Flux keeps the live definition of an application that is removed.
+// Survives records that Flux keeps the live definition of a removed application.
 func (s *Selection) Survives(application string) { s.settle(application, new(bool)) }
 
-// Moved notes that an application that is removed goes on in another selection.
+// Moved records that another selection publishes a removed application.
 func (s *Selection) Moved(application string) { s.settle(application, nil) }
 
 func (s *Selection) settle(application string, deleted *bool) {

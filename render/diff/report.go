@@ -4,26 +4,25 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// APIVersion and Kind of a Report. docs/diff.md describes it; a field that is there keeps its
-// meaning within a version.
+// APIVersion and Kind of a Report. docs/diff.md describes it; a field keeps its meaning within a version.
 const (
 	APIVersion = "diff.winnow.dev/v1alpha1"
 	Kind       = "Diff"
 )
 
-// Report is what changes. Lists are never null in JSON.
+// Report has the changes of selections. Lists are never null in JSON.
 type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// From and To are the commits that are compared, or the catalogs where there is no selection.
+	// From and To are the compared commits, or catalogs where there is no selection.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	// Selections in the order of their files, namespaces and names.
 	Selections []*Selection `json:"selections"`
 	// Notes on files that could not be read, or were left out.
 	Notes []string `json:"notes"`
-	// Unknown is what differs beside the selections, may reach one and could not be evaluated, in
-	// sentences.
+	// Unknown are sentences about differences outside of the selections that may affect one and could not
+	// be evaluated.
 	Unknown []string `json:"unknown"`
 }
 
@@ -32,7 +31,7 @@ func New(selections ...*Selection) *Report {
 	return &Report{APIVersion: APIVersion, Kind: Kind, Selections: append([]*Selection{}, selections...), Notes: []string{}, Unknown: []string{}}
 }
 
-// Change is what happens to something.
+// Change is the kind of a change.
 type Change string
 
 // Changes. Replaced is a version that stays, with another entry in spec.versions.
@@ -44,67 +43,66 @@ const (
 	Unchanged Change = "unchanged"
 )
 
-// Cause is whose doing a loss is.
+// Cause is the cause of a loss.
 type Cause string
 
-// Causes. Of CauseSpec the safeguards take no notice: it was reviewed. CauseAdoption is that of what only
-// a live definition has.
+// Causes. The safeguards ignore CauseSpec, because the edit was reviewed. CauseAdoption is the cause where
+// only a live definition has the version.
 const (
 	CauseCatalog  Cause = "catalog"
 	CauseSpec     Cause = "spec"
 	CauseAdoption Cause = "adoption"
 )
 
-// Selection is what happens to the artifact of one CatalogSelection.
+// Selection has the changes of the artifact of one CatalogSelection.
 type Selection struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Everything says that there is no CatalogSelection: two catalogs are compared as one that selects
-	// everything, with the default safeguards, would see them.
+	// Everything is true if there is no CatalogSelection: two catalogs are compared for a selection of all
+	// applications with the default safeguards.
 	Everything bool `json:"everything,omitempty"`
-	// Cluster is the directory of the cluster that the CatalogSelection is applied to, where that is known.
+	// Cluster is the directory of the cluster that the CatalogSelection is applied to; empty when unknown.
 	Cluster string `json:"cluster,omitempty"`
-	// File that the CatalogSelection is in, the newer one's if there is one.
+	// File of the newer CatalogSelection, or of the older one if it is removed.
 	File string `json:"file,omitempty"`
-	// Change of the artifact: added, removed, updated or unchanged. The other fields may say more
-	// of one that is unchanged.
+	// Change of the artifact: added, removed, updated or unchanged. The other fields may have findings even
+	// if it is unchanged.
 	Change Change `json:"change"`
-	// SpecChanged says that the spec was edited, in what matters to the artifact.
+	// SpecChanged is true if a part of the spec was edited that the artifact depends on.
 	SpecChanged bool `json:"specChanged"`
-	// From and To are the states; nil where there is none.
+	// From and To are the states; nil if the selection does not exist.
 	From *State `json:"from,omitempty"`
 	To   *State `json:"to,omitempty"`
 	// Counts summarizes Applications.
 	Counts Counts `json:"counts"`
-	// Applications of which there is something to say, sorted by name.
+	// Applications with changes or notices, sorted by name.
 	Applications []Application `json:"applications"`
-	// Loosened is what the edit of the spec protects less.
+	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
-	// Transient is what may be lost until Flux has pulled the newer catalogs; nil for nothing.
+	// Transient are the losses until Flux has pulled the newer catalogs; nil for none.
 	Transient *Transient `json:"transient,omitempty"`
-	// Held is what the safeguards hold; nil for nothing.
+	// Held are the changes that the safeguards hold; nil for none.
 	Held *Held `json:"held,omitempty"`
 	// Moves are applications that leave for another selection.
 	Moves []Move `json:"moves"`
-	// Live says that the cluster was looked at. Without, bypass and adoption are unknown.
+	// Live is true if the cluster was read. Otherwise bypass and adoption are unknown.
 	Live bool `json:"live"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
 	Bypassed []string `json:"bypassed"`
-	// Replaced is what people set in live definitions and the publication replaces, by name; only with
-	// Live.
+	// Replaced are the settings of live definitions that the publication replaces, by name; only with Live.
 	Replaced []Settings `json:"replaced"`
-	// Keep are members of the spec, as YAML, that keep what is replaced; empty for nothing. It has live
+	// Keep are members of the spec, as YAML, that keep the replaced settings; empty for none. It has live
 	// values, which may be secret.
 	Keep string `json:"keep,omitempty"`
-	// Notes are for those who read the rest, in sentences.
+	// Notes are further sentences for readers.
 	Notes []string `json:"notes"`
-	// Unknown is what could not be compared, in sentences. Nothing else is compared then.
+	// Unknown are sentences about what could not be compared. Then nothing else is compared.
 	Unknown []string `json:"unknown"`
-	// Error says why one of the states could not be rendered. Nothing is compared then.
+	// Error is why one of the states could not be rendered. Then nothing is compared.
 	Error string `json:"error,omitempty"`
 }
 
-// State is one of the two artifacts that are compared.
+// State is one of the two compared artifacts.
 type State struct {
 	// Revision of the artifact.
 	Revision string `json:"revision"`
@@ -115,7 +113,7 @@ type State struct {
 	Sources []Source `json:"sources"`
 }
 
-// Source is where a state comes from.
+// Source is a source of a state.
 type Source struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -125,96 +123,95 @@ type Source struct {
 	Checksum string `json:"checksum,omitempty"`
 }
 
-// Counts are numbers of applications, if they do not say versions.
+// Counts are numbers of applications, except those that name versions.
 type Counts struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Deleted are those of Removed that Flux deletes.
+	// Deleted counts those of Removed that Flux deletes.
 	Deleted          int `json:"deleted"`
 	Updated          int `json:"updated"`
 	Unchanged        int `json:"unchanged"`
 	VersionsAdded    int `json:"versionsAdded"`
 	VersionsRemoved  int `json:"versionsRemoved"`
 	VersionsReplaced int `json:"versionsReplaced"`
-	// SourceChanges are those of VersionsReplaced that come from another chart, repository or commit.
+	// SourceChanges counts those of VersionsReplaced that come from another chart, repository or commit.
 	SourceChanges int `json:"sourceChanges"`
 	Major         int `json:"major"`
 	Minor         int `json:"minor"`
 	Patch         int `json:"patch"`
 	Deprecated    int `json:"deprecated"`
 	Unmirrored    int `json:"unmirrored"`
-	// Adopted are those of Updated and Unchanged that live already and enter the artifact.
+	// Adopted counts those of Updated and Unchanged that enter the artifact and live in the cluster already.
 	Adopted int `json:"adopted"`
 }
 
-// Application is what happens to one application.
+// Application has the changes of one application.
 type Application struct {
 	Name       string `json:"name"`
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Source is the name of the source that it comes from, of a removed one came from.
+	// Source is the name of its source; of a removed application, its former source.
 	Source string `json:"source"`
 	// Change of the object: added, removed, updated or unchanged.
 	Change Change `json:"change"`
-	// Adopted says that the definition enters the artifact and lives in the cluster already: the live one is
-	// what it is compared with.
+	// Adopted is true if the definition enters the artifact and lives in the cluster already: then it is
+	// compared with the live one.
 	Adopted bool `json:"adopted,omitempty"`
-	// Untouched says instead that Flux leaves the live definition alone.
+	// Untouched is true instead if Flux leaves the live definition alone.
 	Untouched bool `json:"untouched,omitempty"`
 	// Cause and Reason of a removal.
 	Cause  Cause  `json:"cause,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Deleted says of a removal whether Flux deletes the live definition, where the Kustomization prunes;
-	// otherwise it stays in the cluster, and nobody updates it any more. Nil where it moves.
+	// Deleted is true for a removal if Flux deletes the live definition, where the Kustomization prunes.
+	// Otherwise the definition stays in the cluster without updates. Nil where it moves.
 	Deleted *bool `json:"deleted,omitempty"`
-	// Versions that are added, removed or replaced; of an application that is added or removed, all
-	// of them.
+	// Versions that are added, removed or replaced; all versions of an added or removed application.
 	Versions []Version `json:"versions"`
-	// SourceChanged says that the definition, which has no versions, comes from another chart.
+	// SourceChanged is true if the definition, which has no versions, comes from another chart.
 	SourceChanged bool `json:"sourceChanged,omitempty"`
-	// Identity are the fields that change of those that decide which live releases are meant: these
-	// are orphaned, and installed anew.
+	// Identity are the changed fields of those that decide which live releases are meant: the releases are
+	// orphaned, and installed again.
 	Identity []Field `json:"identity,omitempty"`
-	// Highest is how the highest version moves; nil when it does not.
+	// Highest is the change of the highest version; nil when it stays.
 	Highest *Step `json:"highest,omitempty"`
 	// DefaultNamespace is the change of spec.defaultNamespace.name.
 	DefaultNamespace *Field `json:"defaultNamespace,omitempty"`
-	// Values is how the default values change; nil when they do not.
+	// Values is the change of the default values; nil when they stay.
 	Values *Values `json:"values,omitempty"`
-	// Fields are the other changes of the object, and how many more there are.
+	// Fields are the first of the other changes of the object, and the number of further ones.
 	Fields        []Field `json:"fields"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
-	// Deprecated is the message of an application that was not deprecated, or not there, before.
+	// Deprecated is the message of an application that was not deprecated, or did not exist, before.
 	Deprecated string `json:"deprecated,omitempty"`
-	// Unmirrored are hosts to install it from that no mirror covers, and that it did not need before.
+	// Unmirrored are the hosts that its installation newly needs and that no mirror covers.
 	Unmirrored []Host `json:"unmirrored"`
-	// Unsearched says why its default values can no longer be searched for hosts.
+	// Unsearched is why its default values can no longer be searched for hosts.
 	Unsearched string `json:"unsearched,omitempty"`
 }
 
-// Version is what happens to one entry of spec.versions.
+// Version is the change of one entry of spec.versions.
 type Version struct {
 	Version string `json:"version"`
 	// Change is added, removed or replaced.
 	Change Change `json:"change"`
 	// Cause of a removal.
 	Cause Cause `json:"cause,omitempty"`
-	// SourceChanged says that one that is replaced comes from another chart, repository or commit.
+	// SourceChanged is true for a replaced entry that comes from another chart, repository or commit.
 	SourceChanged bool `json:"sourceChanged,omitempty"`
-	// Fields of the entry that changed, and how many more there are.
+	// Fields are the first changed fields of the entry, and the number of further ones.
 	Fields        []Field `json:"fields,omitempty"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
 }
 
-// Field is a change of one field. From and To are JSON, cut when long; empty for a field that is not
-// there.
+// Field is a change of one field. From and To are JSON, cut when long; empty where the field does not
+// exist.
 type Field struct {
 	Path string `json:"path"`
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 }
 
-// Step is how the highest semantic version moves.
+// Step is the change of the highest semantic version.
 type Step struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -224,18 +221,17 @@ type Step struct {
 
 // Values is a change of default values.
 type Values struct {
-	// Field of the spec that has them, that had them when they are gone.
+	// Field is the field of the spec with the values; of removed values, the former one.
 	Field string `json:"field"`
 	// Added and Removed count lines.
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
-	// Diff is in the unified format without its header, and Omitted the number of its lines that are
-	// left out.
+	// Diff is in the unified format without its header, and Omitted the number of lines that were cut.
 	Diff    string `json:"diff"`
 	Omitted int    `json:"omitted,omitempty"`
 }
 
-// Host is what something is fetched from.
+// Host is a host that an installation fetches from.
 type Host struct {
 	Host string `json:"host"`
 	// Kind is chart, git or image.
@@ -243,18 +239,18 @@ type Host struct {
 	Path string `json:"path"`
 }
 
-// Held is what the safeguards hold.
+// Held are the changes that the safeguards hold.
 type Held struct {
-	// Reasons as status.held has them.
+	// Reasons are those of status.held.
 	Reasons []v1alpha1.HeldReason `json:"reasons"`
-	// Approved says that the selection approves all of it: it is published.
+	// Approved is true if the selection approves all of them: then they are published.
 	Approved bool `json:"approved"`
 	// Approve are the lines to add to spec.safeguards.approve.
 	Approve []string `json:"approve"`
-	// Render is the checksum of the newer artifact, whose approval is enough; absent where nothing
-	// can be approved.
+	// Render is the checksum of the newer artifact. Approving it alone is enough; absent where no approval
+	// is possible.
 	Render string `json:"render,omitempty"`
-	// BaseApprovals are entries of spec.safeguards.approve that name what has to be approved, and that
-	// the older state has already: they are used up, or were reviewed with another change.
+	// BaseApprovals are entries of spec.safeguards.approve that name checksums to approve, but that the
+	// older state has already: they are used up, or were reviewed with another change.
 	BaseApprovals []string `json:"baseApprovals"`
 }

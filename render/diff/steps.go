@@ -1,6 +1,6 @@
 package diff
 
-// Transient is what the newer spec loses over the older catalogs, and the newer state keeps.
+// Transient are the losses of the newer spec over the older catalogs that the newer state does not have.
 type Transient struct {
 	// Losses by application.
 	Losses []Loss `json:"losses"`
@@ -16,15 +16,15 @@ type Loss struct {
 	// Change is removed, or updated where only versions are lost.
 	Change   Change   `json:"change"`
 	Versions []string `json:"versions"`
-	// Reason says why an application is not selected then.
+	// Reason is why an application is not selected then.
 	Reason string `json:"reason,omitempty"`
 }
 
 // Advice is how to split a change of the spec and its catalogs.
 type Advice string
 
-// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does,
-// so that a spec is needed in between that selects the same over both.
+// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does, so an
+// intermediate spec is needed that selects the same over both.
 const (
 	CatalogFirst Advice = "catalog-first"
 	WidenFirst   Advice = "widen-first"
@@ -38,7 +38,7 @@ type Move struct {
 	// To is <namespace>/<name> of the other selection, and ToFile its file.
 	To     string `json:"to"`
 	ToFile string `json:"toFile,omitempty"`
-	// Unprotected is true for a move that the controller cannot keep alive: where what is published is
-	// pushed, Flux may delete it and install it again.
+	// Unprotected is true for a move that the controller cannot protect: where the artifact is pushed, Flux
+	// may delete the definition and install it again.
 	Unprotected bool `json:"unprotected"`
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// NewTransient returns what is lost in between, when a spec and its catalogs change at once: the
-// cluster gets the spec first, and the catalogs once Flux has pulled them. It returns nil for nothing.
+// NewTransient returns the temporary losses when a spec and its catalogs change at once: the cluster
+// gets the spec first, and the catalogs after Flux has pulled them. It returns nil for none.
 //
 //	edited   the newer spec over the older catalogs
 //	updated  the older spec over the newer catalogs
 //
-// Either is nil where it cannot be rendered; then nothing is published of it.
+// Either is nil if it cannot be rendered, so that it is not published.
 func NewTransient(from, to, edited, updated *Side) *Transient {
 	lost := lostBetween(from, edited, to)
 	if len(lost) == 0 {
@@ -24,7 +24,7 @@ func NewTransient(from, to, edited, updated *Side) *Transient {
 	if updated != nil && updated.Empty == nil && len(lostBetween(from, updated, to)) == 0 {
 		t.Advice = CatalogFirst
 	}
-	before := byKey(from.definitions())
+	before := safeguard.ByKey(from.definitions())
 	for _, c := range lost {
 		l := Loss{
 			Application: c.Key.Name, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,
@@ -38,8 +38,8 @@ func NewTransient(from, to, edited, updated *Side) *Transient {
 	return t
 }
 
-// lostBetween returns what is lost on the way from one state to another, and is there in the end. A
-// state that is empty is not published.
+// lostBetween returns the losses from one state to an intermediate one that the last state does not have. An
+// empty state is not published.
 func lostBetween(from, way, to *Side) []safeguard.Change {
 	if from == nil || way == nil || way.Empty != nil || from.Empty != nil {
 		return nil
@@ -50,8 +50,9 @@ func lostBetween(from, way, to *Side) []safeguard.Change {
 	return safeguard.Unexcused(lost, safeguard.Compare(from.definitions(), to.definitions()))
 }
 
-// Explain says why the newer spec alone removes what it removes: over the newer catalogs, it may have
-// nothing to refuse any more. edited is the newer spec over the older catalogs.
+// Explain replaces the reasons of removals that the newer spec alone causes: the newer catalogs may not have
+// the application any more, so that the spec refuses nothing. edited is the newer spec over the older
+// catalogs.
 func (s *Selection) Explain(edited *Side) {
 	if edited == nil {
 		return

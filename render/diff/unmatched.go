@@ -2,6 +2,6 @@ package diff
 
 import "github.com/winnow-dev/winnow/render"
 
-// unmatched returns notes on what the newer selection mentions and no catalog has. What the older one
-// could not match either is nothing new, but not right either.
+// unmatched returns notes on the names in the newer selection that no catalog has, including those that the
+// older selection had already.
 func unmatched(to *Side) []string { return render.Sentences(to.Result.Unmatched) }

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// Fields of a spec that have default values.
+// Fields of a spec with default values.
 const (
 	blockField   = "defaultValuesBlock"
 	mappingField = "defaultValues"
@@ -57,7 +57,7 @@ func newValues(older, newer render.Object) *Values {
 func valuesOf(object render.Object) (field, text string) {
 	spec, _ := object["spec"].(map[string]any)
 	if block, ok := spec[blockField].(string); ok && block != "" {
-		return blockField, ended(block)
+		return blockField, withNewline(block)
 	}
 	mapping, ok := spec[mappingField].(map[string]any)
 	if !ok || len(mapping) == 0 {
@@ -65,14 +65,15 @@ func valuesOf(object render.Object) (field, text string) {
 	}
 	content, err := yaml.Marshal(mapping)
 	if err != nil {
-		return mappingField, ended(asJSON(mapping))
+		return mappingField, withNewline(asJSON(mapping))
 	}
 	return mappingField, string(content)
 }
 
-func ended(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
+// withNewline returns the text with a newline at its end.
+func withNewline(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
-// Cut leaves at most so many bytes of the diff, in whole lines.
+// Cut cuts the diff to at most limit bytes, after a whole line.
 func (v *Values) Cut(limit int) {
 	if len(v.Diff) <= limit {
 		return

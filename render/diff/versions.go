@@ -16,8 +16,8 @@ const (
 	StepLower = "lower"
 )
 
-// versions compares the entries of spec.versions: the newer ones in their order, then those that
-// are gone in theirs.
+// versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
+// ones in theirs.
 func (d *differ) versions(key safeguard.Key, older, newer render.Object) []Version {
 	before, _ := entries(older)
 	after, order := entries(newer)
@@ -43,8 +43,8 @@ func (d *differ) versions(key safeguard.Key, older, newer render.Object) []Versi
 	return all
 }
 
-// entries returns those of spec.versions by their version, and the versions in their order. Of an
-// entry that is there twice the first counts.
+// entries maps versions to their entries in spec.versions, and returns the versions in their order. Of
+// several entries with one version, it has the first.
 func entries(object render.Object) (map[string]render.Object, []string) {
 	spec, _ := object["spec"].(map[string]any)
 	list, _ := spec["versions"].([]any)
@@ -61,7 +61,7 @@ func entries(object render.Object) (map[string]render.Object, []string) {
 	return found, order
 }
 
-// step returns how the highest semantic version moves, nil when it does not.
+// step returns the change of the highest semantic version, nil when it stays.
 func step(before, after []string) *Step {
 	from, to := safeguard.Highest(before), safeguard.Highest(after)
 	if from == nil || to == nil || from.Original() == to.Original() {

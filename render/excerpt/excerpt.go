@@ -1,5 +1,5 @@
-// Package excerpt cuts text and lists of catalogs and specs that messages repeat: they are untrusted, and
-// messages end up in conditions. It must not know what they are about.
+// Package excerpt cuts texts and lists of catalogs and specs for messages: they are untrusted, and messages
+// are written to conditions. It must not know what they are about.
 package excerpt
 
 import (
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds what a message repeats of a text, in bytes.
+// maxText bounds a text in a message, in bytes.
 const maxText = 80
 
 // Of cuts a text that is longer than 80 bytes, and marks the cut.
@@ -29,7 +29,7 @@ func To(text string, limit int) string {
 	return text[:cut] + "..."
 }
 
-// List returns the first values, at most so many, and how many more there are.
+// List lists at most most of the values, and the number of the others.
 func List[T any](values []T, most int, text func(T) string) string {
 	var listed []string
 	for _, value := range values[:min(len(values), most)] {
@@ -42,7 +42,7 @@ func List[T any](values []T, most int, text func(T) string) string {
 	return list
 }
 
-// Names is List of texts as they are.
+// Names is List for strings.
 func Names(names []string, most int) string {
 	return List(names, most, func(name string) string { return name })
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// byEdit returns the changes that the new spec makes over the catalogs of the last publication: of
-// those that it makes over the new ones, they are excused.
+// byEdit returns the changes that the new spec causes over the catalogs of the last publication. They
+// excuse the same changes over the new catalogs.
 func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.Change) []safeguard.Change {
 	if last.Older {
 		return changes
 	}
-	sources, unchanged := then(last.Sources, next.Sources)
+	sources, unchanged := atLastPublication(last.Sources, next.Sources)
 	if unchanged && len(last.Sources) > 0 {
 		return changes
 	}
@@ -29,7 +29,7 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 	if definitions, err := selected(ctx, sources, opts); err == nil {
 		return safeguard.Compare(last.Definitions, definitions)
 	}
-	// An expression cannot be evaluated for some application: each is tried for itself.
+	// The expression cannot be evaluated for some application, so each application is tried alone.
 	var made []safeguard.Change
 	for _, d := range last.Definitions {
 		if !slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == d.Key() }) {
@@ -42,8 +42,7 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 	return made
 }
 
-// selected returns the definitions that a spec selects from sources, without what transformations
-// make of them.
+// selected returns the definitions that a spec selects from sources, before any transformation.
 func selected(ctx context.Context, sources []Source, opts render.Options) ([]safeguard.Definition, error) {
 	decided, err := render.Decide(ctx, Selections(sources), opts)
 	if err != nil {
@@ -58,7 +57,7 @@ func selected(ctx context.Context, sources []Source, opts render.Options) ([]saf
 	return definitions, nil
 }
 
-// only returns the sources with one of their applications.
+// only returns the sources without their applications of other names.
 func only(sources []Source, name string) []Source {
 	narrowed := slices.Clone(sources)
 	for i, s := range narrowed {

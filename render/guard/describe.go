@@ -13,7 +13,7 @@ import (
 // maxVersions bounds the versions that a reason lists.
 const maxVersions = 20
 
-// MostSerious returns the one reason that stands for several changes.
+// MostSerious returns the most serious reason of several changes.
 func MostSerious(changes []safeguard.Change) string {
 	for _, reason := range []string{
 		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason,
@@ -26,7 +26,7 @@ func MostSerious(changes []safeguard.Change) string {
 	return v1alpha1.MajorUpgradeReason
 }
 
-// Reasons says for people what each change does. decided are the decisions of the new render.
+// Reasons returns a description of each change. decided has the decisions of the new render.
 func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
@@ -39,7 +39,7 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 	return reasons
 }
 
-// Describe says what changes, and why an application is gone.
+// Describe returns what changes and, for a removal, why.
 func Describe(c safeguard.Change, decided selection.Result) string {
 	versions := excerpt.Names(c.Versions, maxVersions)
 	switch c.Reason {
@@ -69,7 +69,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	return "versions would be removed: " + versions
 }
 
-// WhyGone says why the new render does not have a definition.
+// WhyGone returns why the new render does not have a definition.
 func WhyGone(key safeguard.Key, decided selection.Result) string {
 	for _, d := range decided.Decisions {
 		a := d.Application

@@ -1,6 +1,6 @@
-// Package guard decides what of a new render is held, why, and what has to be approved for it:
-// the controller asks it before it publishes, the command line in a pull request.
+// Package guard decides which changes of a new render are held, why, and which checksums approve them:
+// for the controller before it publishes, and for the command line in a pull request.
 //
 // It is pure. It must not know how the last publication was recorded, how sources are fetched or
-// clusters read, nor what happens to a change that is held.
+// clusters read, nor how the controller holds a change.
 package guard

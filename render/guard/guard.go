@@ -12,48 +12,48 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Published is what a new render is compared with.
+// Published is the last publication, which a new render is compared with.
 type Published struct {
-	// Spec that was rendered, as RenderedSpec returns it; nil where it is not known.
+	// Spec that was rendered, as RenderedSpec returns it; nil when unknown.
 	Spec *v1alpha1.CatalogSelectionSpec
 	// Definitions in the artifact; none before the first publication.
 	Definitions []safeguard.Definition
-	// Sources are what selection reads of the published applications, in the order of the spec; nil
-	// where that was too large to be recorded.
+	// Sources have the fields of the published applications that selection reads, in the order of the
+	// spec; nil where they were too large for the record.
 	Sources []RecordedSource
-	// Older is true for a record that knows no Sources yet: it holds nothing that an edit may have made.
+	// Older is true for a record of an older release, which has no Sources: then an edit excuses all changes.
 	Older bool
 }
 
-// Next is what is about to be published.
+// Next is the render that is about to be published.
 type Next struct {
 	Selection *v1alpha1.CatalogSelection
 	Sources   []Source
 	Result    *render.Result
-	// Adopted is what live definitions lose that were not published.
+	// Adopted are the losses of live definitions that were not published before.
 	Adopted []safeguard.Change
-	// Pruned is what Kustomizations would delete that have applied something else.
+	// Pruned are the objects that a Kustomization would delete because it has applied another artifact.
 	Pruned []safeguard.Change
 }
 
-// Verdict is what was found about a new render. Every list is part of the one before.
+// Verdict are the changes of a new render. Every list is part of the one before.
 type Verdict struct {
-	// Changes are all that is lost, or jumps.
+	// Changes are all losses, identity and source changes, and major upgrades.
 	Changes []safeguard.Change
-	// ByCatalog are the changes that an edit of the spec does not explain. What is adopted or pruned
-	// is among them, whoever made it so.
+	// ByCatalog are the changes that an edit of the spec does not excuse. It includes Next's Adopted and
+	// Pruned, which an edit never excuses.
 	ByCatalog []safeguard.Change
 	// Held are those that the safeguards hold, unless they are approved.
 	Held []safeguard.Change
-	// LosingEdit reports that the spec was edited since the last publication, and something published
-	// is lost.
+	// LosingEdit reports whether the spec was edited since the last publication and a published definition,
+	// or a version of one, is lost.
 	LosingEdit bool
 }
 
-// Decide compares what is about to be published with what was.
+// Decide compares the next publication with the last one.
 //
-// A loss is excused only if the new spec over the catalogs of the last publication makes it too:
-// that is what the review of the edit saw.
+// A loss is excused only if the new spec over the catalogs of the last publication causes it too: the
+// review of the edit could see it.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
 	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
 	removed := map[safeguard.Key]bool{}
@@ -76,12 +76,13 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 	return v
 }
 
+// edited reports whether an edit of the spec may change the artifact.
 func edited(last Published, next Next) bool {
 	return last.Spec != nil && !equality.Semantic.DeepEqual(*last.Spec, RenderedSpec(next.Selection))
 }
 
-// Holds reports whether a safeguard holds changes with the reason. What the API server defaults may
-// be empty, in a spec that it has not seen.
+// Holds reports whether a safeguard holds changes with the reason. A safeguard that is empty, in a spec
+// that the API server has not seen, has the default of the API.
 func Holds(s v1alpha1.Safeguards, reason string) bool {
 	switch reason {
 	case v1alpha1.RemovalReason:
@@ -98,8 +99,8 @@ func Holds(s v1alpha1.Safeguards, reason string) bool {
 	return true
 }
 
-// RenderedSpec is the spec without the members that change nothing of the artifact's objects, such
-// as approvals. While the rest is the same, every change is the catalog's.
+// RenderedSpec returns the spec without the members that do not change the artifact's objects, such as
+// approvals. While the result is the same, the catalogs cause every change.
 func RenderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
 	spec := *cs.Spec.DeepCopy()
 	spec.Interval = metav1.Duration{}

@@ -17,20 +17,18 @@ import (
 // Live is the metadata of a definition that lives in a cluster.
 type Live = metav1.PartialObjectMetadata
 
-// What live definitions are marked with.
+// Marks of live definitions.
 const (
 	// ReconcileAnnotation with the value Disabled, on a live object, keeps Flux from updating and
-	// from deleting it.
+	// deleting it.
 	ReconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
 	// PruneAnnotation with the value Disabled, on a live object, keeps Flux from deleting it.
 	PruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 	Disabled        = "disabled"
-	// PlatformLabel marks definitions that KKP's own operator reconciles.
-	PlatformLabel = selection.PlatformLabel
 	// MarksOwner is the field manager of Winnow's marks, and of nothing else.
 	MarksOwner = "winnow-marks"
 
-	// The owner labels, by which kustomize-controller marks what it applies.
+	// The owner labels, which kustomize-controller sets on the objects that it applies.
 	ownerNameLabel      = "kustomize.toolkit.fluxcd.io/name"
 	ownerNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
@@ -47,28 +45,28 @@ func AppliedBy(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	return labels[v1alpha1.NameLabel] == cs.Name && labels[v1alpha1.NamespaceLabel] == cs.Namespace
 }
 
-// Bypassed reports whether an admin has bypassed a live definition.
+// Bypassed reports whether a live definition has the bypass label.
 func Bypassed(object metav1.Object) bool {
 	_, labelled := object.GetLabels()[v1alpha1.BypassLabel]
 	return labelled
 }
 
-// Honored reports whether an admin has bypassed a live definition, and the selection honors that.
+// Honored reports whether a live definition has the bypass label, and the selection honors it.
 func Honored(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
 	return Bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
 }
 
-// Untouched reports whether Flux leaves the object alone. Flux does not mind the case.
+// Untouched reports whether Flux neither updates nor deletes the object. Flux ignores the case.
 func Untouched(object metav1.Object) bool {
 	return strings.EqualFold(object.GetAnnotations()[ReconcileAnnotation], Disabled)
 }
 
-// Kept reports whether Flux does not delete the object. Flux does not mind the case.
+// Kept reports whether Flux does not delete the object. Flux ignores the case.
 func Kept(object metav1.Object) bool {
 	return strings.EqualFold(object.GetAnnotations()[PruneAnnotation], Disabled)
 }
 
-// OwnerOf returns the Kustomization that has applied an object last; empty where none has.
+// OwnerOf returns the Kustomization that has applied an object last, by its owner labels; empty without them.
 func OwnerOf(object metav1.Object) types.NamespacedName {
 	labels := object.GetLabels()
 	owner := types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}
@@ -85,23 +83,23 @@ func Owns(object metav1.Object, key string) bool {
 	})
 }
 
-// OfPlatform reports whether KKP's own operator reconciles an object, or its application-catalog-manager,
-// which writes its versions back.
+// OfPlatform reports whether KKP's operator reconciles an object, or KKP's application-catalog-manager,
+// which restores the versions of the object.
 func OfPlatform(object metav1.Object) bool {
 	labels := object.GetLabels()
 	return labels[selection.PlatformLabel] != "" || labels[selection.ManagerLabel] != ""
 }
 
-// staysUntouched reports whether Flux leaves the object alone, and goes on to do so. Our mark on what is
-// bypassed no more has just been removed, even though a cache may still show it.
+// staysUntouched reports whether Flux leaves the object alone, and will still do so. Without the bypass
+// label, Winnow's mark has just been removed, even though a cache may still show it.
 func staysUntouched(cs *v1alpha1.CatalogSelection, object *Live) bool {
 	ours := Owns(object, ReconcileAnnotation) || object.Annotations[v1alpha1.BypassMarkAnnotation] != ""
 	return Untouched(object) && (Honored(cs, object) || !ours)
 }
 
-// Adoption is what a publication does to live definitions that were not published before.
+// Adoption has the effects of a publication on live definitions that were not published before.
 type Adoption struct {
-	// Entering are those that will be applied over. Only their versions tell what they lose.
+	// Entering are the live definitions that Flux will apply over. Their versions decide what they lose.
 	Entering []*Live
 
 	next     []safeguard.Definition
@@ -110,12 +108,13 @@ type Adoption struct {
 }
 
 // Adopt sorts the live definitions of the kinds that are published, or about to be. Those that Flux
-// leaves alone lose nothing; nor do those for which marked is true, which are about to be left
-// alone. Those of the platform would be fought over, whatever their versions.
+// leaves alone lose nothing, and neither do those for which marked returns true, which Flux is about to
+// leave alone. Those of the platform are a change whatever their versions, because two controllers would
+// write them in turns.
 //
-// At the first publication, a definition that carries the labels of the selection, and that
-// Flux may delete, counts as published: the selection was created anew, and a Kustomization may
-// still have the definition in its inventory.
+// At the first publication, a definition that carries the labels of the selection, and that Flux may
+// delete, counts as published: the selection was created again, and a Kustomization may still have the
+// definition in its inventory.
 func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition, live []*Live, first bool,
 	marked func(*Live) bool) Adoption {
 	known, enters := keys(published), keys(next)
@@ -135,8 +134,8 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 	return a
 }
 
-// Changes returns what is lost. found are the definitions of Entering with their versions, and
-// replaced says what else of them is replaced, of those with a change.
+// Changes returns the losses. found are the definitions of Entering with their versions, and replaced
+// maps those with a change to the settings that are replaced besides.
 func (a Adoption) Changes(found []safeguard.Definition, replaced map[safeguard.Key]Replaced) []safeguard.Change {
 	lost := safeguard.Adopt(found, a.next)
 	for i, change := range lost {
@@ -147,6 +146,7 @@ func (a Adoption) Changes(found []safeguard.Definition, replaced map[safeguard.K
 	return slices.Concat(a.platform, safeguard.Compare(a.orphans, a.next), lost)
 }
 
+// keys returns the set of the keys of definitions.
 func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 	all := make(map[safeguard.Key]bool, len(definitions))
 	for _, d := range definitions {
@@ -155,7 +155,7 @@ func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 	return all
 }
 
-// Kinds returns the kinds of definitions, in an order.
+// Kinds returns the kinds of definitions, sorted and each once.
 func Kinds(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, d := range slices.Concat(definitions...) {

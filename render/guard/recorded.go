@@ -10,27 +10,27 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// RecordedSource is what selection reads of the published applications in a source, so that an edit
-// of the spec can be tried on the catalogs of the last publication without fetching them.
+// RecordedSource has the fields of a source's published applications that selection reads, so that an
+// edit of the spec can be tried on the catalogs of the last publication without fetching them.
 type RecordedSource struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Path      string `json:"path,omitempty"`
-	// Digest of the content that was loaded, <algorithm>:<hex>; empty when it is not known.
+	// Digest of the catalog, <algorithm>:<hex>; empty when unknown.
 	Digest string `json:"digest,omitempty"`
-	// Applications that were published, whichever source they were taken from, by name.
+	// Applications of the source whose names were published, from this source or another one.
 	Applications []RecordedApplication `json:"apps,omitempty"`
-	// Tiers and Labels (<key>=<value>) of all applications, bounded: an edit that selects by one of them
-	// is no typo.
+	// Tiers and Labels (<key>=<value>) of all applications, bounded. An edit that selects by one of them
+	// is not taken for a typo.
 	Tiers  []string `json:"tiers,omitempty"`
 	Labels []string `json:"labels,omitempty"`
-	// Lists of the catalog with those of their members that were published.
+	// Lists of the catalog, with their published members only.
 	Lists map[string][]string `json:"lists,omitempty"`
 }
 
-// RecordedApplication is what selection reads of an application, except app.spec: an expression that
-// reads that excuses nothing while the catalog changes.
+// RecordedApplication has the fields of an application that selection reads, except app.spec: an
+// expression that reads app.spec excuses nothing while the catalog changes.
 type RecordedApplication struct {
 	Name        string            `json:"n"`
 	APIVersion  string            `json:"a"`
@@ -44,7 +44,7 @@ type RecordedApplication struct {
 	Extra       map[string]any    `json:"x,omitempty"`
 }
 
-// Record returns what selection reads of the published definitions in their sources.
+// Record returns the sources with their published applications.
 func Record(sources []Source, published []safeguard.Definition) []RecordedSource {
 	names := make(map[string]bool, len(published))
 	for _, d := range published {
@@ -63,7 +63,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		return r
 	}
 	r.Digest = s.Catalog.Digest
-	known := render.KnownOf([]selection.Source{s.Selection()})
+	known := render.KnownOf([]selection.Source{s.selection()})
 	r.Tiers, r.Labels = first(known.Tiers), first(known.Labels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {
@@ -91,17 +91,18 @@ func first(set map[string]bool) []string {
 	return all[:min(len(all), maxKnown)]
 }
 
-// is reports whether a source is the recorded one: the same object and path.
+// is reports whether s is the recorded source: the same object and path.
 func (r RecordedSource) is(s Source) bool {
 	return r.Kind == s.Kind && r.Namespace == s.Name.Namespace && r.Name == s.Name.Name && r.Path == s.Path
 }
 
-// unchanged reports whether a source has the content that was recorded.
+// unchanged reports whether s has the recorded content.
 func (r RecordedSource) unchanged(s Source) bool {
 	return r.Digest != "" && s.Catalog != nil && r.Digest == s.Catalog.Digest
 }
 
-// catalogOf returns the recorded applications of sources as one catalog, in which the first source wins.
+// catalogOf returns the recorded applications of sources as one catalog. Of an application in several
+// sources it has that of the first.
 func catalogOf(sources ...RecordedSource) *catalog.Catalog {
 	c := &catalog.Catalog{Lists: map[string][]string{}}
 	seen := map[string]bool{}
@@ -129,17 +130,17 @@ func (a RecordedApplication) application() *catalog.Application {
 	}
 }
 
-// then returns the sources of a new spec as they were at the last publication:
+// atLastPublication returns the sources of a new spec with the catalogs of the last publication:
 //
 //	the source                                            its catalog then
 //	was recorded, or has the content of one that was      the recorded one
-//	has the very content that was recorded                as it is now
-//	is new, and nothing recorded was dropped              empty
-//	is new otherwise                                      that of all that were dropped: it may be one of
+//	was recorded with the content that it has now         the one that it has now
+//	is new, and no recorded source was dropped            empty
+//	is new otherwise                                      that of all dropped sources: it may be one of
 //	                                                      them under another name
 //
-// all is true when each of them is as it is now.
-func then(recorded []RecordedSource, now []Source) (sources []Source, all bool) {
+// all reports whether each catalog is the one that the source has now.
+func atLastPublication(recorded []RecordedSource, now []Source) (sources []Source, all bool) {
 	matched := make([]int, len(now))
 	taken := map[int]bool{}
 	match := func(same func(RecordedSource, Source) bool) {

@@ -12,14 +12,14 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Settings are what people set in a definition beside its versions, and what a publication replaces.
+// Settings are the fields of a definition, besides its versions, that admins edit and a publication replaces.
 type Settings struct {
 	// DefaultVersion is spec.defaultVersion, or empty.
 	DefaultVersion string
-	// field of the spec that has the default values, or empty; whole is its text.
+	// field is the field of the spec with the default values, or empty; whole is its text.
 	field, whole string
-	// values are nil where there are none, or where they cannot be read: because of Go templates,
-	// for example.
+	// values are nil where there are none, or where they cannot be parsed, for example because of Go
+	// templates.
 	values map[string]any
 }
 
@@ -31,7 +31,7 @@ func SettingsOf(object map[string]any) Settings {
 	if block, ok := spec["defaultValuesBlock"].(string); ok && block != "" {
 		s.field, s.whole = "defaultValuesBlock", block
 	} else if mapping, ok := spec["defaultValues"].(map[string]any); ok && len(mapping) > 0 {
-		// As text, so that numbers have the same types as those of a block.
+		// Encoded as text, so that numbers get the same types as in a block.
 		text, err := json.Marshal(mapping)
 		if err != nil {
 			return s
@@ -39,26 +39,27 @@ func SettingsOf(object map[string]any) Settings {
 		s.field, s.whole = "defaultValues", string(text)
 	}
 	if s.field != "" {
-		// What cannot be read has none.
+		// values stay nil where they cannot be parsed.
 		s.values, _ = parseValues(s.whole)
 	}
 	return s
 }
 
-// Replaced is what a publication replaces in a live definition beside its versions. Fields that the
-// artifact does not set stay as they are, and are none.
+// Replaced are the settings of a live definition that a publication replaces. Fields that the artifact
+// does not set stay as they are, and are not among them.
 type Replaced struct {
 	// DefaultVersion and NewDefaultVersion differ, or are both empty.
 	DefaultVersion, NewDefaultVersion string
-	// Values says that the default values differ, and Paths where; none where that cannot be told.
+	// Values is true if the default values differ. Paths are the paths that differ, empty if the values cannot
+	// be parsed.
 	Values bool
 	Paths  []string
-	// Keep are the live values at these paths, which as overrides keep them: they may be secret. What
-	// only the artifact sets cannot be taken back.
+	// Keep are the live values at these paths, which overrides with them would keep. They may be secret.
+	// Values that only the artifact sets are not in it: an override cannot remove them.
 	Keep map[string]any
 }
 
-// Replaces returns what the settings of the artifact replace.
+// Replaces returns the live settings that the settings of the artifact replace.
 func (s Settings) Replaces(live Settings) Replaced {
 	var r Replaced
 	if live.DefaultVersion != "" && s.DefaultVersion != "" && live.DefaultVersion != s.DefaultVersion {
@@ -75,13 +76,13 @@ func (s Settings) Replaces(live Settings) Replaced {
 	return r
 }
 
-// Nothing reports whether nothing is replaced.
+// Nothing reports whether no setting is replaced.
 func (r Replaced) Nothing() bool { return r.DefaultVersion == "" && !r.Values }
 
 // maxPaths bounds the paths that a message lists.
 const maxPaths = 10
 
-// String says it for people, without any value but versions; empty for nothing.
+// String describes the settings that are replaced, without values except versions; empty if there are none.
 func (r Replaced) String() string {
 	var parts []string
 	if r.DefaultVersion != "" {
@@ -97,11 +98,11 @@ func (r Replaced) String() string {
 	return strings.Join(append(parts, text), "; ")
 }
 
-// plainKey needs no quotes in a path.
+// plainKey matches keys that need no quotes in a path.
 var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// differing returns the paths at which two mappings differ, sorted, and what is kept of the older at
-// them. Lists are compared as a whole.
+// differing returns the paths at which two mappings differ, sorted, and the values of the older one at
+// these paths. Lists are compared as a whole.
 func differing(above []string, older, newer map[string]any) (paths []string, keep map[string]any) {
 	both := maps.Clone(older)
 	maps.Copy(both, newer)

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// defaultKind is that of a reference without one.
+// defaultKind is the kind of a reference without one.
 const defaultKind = "OCIRepository"
 
 // Source is a source of a render.
@@ -21,23 +21,29 @@ type Source struct {
 	Kind string
 	Name types.NamespacedName
 	Path string
-	// Checksum of its revision, <algorithm>:<hex>, which an approval names; empty when unknown.
+	// Checksum of its revision, <algorithm>:<hex>, which approvals name; empty when unknown.
 	Checksum string
-	// Digest of its artifact, which may differ at the same revision; it may be empty.
+	// Digest of its artifact, which may differ at the same revision; may be empty.
 	Digest  string
 	Catalog *catalog.Catalog
 }
 
-// Selection returns the source as it is rendered.
-func (s Source) Selection() selection.Source {
+// SourceOf returns the source that a reference in cs names, with its content.
+func SourceOf(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference, content selection.Source) Source {
+	kind, name := SourceKey(cs, ref)
+	return Source{Kind: kind, Name: name, Path: ref.Path, Checksum: content.Digest, Catalog: content.Catalog}
+}
+
+// selection converts the source for render.Render.
+func (s Source) selection() selection.Source {
 	return selection.Source{Name: s.Name.Name, Digest: s.Checksum, Catalog: s.Catalog}
 }
 
-// Selections returns the sources as they are rendered.
+// Selections converts the sources for render.Render.
 func Selections(sources []Source) []selection.Source {
 	out := make([]selection.Source, len(sources))
 	for i, s := range sources {
-		out[i] = s.Selection()
+		out[i] = s.selection()
 	}
 	return out
 }
@@ -61,19 +67,19 @@ func SourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (str
 	return kind, key
 }
 
-// Approval is what releases the changes that are held.
+// Approval has the checksums that release the held changes of a render.
 type Approval struct {
-	// Needed are the checksums that each have to be approved.
+	// Needed are the checksums that all have to be approved.
 	Needed []string
-	// Render is the checksum of the new render, whose approval is enough.
+	// Render is the checksum of the new render. Approving it alone is enough.
 	Render string
 }
 
-// ToApprove returns what releases a render. A pull request can name the digest of a manifest before it
-// is pulled, so of OCIRepositories and ExternalArtifacts that differ from what was rendered before,
-// each revision has to be approved. A commit cannot name itself, an edit of the spec alone has no revision,
-// and where nothing was rendered before, no revision is the cause: then it is the render, which an entry
-// that was copied from another selection does not name.
+// ToApprove returns the approval that releases a render. A pull request can name the digest of a manifest
+// before it is pulled, so the revisions of all changed OCIRepositories and ExternalArtifacts have to be
+// approved. The render itself has to be approved where that is not possible: a commit cannot name itself,
+// an edit of the spec alone has no revision, and before the first render no revision is the cause. An
+// entry that was copied from another selection does not name this render.
 func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string) Approval {
 	a := Approval{Render: Checksum(revision)}
 	var changed []Source
@@ -95,13 +101,13 @@ func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string
 	return a
 }
 
-// GivenBy reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, give
-// the approval.
+// GivenBy reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, approve
+// the render.
 func (a Approval) GivenBy(entries []string) bool {
 	return len(a.Missing(entries)) == 0
 }
 
-// Missing returns the checksums that entries have to name, none when the approval is given.
+// Missing returns the checksums that entries still have to name, none when they approve the render.
 func (a Approval) Missing(entries []string) []string {
 	if names(entries, a.Render) {
 		return nil
@@ -109,7 +115,7 @@ func (a Approval) Missing(entries []string) []string {
 	return slices.DeleteFunc(slices.Clone(a.Needed), func(sum string) bool { return names(entries, sum) })
 }
 
-// Lines returns the entries that give the approval, with a note where the plain checksum is used up.
+// Lines returns entries that approve the render, with a note where the plain checksum is used up.
 func (a Approval) Lines(used []string) []string {
 	lines := slices.Clone(a.Needed)
 	for i, sum := range a.Needed {
@@ -125,8 +131,8 @@ func Unused(entries, used []string) []string {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return slices.Contains(used, entry) })
 }
 
-// Used returns the entries that are used up once something is published: those that were, those that name
-// one of the checksums of what is published, and those that name what was held before it and passed over.
+// Used returns the entries that are used up after a publication: those in used, and those that name one of
+// the published checksums or one of the checksums that were held and passed over.
 func Used(entries, used, published, passedOver []string) []string {
 	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
 		sum, _, _ := strings.Cut(entry, "#")
@@ -134,7 +140,7 @@ func Used(entries, used, published, passedOver []string) []string {
 	})
 }
 
-// names reports whether an entry names a checksum.
+// names reports whether one of the entries names the checksum.
 func names(entries []string, sum string) bool {
 	return slices.ContainsFunc(entries, func(entry string) bool {
 		named, _, _ := strings.Cut(entry, "#")

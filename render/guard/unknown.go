@@ -9,13 +9,13 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// maxAdvice bounds the names that advice is looked for: there may be thousands.
+// maxAdvice bounds the names with advice: there may be thousands.
 const maxAdvice = 20
 
 // unknownNames returns the names that an edit of spec.limit added and that match nothing, neither now
-// nor before, if published applications are removed at the same time: a typo there takes away what
-// the name was meant to keep. Whoever else may be the cause of these removals does not matter, nor
-// whether they are excused.
+// nor at the last publication, if published applications are removed at the same time: a typo in spec.limit
+// removes the application whose name was meant. The cause of the removals does not matter, nor whether
+// they are excused.
 func unknownNames(last Published, next Next, changes []safeguard.Change) []safeguard.Change {
 	removes := slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == v1alpha1.RemovalReason })
 	if !removes || last.Spec == nil {
@@ -33,14 +33,14 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 	return unknown
 }
 
-// AddsUnknown reports whether spec.limit mentions what it did not mention at the last publication, and what
-// matches nothing, neither now nor then: it may be the misspelt name of an application that moves there.
+// AddsUnknown reports whether spec.limit has a name that is new since the last publication and matches
+// nothing, neither now nor then: it may be the misspelt name of an application that moves to the selection.
 func AddsUnknown(last Published, next Next) bool {
 	added, _ := addedUnknown(last, next)
 	return len(added) > 0
 }
 
-// addedUnknown returns the mentions that are new and match nothing, and what is known.
+// addedUnknown returns the new mentions that match nothing, and the known values.
 func addedUnknown(last Published, next Next) ([]render.Mention, render.Known) {
 	added := render.LimitMentions(next.Selection.Spec)
 	if last.Spec != nil {
@@ -55,7 +55,7 @@ func addedUnknown(last Published, next Next) ([]render.Mention, render.Known) {
 	return slices.DeleteFunc(added, known.Matches), known
 }
 
-// knownBefore returns what is known of the catalogs of the last publication.
+// knownBefore returns the known values of the catalogs of the last publication.
 func knownBefore(last Published) render.Known {
 	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(last.Sources...)}})
 	for _, d := range last.Definitions {

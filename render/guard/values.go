@@ -11,11 +11,11 @@ import (
 // maxValues bounds the nodes of default values, aliases followed.
 const maxValues = 100_000
 
-// errValues says that default values are no plain YAML.
+// errValues is returned for default values that are not a mapping of plain YAML.
 var errValues = errors.New("they are no mapping of plain values")
 
-// parseValues reads default values as the transformations do, by YAML 1.2: y is a name there, not
-// true. They are untrusted: the parser may panic, and aliases may be many.
+// parseValues reads default values as the transformations do, by YAML 1.2, in which y is a string. They
+// are untrusted: the parser may panic, and aliases may expand to many nodes.
 func parseValues(text string) (values map[string]any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

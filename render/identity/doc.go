@@ -1,5 +1,5 @@
-// Package identity reads, of a definition, what decides which live releases it means, and where its
-// versions come from: what changes under the same name and version, and so without being seen.
+// Package identity reads the fields of a definition that decide which live releases it means, and the
+// origins of its versions: both can change under the same name and version, and so go unnoticed.
 //
-// It is pure. It must not know what a change of either leads to, nor how a definition is parsed.
+// It is pure. It must not know the consequences of such a change, nor how a definition is parsed.
 package identity

@@ -11,8 +11,8 @@ import (
 // CozystackGroup is the API group whose definitions name the releases of all their installations.
 const CozystackGroup = "cozystack.io"
 
-// Paths of the fields by which a definition of Cozystack means live releases: Prefix is the begin of
-// the names of its HelmReleases, Kind and Plural are what users create.
+// Paths of the fields by which a definition of Cozystack means live releases: Prefix begins the names of
+// its HelmReleases, Kind and Plural name the kind of objects that users create.
 const (
 	Prefix = "spec.release.prefix"
 	Kind   = "spec.application.kind"
@@ -21,16 +21,16 @@ const (
 
 // Facts are those of one definition.
 type Facts struct {
-	// Origins are digests of where versions come from: chart and repository, or repository, path and
-	// commit. They are in the order of spec.versions, or a single one, where it is that of all; a
-	// definition without versions has one for itself. Empty where nothing is said.
+	// Origins are digests of chart and repository, or of repository, path and commit. They are in the order
+	// of spec.versions, or a single one if all are equal; a definition without versions has one for itself.
+	// Empty where the definition names no origin.
 	Origins []string
 	// Fields maps the paths of the fields that decide which live releases are meant to their values;
 	// nil for kinds without such fields.
 	Fields map[string]string
 }
 
-// Value is a part of a definition. That of what is not there has no members, items or text.
+// Value is a part of a definition. The Value of a missing part has no members, items or scalar.
 type Value interface {
 	// Get returns a member of a mapping.
 	Get(name string) Value
@@ -59,7 +59,7 @@ func Of(definition Value) Facts {
 	for _, element := range spec.Get("versions").Items() {
 		version, isText := element.Get("version").Scalar().(string)
 		if !isText {
-			continue // it is no version, for nobody
+			continue // every reader skips an element without a version
 		}
 		origin := originOfVersion(version, element.Get("template").Get("source"))
 		known = known || origin != ""
@@ -82,9 +82,9 @@ func single(origin string) []string {
 	return []string{origin}
 }
 
-// originOfVersion tells charts and commits apart, whatever the credentials. What contains the version
-// itself is written relative to it, so that mostly all versions of a definition have the same
-// origin, which takes little room.
+// originOfVersion returns a digest of chart or commit, without credentials. Fields that contain the version
+// are written relative to it, so that usually all versions of a definition have the same origin, which
+// takes little room.
 func originOfVersion(version string, source Value) string {
 	helm, git := source.Get("helm"), source.Get("git")
 	ref := git.Get("ref")
@@ -95,7 +95,7 @@ func originOfVersion(version string, source Value) string {
 	)
 }
 
-// originOfRelease looks at the reference to the chart, and at its older form with the chart's name.
+// originOfRelease returns a digest of the reference to the chart, and of its older form with the chart's name.
 func originOfRelease(release Value) string {
 	ref, chart := release.Get("chartRef"), release.Get("chart")
 	from := chart.Get("sourceRef")
@@ -105,7 +105,7 @@ func originOfRelease(release Value) string {
 	)
 }
 
-// relative replaces the version in a text, so that two texts stay different if they were.
+// relative replaces the version in a text. Different texts stay different.
 func relative(value, version string) string {
 	const placeholder = "\x00"
 	switch {
@@ -132,7 +132,7 @@ func digest(parts ...string) string {
 	return base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:digestBytes])
 }
 
-// text returns a scalar as text: 1.10 without quotes is the number 1.1, whoever parsed it.
+// text returns a scalar as text. 1.10 without quotes is the number 1.1, with every parser.
 func text(value Value) string {
 	switch scalar := value.Scalar().(type) {
 	case nil:
@@ -148,10 +148,10 @@ func text(value Value) string {
 	}
 }
 
-// maxText bounds a value, which ends up in a status. No name in Kubernetes is longer.
+// maxText bounds a value, because it is written to a status. No name in Kubernetes is longer.
 const maxText = 253
 
-// short replaces the end of a value that is too long by a digest of all of it.
+// short replaces the end of a value that is too long by a digest of the whole value.
 func short(value string) string {
 	if len(value) <= maxText {
 		return value

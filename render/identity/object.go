@@ -3,13 +3,13 @@ package identity
 // Object is a Value of an object in the types that JSON and kustomize have.
 type Object struct{ Content any }
 
-// Get is part of Value.
+// Get implements Value.
 func (o Object) Get(name string) Value {
 	mapping, _ := o.Content.(map[string]any)
 	return Object{mapping[name]}
 }
 
-// Items is part of Value.
+// Items implements Value.
 func (o Object) Items() []Value {
 	list, _ := o.Content.([]any)
 	items := make([]Value, len(list))
@@ -19,7 +19,7 @@ func (o Object) Items() []Value {
 	return items
 }
 
-// Scalar is part of Value.
+// Scalar implements Value.
 func (o Object) Scalar() any {
 	switch o.Content.(type) {
 	case map[string]any, []any:

@@ -1,7 +1,7 @@
-// Package safeguard compares what is about to be published with what was published, or lives in
-// a cluster, and says what would be lost: applications, versions of them, and how far versions
-// jump.
+// Package safeguard compares the definitions of a new render with those that were published, or that live
+// in a cluster, and returns the changes: removed applications and versions, changed identities and
+// sources, and major upgrades.
 //
-// It is pure, so that the command line names in a pull request what the controller will hold. It
-// must not know how either side came about, nor what happens to a change that is held.
+// It is pure, so that the command line names in a pull request the changes that the controller will hold.
+// It must not know where either side comes from, nor how a change is held.
 package safeguard

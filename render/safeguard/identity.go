@@ -8,8 +8,8 @@ import (
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// DefinitionOf reads an object in the types that JSON and kustomize have. What is not shaped like a
-// definition lacks the rest.
+// DefinitionOf reads an object in the types that JSON and kustomize have. Fields that the object does not
+// have, or not with the type of a definition's, stay empty.
 func DefinitionOf(object map[string]any) Definition {
 	metadata, _ := object["metadata"].(map[string]any)
 	d := Definition{Versions: Versions(object)}
@@ -21,8 +21,8 @@ func DefinitionOf(object map[string]any) Definition {
 	return d
 }
 
-// origin returns where the version with an index comes from, or the definition itself where it has no
-// versions; empty when it is not known, as in records of older releases.
+// origin returns the origin of the version with an index, or of the definition itself if it has no
+// versions; empty when unknown, as in records of older releases.
 func (d Definition) origin(index int) string {
 	switch {
 	case len(d.Origins) == 1:
@@ -33,8 +33,7 @@ func (d Definition) origin(index int) string {
 	return ""
 }
 
-// identityChanges returns a change for each field of the identity that both sides know and that
-// differs.
+// identityChanges returns a change for each field of the identity that both sides have and that differs.
 func identityChanges(before, now Definition) []Change {
 	var changes []Change
 	for _, field := range slices.Sorted(maps.Keys(before.Identity)) {
@@ -49,7 +48,8 @@ func identityChanges(before, now Definition) []Change {
 	return changes
 }
 
-// sourceChange returns the change of what stays under the same version, but comes from elsewhere.
+// sourceChange returns the change of the versions that stay, but have another origin, and whether there
+// are any.
 func sourceChange(before, now Definition) (Change, bool) {
 	change := Change{Reason: v1alpha1.SourceChangeReason, Key: before.Key(), Source: before.Source, origins: map[string]string{}}
 	differ := func(version string, from, to string) {
@@ -77,9 +77,8 @@ func sourceChange(before, now Definition) (Change, bool) {
 	return change, len(change.origins) > 0
 }
 
-// loss returns what identifies the loss of a version in other changes: for one that comes from
-// elsewhere also from where.
-func (c Change) loss(version string) string {
+// lossKey identifies the loss of a version across changes; for a SourceChange the key has the new origin.
+func (c Change) lossKey(version string) string {
 	if c.Reason == v1alpha1.SourceChangeReason {
 		return "source " + version + " " + c.origins[version]
 	}

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Origins are digests of where versions come from, as identity.Facts has them. As text, in records of
-// thousands of definitions, they are one string: their length, then one after the other.
+// Origins are the digests of the origins of versions, as in identity.Facts. In records, which have
+// thousands of definitions, they are encoded as one string: the length of a digest, then all digests.
 type Origins []string
 
-// shortOrigin is the least length of a digest that says anything. Records that would be too large have
-// digests of this length, of 24 bits: enough for mistakes, but not for one who looks for another chart
-// with the same digest.
+// shortOrigin is the least length of a digest that is compared. Records that would be too large have
+// digests of this length, 24 bits: enough to find mistakes, but not to withstand a search for another
+// chart with the same digest.
 const shortOrigin = 4
 
-// unknownOrigin fills the place of one that is not known; no digest has it.
+// unknownOrigin is the padding for an unknown origin; it occurs in no digest.
 const unknownOrigin = "."
 
-// Short returns digests that take less room, the same ones where they do not get shorter.
+// Short returns the digests, cut to shortOrigin.
 func (o Origins) Short() Origins {
 	short := make(Origins, len(o))
 	for i, origin := range o {
@@ -26,7 +26,7 @@ func (o Origins) Short() Origins {
 	return short
 }
 
-// sameOrigin compares two digests that are both known, by as much as both have.
+// sameOrigin reports whether two known digests are equal, as far as the shorter one goes.
 func sameOrigin(a, b string) bool {
 	shared := min(len(a), len(b))
 	return a[:shared] == b[:shared]
@@ -35,10 +35,10 @@ func sameOrigin(a, b string) bool {
 // known reports whether a digest is long enough to be compared.
 func known(origin string) bool { return len(origin) >= shortOrigin }
 
-// errOrigins says that a text is none of digests.
+// errOrigins is returned for a text that does not encode digests.
 var errOrigins = errors.New("these are no digests of origins")
 
-// MarshalText is part of encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler.
 func (o Origins) MarshalText() ([]byte, error) {
 	length := 0
 	for _, origin := range o {
@@ -55,7 +55,7 @@ func (o Origins) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText is part of encoding.TextUnmarshaler. The text is untrusted.
+// UnmarshalText implements encoding.TextUnmarshaler. The text is untrusted.
 func (o *Origins) UnmarshalText(text []byte) error {
 	if len(text) == 0 || text[0] < '0'+shortOrigin || text[0] > '9' {
 		return errOrigins

@@ -10,23 +10,23 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Definition is an object of an artifact, or of a cluster, as far as its loss matters.
+// Definition has the fields of an object in an artifact, or in a cluster, that are compared.
 type Definition struct {
 	// APIVersion is <group>/<version>, Kind the kind, Name the metadata.name.
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
-	// Source is the name of the source that it came from; empty for one of a cluster.
+	// Source is the name of its source; empty for an object in a cluster.
 	Source string `json:"source,omitempty"`
 	// Versions are those of spec.versions, in its order; empty for kinds that have none.
 	Versions []string `json:"versions,omitempty"`
-	// Origins say where these come from, and Identity which live releases are meant, both as
-	// identity.Facts has them. Records of older releases lack them.
+	// Origins are those of the versions, and Identity has the fields that decide which live releases are
+	// meant, both as in identity.Facts. Records of older releases lack them.
 	Origins  Origins           `json:"origins,omitempty"`
 	Identity map[string]string `json:"identity,omitempty"`
 }
 
-// Key identifies a definition. The version of its API does not: it is a way to look at it.
+// Key identifies a definition. The version of its API is not part of it: one object can be read by several.
 type Key struct {
 	Group, Kind, Name string
 }
@@ -40,8 +40,8 @@ func (d Definition) Key() Key {
 	return Key{Group: group, Kind: d.Kind, Name: d.Name}
 }
 
-// Versions returns the versions in spec.versions of a definition in JSON's types. What is not
-// shaped like one has none.
+// Versions returns the versions in spec.versions of a definition in JSON's types. Elements without a
+// version that is a string are skipped.
 func Versions(definition map[string]any) []string {
 	spec, _ := definition["spec"].(map[string]any)
 	list, _ := spec["versions"].([]any)
@@ -55,54 +55,53 @@ func Versions(definition map[string]any) []string {
 	return versions
 }
 
-// Change is what one definition loses, or how it jumps.
+// Change is a loss, a change or a major upgrade of one definition.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
 	// Adoption, SourceChange or MajorUpgrade; or UnknownName, which has no Key.
 	Reason string
 	// Key of the definition.
 	Key Key
-	// Source is the name of the source that the older side came from; empty for what lives in a
-	// cluster.
+	// Source is the name of the source of the older definition; empty for one in a cluster.
 	Source string
-	// Versions that are lost, in the order of the older side; empty for MajorUpgrade. Of a
-	// Removal, all of them; of a SourceChange those that come from elsewhere, none where the
-	// definition has no versions.
+	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
+	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
 	Versions []string
-	// From and To are the highest versions before and after, of a MajorUpgrade, and the values of
-	// Field, of an IdentityChange.
+	// From and To are the highest versions before and after a MajorUpgrade, or the values of Field before
+	// and after an IdentityChange.
 	From, To string
-	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the object that a
-	// Removal is about; empty for one that was published.
+	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
+	// for an object that was published.
 	Consumer string
-	// Field is the path of the field that changes, of an IdentityChange; that of the selection whose
-	// value is To, of an UnknownName.
+	// Field is, for an IdentityChange, the path of the field that changes, and for an UnknownName the path
+	// of the selection's field with the value To.
 	Field string
-	// Detail for people, beyond what the other fields say.
+	// Detail is appended to the description of the change.
 	Detail string
-	// origins has where the versions come from afterwards, of a SourceChange; of a definition
-	// without versions for the empty one.
+	// origins maps the versions of a SourceChange to their new origins; the key is empty for a definition
+	// without versions.
 	origins map[string]string
 }
 
-// same reports whether both are about the same thing. A jump is the same jump only to the same
-// version, and a change of a value only to the same value.
+// same reports whether both are the same change of the same definition. A major upgrade is the same only
+// to the same version, and a change of a value only to the same value.
 func (c Change) same(other Change) bool {
 	return c.Reason == other.Reason && c.Key == other.Key && c.Field == other.Field && c.To == other.To &&
 		c.origins[""] == other.origins[""]
 }
 
-// piecemeal reports whether versions of a definition that stays are told apart one by one.
-func (c Change) piecemeal() bool {
+// byVersion reports whether the change of each version is excused on its own, which is so if the
+// definition stays.
+func (c Change) byVersion() bool {
 	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }
 
-// Compare returns what changes from the older to the newer definitions, sorted by name, then by
-// reason: Removal of a definition; and within one that stays IdentityChange for each field that
+// Compare returns the changes from the older to the newer definitions, sorted by name, then by
+// reason: Removal of a definition; and for one that stays IdentityChange for each field that
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
 // MajorUpgrade when the major of the highest semantic version rises.
 func Compare(older, newer []Definition) []Change {
-	after := index(newer)
+	after := ByKey(newer)
 	var changes []Change
 	for _, before := range older {
 		now, stays := after[before.Key()]
@@ -131,11 +130,10 @@ func Compare(older, newer []Definition) []Change {
 	return changes
 }
 
-// Adopt returns what live definitions lose when the newer ones are applied over them: an Adoption
-// for each with versions that the newer one lacks. Live definitions that are in no way newer are
-// none of the artifact's business.
+// Adopt returns the losses of live definitions when the newer ones are applied over them: an Adoption
+// for each with versions that the newer one lacks. Live definitions that newer does not have are ignored.
 func Adopt(live, newer []Definition) []Change {
-	after := index(newer)
+	after := ByKey(newer)
 	var changes []Change
 	for _, before := range live {
 		now, enters := after[before.Key()]
@@ -149,13 +147,13 @@ func Adopt(live, newer []Definition) []Change {
 	return changes
 }
 
-// Loses reports whether the change takes something away.
+// Loses reports whether the change removes a definition or versions of it, or changes its identity.
 func (c Change) Loses() bool {
 	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason
 }
 
-// Unexcused returns, of the changes, what is not among the excused ones. Versions are told apart one
-// by one, also where the excuse loses the whole definition.
+// Unexcused returns the changes that are not among the excused ones. Lost versions of a definition that
+// stays are compared one by one, even with an excused removal of the whole definition.
 func Unexcused(changes, excused []Change) []Change {
 	lost := map[Key]map[string]bool{}
 	for _, c := range excused {
@@ -163,13 +161,13 @@ func Unexcused(changes, excused []Change) []Change {
 			lost[c.Key] = map[string]bool{}
 		}
 		for _, v := range c.Versions {
-			lost[c.Key][c.loss(v)] = true
+			lost[c.Key][c.lossKey(v)] = true
 		}
 	}
 	var rest []Change
 	for _, c := range changes {
-		if c.piecemeal() {
-			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][c.loss(v)] })
+		if c.byVersion() {
+			c.Versions = filter(c.Versions, func(v string) bool { return !lost[c.Key][c.lossKey(v)] })
 			if len(c.Versions) > 0 {
 				rest = append(rest, c)
 			}
@@ -188,7 +186,8 @@ func Sort(changes []Change) {
 	})
 }
 
-func index(definitions []Definition) map[Key]Definition {
+// ByKey maps keys to their definitions; of several with one key, to the last.
+func ByKey(definitions []Definition) map[Key]Definition {
 	byKey := make(map[Key]Definition, len(definitions))
 	for _, d := range definitions {
 		byKey[d.Key()] = d
@@ -215,8 +214,8 @@ func filter(list []string, keep func(string) bool) []string {
 	return kept
 }
 
-// majorRise returns the highest semantic versions of both, and whether the second's major is
-// greater. What is no semantic version does not count.
+// majorRise returns the highest semantic versions of both, and reports whether the second's major is
+// greater. Versions that are not semantic are skipped.
 func majorRise(older, newer []string) (from, to string, rises bool) {
 	before, now := Highest(older), Highest(newer)
 	if before == nil || now == nil {

@@ -3,16 +3,16 @@ package selection
 import (
 	"slices"
 
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 )
 
-// adapter turns Go's values into CEL's. Its maps are gone through in the order of their keys,
-// while CEL's own have none: an expression must not have another result tomorrow.
+// adapter converts Go's values to CEL's. Its maps iterate in the order of their keys, while CEL's own
+// have no order: an expression must have the same result in every evaluation.
 type adapter struct{}
 
-// NativeToValue converts a value and all that is in it.
+// NativeToValue converts a value and the values in it.
 func (a adapter) NativeToValue(value any) ref.Val {
 	switch typed := value.(type) {
 	case map[string]string:
@@ -26,12 +26,12 @@ func (a adapter) NativeToValue(value any) ref.Val {
 	}
 }
 
-// ordered is a map with strings as keys that has an order.
+// ordered is a map with string keys that iterates in their order.
 type ordered struct {
 	traits.Mapper
 }
 
-// Iterator goes through the keys, which are strings.
+// Iterator returns the keys, sorted.
 func (o ordered) Iterator() traits.Iterator {
 	var keys []string
 	for rest := o.Mapper.Iterator(); rest.HasNext() == types.True; {

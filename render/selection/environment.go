@@ -1,19 +1,25 @@
 package selection
 
 import (
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
-	"cel.dev/cel-go/ext"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+	"github.com/google/cel-go/ext"
 )
 
-// unbounded are the string functions whose time or result is the product of two sizes. The cost
-// of a call is known only when it is over, so one call could take the memory of the process.
+// unbounded are the string functions whose time or result grows with the product of two sizes. The cost
+// of a call is counted only after the call, so a single call could exhaust the memory.
 var unbounded = [...]string{"format", "indexOf", "join", "lastIndexOf", "replace"}
 
-// newEnvironment declares what an expression can use. Nothing in it depends on anything but the
-// application: there is no clock, and what goes through a map goes in the order of its keys.
+// newEnvironment declares what an expression can use. A result depends on the application alone:
+// there is no clock, and a loop over a map follows the order of its keys.
+//
+// The engine is the one of the API server's packages; their base environment is not used. Its
+// semver() refuses a leading v and has no operators, its literals cannot mix types, and its string
+// functions lack reverse. It has the functions in unbounded, because the API server estimates a cost
+// from the sizes in a schema, which a catalog does not have. It would add metrics and feature gates,
+// which are process-wide state.
 func newEnvironment() (*cel.Env, error) {
 	options := []cel.EnvOption{
 		cel.CustomTypeAdapter(adapter{}),
@@ -23,17 +29,17 @@ func newEnvironment() (*cel.Env, error) {
 		ext.Strings(ext.StringsVersion(3)),
 	}
 	for _, function := range unbounded {
-		// A declaration needs an overload, though what is disabled has none to call.
+		// A declaration needs an overload, even a disabled one that is never called.
 		disabled := cel.Overload(function+"_disabled", nil, cel.BoolType)
 		options = append(options, cel.Function(function, cel.DisableDeclaration(true), disabled))
 	}
 	return cel.NewEnv(append(options, semverFunctions()...)...)
 }
 
-// costs are those of the functions that CEL itself counts as one step, whatever they copy.
+// costs counts the functions for which CEL counts one step, however much they copy.
 type costs struct{}
 
-// CallCost returns nil for what CEL knows better.
+// CallCost returns nil for the functions whose cost CEL counts itself.
 func (costs) CallCost(function, _ string, arguments []ref.Val, result ref.Val) *uint64 {
 	switch function {
 	case "charAt", "lowerAscii", "reverse", "split", "substring", "strings.quote", "trim", "upperAscii":
@@ -47,7 +53,7 @@ func (costs) CallCost(function, _ string, arguments []ref.Val, result ref.Val) *
 	return &cost
 }
 
-// extent counts ten characters, or one element of a list, as one.
+// extent returns the size of a value: one for ten characters of a string, or for an element of a list.
 func extent(value ref.Val) uint64 {
 	sized, ok := value.(traits.Sizer)
 	if !ok {

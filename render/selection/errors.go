@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxListed elements of a list are repeated in a message, which ends up in conditions.
+	// maxListed bounds the elements of a list in a message, which is written to conditions.
 	maxListed = 10
-	// maxProblem bytes of what CEL says are repeated in a message.
+	// maxProblem bounds, in bytes, an error of CEL in a message.
 	maxProblem = 400
 )
 
-// UnknownListError says that Criteria's Lists name lists that no source has.
+// UnknownListError is returned if Criteria's Lists name lists that no source has.
 type UnknownListError struct {
 	// Unknown lists, sorted. Never empty.
 	Unknown []string
@@ -45,11 +45,11 @@ func (e *UnknownListError) Error() string {
 	return fmt.Sprintf("unknown %s %s: %sthe sources have %s", lists, some(e.Unknown), advice, some(e.Known))
 }
 
-// ExpressionError says what is wrong with an expression, or why it failed for an application.
+// ExpressionError is returned for an expression that is invalid, or that fails for an application.
 type ExpressionError struct {
 	// Line and Column in the expression, from 1; 0 when they are unknown. Columns are characters.
 	Line, Column int
-	// Message for people, without the position.
+	// Message describes the error, without the position.
 	Message string
 }
 

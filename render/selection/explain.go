@@ -9,32 +9,32 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Outcome is what a rule makes of an application.
+// Outcome is the outcome of a rule for an application.
 type Outcome string
 
 // Outcomes. They are stable.
 const (
-	// OutcomePass: the rule lets the application in.
+	// OutcomePass: the rule does not refuse the application.
 	OutcomePass Outcome = "pass"
 	// OutcomeFail: the rule refuses it.
 	OutcomeFail Outcome = "fail"
-	// OutcomeUnset: the criteria have nothing for the rule.
+	// OutcomeUnset: the criteria do not set the rule.
 	OutcomeUnset Outcome = "not set"
 )
 
-// Verdict is what one rule makes of an application, whatever the others do.
+// Verdict is the outcome of one rule for an application, independent of the other rules.
 type Verdict struct {
 	// Rule is the rule's identifier.
 	Rule string
 	// Outcome for the application.
 	Outcome Outcome
-	// Reason for people; empty when the rule is not set.
+	// Reason describes the outcome; empty when the rule is not set.
 	Reason string
 }
 
-// Explanation says why an application is in or out.
+// Explanation has the outcomes that decide whether an application is selected.
 type Explanation struct {
-	// Decision is that of Select on the application of the first source that has it.
+	// Decision is the one of Select on the application of the first source that has it.
 	Decision Decision
 	// Shadowed are the decisions on the same name in later sources, in their order.
 	Shadowed []Decision
@@ -42,7 +42,7 @@ type Explanation struct {
 	Verdicts []Verdict
 }
 
-// Dropped returns the versions that are in the catalog but do not stay, in the document's order.
+// Dropped returns the versions of the catalog that the decision does not keep, in the document's order.
 func (d Decision) Dropped() []string {
 	var dropped []string
 	for _, version := range d.Application.Versions {
@@ -53,8 +53,8 @@ func (d Decision) Dropped() []string {
 	return dropped
 }
 
-// Explain says what every rule makes of the application with the name, those after the one that
-// decides included. It is nil when no source has it. The errors are those of Select.
+// Explain returns the outcomes of all rules for the application with the name, including those after the
+// rule that decides. It returns nil when no source has the application. The errors are those of Select.
 func Explain(ctx context.Context, sources []Source, criteria Criteria, name string) (*Explanation, error) {
 	selected, err := Select(ctx, sources, criteria)
 	if err != nil {
@@ -118,15 +118,15 @@ func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
 	return r.limits
 }
 
-// passed says why a rule lets the application of a decision in.
+// passed returns why a rule does not refuse the application of a decision.
 func passed(id string, decision Decision) string {
 	application := decision.Application
 	switch id {
 	case RuleExclude:
 		return "exclude does not name it"
 	case RuleSystem:
-		if who, _ := ofSystem(application.Labels); who != "" {
-			return who + " reconciles it, but limit.nameSelector names it"
+		if component, _ := systemReconciler(application.Labels); component != "" {
+			return component + " reconciles it, but limit.nameSelector names it"
 		}
 		return "it is not one that KKP's operator reconciles"
 	case RuleNames:

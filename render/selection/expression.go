@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common"
-	"cel.dev/cel-go/common/ast"
-	"cel.dev/cel-go/common/types"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -19,10 +19,10 @@ const (
 	// maxExpression bounds an expression in bytes, as the API does.
 	maxExpression = 4096
 	// costLimit bounds the evaluation for one application, in CEL's units: about one for a
-	// step or for ten characters of a string. Looking at each of 100 versions costs about 1,000,
-	// comparing each of them with each other one 80,000; a third level is refused.
+	// step or for ten characters of a string. A loop over 100 versions costs about 1,000, two nested
+	// loops that compare all pairs of them 80,000; a third level is refused.
 	costLimit = 100_000
-	// interruptEvery is the number of steps of a loop between two looks at the context.
+	// interruptEvery is the number of steps of a loop between two checks of the context.
 	interruptEvery = 100
 )
 
@@ -70,9 +70,8 @@ func CompileExpression(source string) (*Expression, error) {
 	return &Expression{source: source, ast: checked, program: program}, nil
 }
 
-// checkLoops refuses loops through a map that the expression itself writes down, because CEL goes
-// through those in any order. A loop is the only way to give a map a name, so that looking at
-// what loops go through finds all of them.
+// checkLoops refuses loops over a map literal of the expression, because CEL iterates over those in any
+// order. Only a loop can bind a map to a name, so checking what loops iterate over finds all of them.
 func checkLoops(checked *cel.Ast) error {
 	native := checked.NativeRep()
 	loops := ast.MatchDescendants(ast.NavigateAST(native), ast.KindMatcher(ast.ComprehensionKind))
@@ -87,7 +86,7 @@ func checkLoops(checked *cel.Ast) error {
 	return nil
 }
 
-// compileError puts the position of the first problem first; the others follow in its message.
+// compileError returns an error with the position of the first problem. The others are in its message.
 func compileError(problems []*common.Error) error {
 	failed := &ExpressionError{}
 	failed.locate(problems[0].Location)
@@ -105,7 +104,7 @@ func compileError(problems []*common.Error) error {
 	return failed
 }
 
-// locate counts columns from 1, which CEL counts from 0, or from -1 where there is nothing.
+// locate sets the position, with columns from 1. CEL counts them from 0, or from -1 for an empty expression.
 func (e *ExpressionError) locate(location common.Location) {
 	if location.Line() > 0 {
 		e.Line, e.Column = location.Line(), max(location.Column(), 0)+1
@@ -140,7 +139,7 @@ func (e *Expression) evaluationError(application *catalog.Application, err error
 	return failed
 }
 
-// variables has app and nothing else.
+// variables resolves app and no other name.
 type variables struct {
 	app *record
 }
@@ -150,7 +149,7 @@ func (v variables) ResolveName(name string) (any, bool) {
 	return v.app, name == variable
 }
 
-// Parent returns that there is none.
+// Parent returns nil: there is no other activation.
 func (v variables) Parent() cel.Activation {
 	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -14,7 +14,7 @@ import (
 const variable = "app"
 
 var (
-	// No expression can name these types, and so make values of them: names have no spaces.
+	// An expression cannot name these types, and so cannot construct their values: names have no spaces.
 	recordType = types.NewObjectType("catalog application")
 	textMap    = types.NewMapType(types.StringType, types.StringType)
 	anyMap     = types.NewMapType(types.StringType, types.DynType)
@@ -24,7 +24,7 @@ var (
 type record struct {
 	application *catalog.Application
 	source      string
-	// spec is parsed when it is asked for.
+	// spec is parsed by parsedSpec when an expression reads it.
 	spec map[string]any
 }
 
@@ -66,7 +66,7 @@ func (r *record) parsedSpec() (map[string]any, error) {
 	return spec, err
 }
 
-// ConvertToNative is what CEL needs of a value; app has no other form.
+// ConvertToNative implements ref.Val; app has no other form.
 func (r *record) ConvertToNative(wanted reflect.Type) (any, error) {
 	if reflect.TypeOf(r).AssignableTo(wanted) {
 		return r, nil
@@ -95,12 +95,12 @@ func (r *record) Type() ref.Type {
 	return recordType
 }
 
-// Value returns what field getters work on.
+// Value returns the record, which the getters of fields take.
 func (r *record) Value() any {
 	return r
 }
 
-// provider knows the types of expressions besides CEL's own.
+// provider resolves the types of expressions besides CEL's own.
 type provider struct {
 	types.Provider
 	fields map[string]*types.FieldType
@@ -116,7 +116,7 @@ func newProvider() *provider {
 	return p
 }
 
-// declaration says that a field is present, for has(), when it is not empty. A spec always is.
+// declaration declares a field that is present, for has(), when it is not empty. A spec is always present.
 func (f field) declaration() *types.FieldType {
 	return &types.FieldType{
 		Type: f.kind,
@@ -138,7 +138,7 @@ func (f field) declaration() *types.FieldType {
 	}
 }
 
-// FindStructType returns the types that have, or could have, fields.
+// FindStructType returns the types that expressions may select fields of.
 func (p *provider) FindStructType(name string) (*types.Type, bool) {
 	switch name {
 	case recordType.TypeName():
@@ -166,7 +166,7 @@ func (p *provider) FindStructFieldType(name, fieldName string) (*types.FieldType
 	return found, ok
 }
 
-// NewValue refuses: an expression cannot make an application.
+// NewValue returns an error: an expression cannot construct an application.
 func (p *provider) NewValue(name string, _ map[string]ref.Val) ref.Val {
 	return types.NewErr("%s cannot be made", name)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Rules that decide. These identifiers are stable; those of members of the API are their paths
-// in its spec.
+// Identifiers of the rules. They are stable; for members of the API they are the paths in its spec.
 const (
 	RuleSelected         = "selected"
 	RuleShadowed         = "shadowed"
@@ -28,16 +27,17 @@ const (
 	RuleVersions         = "versions"
 )
 
-// The labels by which KKP marks the applications that its own operator reconciles, and its
-// application-catalog-manager those that it writes versions to.
+// The labels of applications that KKP's operator reconciles, and of those that KKP's
+// application-catalog-manager writes versions to.
 const (
 	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
 	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"
 	systemValue   = "kkp"
 )
 
-// ofSystem returns who reconciles a definition and the label that says so, empty for nobody.
-func ofSystem(labels map[string]string) (who, label string) {
+// systemReconciler returns the component of KKP that reconciles a definition, and its label; empty if none
+// does.
+func systemReconciler(labels map[string]string) (component, label string) {
 	switch {
 	case strings.EqualFold(labels[PlatformLabel], systemValue):
 		return "KKP's operator", PlatformLabel + ": " + labels[PlatformLabel]
@@ -53,22 +53,22 @@ type rule struct {
 	id string
 	// limits is true for a member of limit that is set.
 	limits bool
-	// refuse returns why the application of the decision is out, empty when the rule has
-	// nothing against it. It may narrow the decision's versions.
+	// refuse returns the reason why the rule refuses the application of the decision, or empty. It may
+	// narrow the decision's versions.
 	refuse func(context.Context, *Decision) (string, error)
 }
 
-// sure is the refuse of a rule that cannot fail.
-func sure(refuse func(*Decision) string) func(context.Context, *Decision) (string, error) {
+// infallible adapts the refuse of a rule that returns no error.
+func infallible(refuse func(*Decision) string) func(context.Context, *Decision) (string, error) {
 	return func(_ context.Context, decision *Decision) (string, error) {
 		return refuse(decision), nil
 	}
 }
 
-// newRules returns the rules in the order in which they decide. Exclude comes first, because it
-// wins over limit; the members of limit go from the most specific to the widest, so that the
-// reason is the one that its reader is likeliest to change; the expression is the last of them,
-// because it costs most. Versions are narrowed only of what is in otherwise.
+// newRules returns the rules in the order in which they decide. Exclude comes first, because it takes
+// precedence over limit. The members of limit follow from the most specific to the widest, so that the
+// reason names the member that users most likely have to change; the expression is the last of them,
+// because it costs most. Versions are narrowed only for applications that no other rule refuses.
 func newRules(criteria Criteria, listed map[string]bool) []rule {
 	return []rule{
 		excluded(criteria.Exclude),
@@ -85,7 +85,7 @@ func newRules(criteria Criteria, listed map[string]bool) []rule {
 
 func excluded(names []string) rule {
 	listed := set(names)
-	return rule{id: RuleExclude, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleExclude, refuse: infallible(func(decision *Decision) string {
 		if !listed[decision.Application.Name] {
 			return ""
 		}
@@ -93,22 +93,22 @@ func excluded(names []string) rule {
 	})}
 }
 
-// system refuses what KKP itself would fight over, unless the selection names it.
+// system refuses applications that KKP itself reconciles, unless the selection names them.
 func system(names []string) rule {
 	listed := set(names)
-	return rule{id: RuleSystem, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleSystem, refuse: infallible(func(decision *Decision) string {
 		application := decision.Application
-		who, label := ofSystem(application.Labels)
-		if who == "" || listed[application.Name] {
+		component, label := systemReconciler(application.Labels)
+		if component == "" || listed[application.Name] {
 			return ""
 		}
-		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", who, excerpt.Of(label))
+		return fmt.Sprintf("%s reconciles it (label %s); to include it on purpose, name it in limit.nameSelector", component, excerpt.Of(label))
 	})}
 }
 
 func named(names []string) rule {
 	listed := set(names)
-	return rule{id: RuleNames, limits: len(names) > 0, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleNames, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
 		if len(listed) == 0 || listed[decision.Application.Name] {
 			return ""
 		}
@@ -118,7 +118,7 @@ func named(names []string) rule {
 
 func tiered(tiers []string) rule {
 	listed := set(tiers)
-	return rule{id: RuleTiers, limits: len(tiers) > 0, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleTiers, limits: len(tiers) > 0, refuse: infallible(func(decision *Decision) string {
 		tier := decision.Application.Metadata.Tier
 		switch {
 		case len(listed) == 0 || listed[tier]:
@@ -131,7 +131,7 @@ func tiered(tiers []string) rule {
 	})}
 }
 
-// isEquality tells what metav1.LabelSelectorAsSelector makes of matchLabels from what it makes
+// isEquality reports whether metav1.LabelSelectorAsSelector made the requirement of matchLabels, and not
 // of matchExpressions.
 func isEquality(requirement labels.Requirement) bool {
 	operator := requirement.Operator()
@@ -142,8 +142,8 @@ func isExpression(requirement labels.Requirement) bool {
 	return !isEquality(requirement)
 }
 
-// labelled holds the requirements of one of the two members that a selector is made of. A selector
-// that can match nothing refuses everything.
+// labelled checks the requirements of one of the two members of a selector. A selector that can match
+// nothing refuses all applications.
 func labelled(id string, selector labels.Selector, of func(labels.Requirement) bool) rule {
 	if selector == nil {
 		selector = labels.Everything()
@@ -155,7 +155,7 @@ func labelled(id string, selector labels.Selector, of func(labels.Requirement) b
 			own = append(own, requirement)
 		}
 	}
-	return rule{id: id, limits: len(own) > 0, refuse: sure(func(decision *Decision) string {
+	return rule{id: id, limits: len(own) > 0, refuse: infallible(func(decision *Decision) string {
 		present := labels.Set(decision.Application.Metadata.Labels)
 		if !selectable {
 			return id + " matches nothing"
@@ -179,7 +179,7 @@ func unmatched(id string, requirement labels.Requirement, present labels.Set) st
 }
 
 func inLists(names []string, listed map[string]bool) rule {
-	return rule{id: RuleLists, limits: len(names) > 0, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleLists, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
 		if len(names) == 0 || listed[decision.Application.Name] {
 			return ""
 		}
@@ -200,7 +200,7 @@ func expressed(expression *Expression) rule {
 	}}
 }
 
-// met says why an application that no rule refuses is in.
+// met returns the reason for an application that no rule refuses.
 func met(rules []rule) string {
 	var limits []string
 	for _, rule := range rules {
@@ -222,7 +222,7 @@ func set(values []string) map[string]bool {
 	return listed
 }
 
-// anyOf lists values in an order that does not depend on the spec's, which has no meaning.
+// anyOf lists values, sorted: their order in the spec has no meaning.
 func anyOf(values []string) string {
 	var quoted []string
 	for _, value := range slices.Compact(slices.Sorted(slices.Values(values))) {

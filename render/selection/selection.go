@@ -12,69 +12,69 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// Source is a catalog and the name that people know it by.
+// Source is a catalog with the name of its source.
 type Source struct {
 	Name string
-	// Digest identifies the content, <algorithm>:<checksum>, or is empty. It decides nothing.
+	// Digest identifies the content, <algorithm>:<checksum>, or is empty. No rule depends on it.
 	Digest  string
 	Catalog *catalog.Catalog
 }
 
-// Criteria say what is selected. The zero value selects everything but KKP's system applications;
-// an empty member is no constraint. Every member that is set must hold; of a list, one element
-// has to match.
+// Criteria select applications. The zero value selects all except KKP's system applications; an empty
+// member is no constraint. Every member that is set must hold; of a list, one element has to match.
 type Criteria struct {
 	// Tiers of metadata.yaml. Case matters.
 	Tiers []string
-	// Names of applications. They are also what lets KKP's system applications in.
+	// Names of applications. KKP's system applications are selected only by name.
 	Names []string
 	// Lists are names of catalogs/<name> in any of the sources.
 	Lists []string
-	// Exclude names applications that are left out, whatever the other members say.
+	// Exclude has the names of applications that are left out, even if the other members select them.
 	Exclude []string
 	// Labels select by the labels of metadata.yaml; nil selects everything.
 	Labels labels.Selector
 	// Expression must be true; nil selects everything.
 	Expression *Expression
-	// Versions narrow the versions of what is selected, one rule after the other.
+	// Versions narrow the versions of selected applications, one rule after the other.
 	Versions []VersionRule
 }
 
-// Decision says whether an application of a source is selected, and why.
+// Decision is the decision on an application of a source, with its reason.
 type Decision struct {
 	// Application that was decided on.
 	Application *catalog.Application
 	// Source is the name of the source that has it.
 	Source string
-	// SourceDigest is that of the source.
+	// SourceDigest is the digest of the source.
 	SourceDigest string
-	// Selected is true for an application that is taken.
+	// Selected is true for a selected application.
 	Selected bool
-	// Versions that stay, in the document's order; those of the catalog for an application that
-	// is not taken. Nobody may modify them.
+	// Versions that stay, in the document's order; those of the catalog for an application that is not
+	// selected. They must not be modified.
 	Versions []string
-	// Rule is the identifier of the first rule that decided.
+	// Rule is the identifier of the rule that decided.
 	Rule string
-	// Reason for people: why the rule decided so.
+	// Reason describes why the rule decided so.
 	Reason string
 }
 
-// Result is what Select decided.
+// Result has the decisions of Select.
 type Result struct {
 	// Decisions on every application of every source, sorted by name, then in the order of
 	// the sources.
 	Decisions []Decision
-	// UnknownNames of Criteria's Names, Exclude and Versions are in no catalog. Sorted, each once.
+	// UnknownNames are the names in Criteria's Names, Exclude and Versions that no catalog has, sorted and
+	// each once.
 	UnknownNames []string
 	// Available is the number of different names in all sources.
 	Available int
-	// Selected is the number of applications that are taken.
+	// Selected is the number of selected applications.
 	Selected int
-	// Excluded is the number of available names that are not taken: Available - Selected.
+	// Excluded is the number of available names that are not selected: Available - Selected.
 	Excluded int
 	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int
-	// Deprecated is the number of applications that are taken although they are deprecated.
+	// Deprecated is the number of selected applications that are deprecated.
 	Deprecated int
 }
 
@@ -90,9 +90,9 @@ func (r Result) Applications() []Decision {
 	return selected
 }
 
-// Select decides on every application of the sources. Of an application in several sources the
-// first source's is considered, before anything else: a criterion that refuses it does not let
-// a later source's in. A source without a catalog has no applications.
+// Select decides on every application of the sources. Of an application in several sources it considers
+// that of the first source only: if a criterion refuses it, those of later sources are not selected
+// either. A source without a catalog has no applications.
 //
 // The error is an *UnknownListError, an *ExpressionError when the expression cannot be evaluated
 // for an application, or the context's.
@@ -125,7 +125,7 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	return result, nil
 }
 
-// members returns the applications of the given lists, of whichever source they are.
+// members returns the applications in the given lists of all sources.
 func members(sources []Source, lists []string) (map[string]bool, error) {
 	known, listed := map[string]bool{}, map[string]bool{}
 	wanted := set(lists)
@@ -169,9 +169,9 @@ func (r *Result) add(decision Decision) {
 // sieve applies the rules to one application after the other.
 type sieve struct {
 	rules []rule
-	// met is why an application that no rule refuses is in.
+	// met is the reason for an application that no rule refuses.
 	met string
-	// winners has the source of every name that was seen.
+	// winners maps the names of applications to their first source.
 	winners map[string]string
 }
 

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"reflect"
 
-	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/operators"
-	"cel.dev/cel-go/common/types"
-	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
 	"github.com/Masterminds/semver/v3"
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 var versionType = types.NewObjectType("semantic version", traits.ComparerType)
 
-// semverFunctions are semver(string), isSemver(string) and the operators on what semver returns.
-// Equality works for all types anyway.
+// semverFunctions declares semver(string), isSemver(string) and the operators on versions. Equality works
+// for all types anyway.
 func semverFunctions() []cel.EnvOption {
 	compared := []*cel.Type{versionType, versionType}
 	return []cel.EnvOption{
@@ -25,7 +25,7 @@ func semverFunctions() []cel.EnvOption {
 			cel.UnaryBinding(newVersion))),
 		cel.Function("isSemver", cel.Overload("is_semver_string", []*cel.Type{cel.StringType}, cel.BoolType,
 			cel.UnaryBinding(isSemver))),
-		// CEL's own implementation of these compares whatever is a traits.Comparer.
+		// CEL's own implementation of the operators compares values that implement traits.Comparer.
 		cel.Function(operators.Less, cel.Overload("less_semver", compared, cel.BoolType)),
 		cel.Function(operators.LessEquals, cel.Overload("less_equals_semver", compared, cel.BoolType)),
 		cel.Function(operators.Greater, cel.Overload("greater_semver", compared, cel.BoolType)),
@@ -75,7 +75,7 @@ func (v version) Equal(other ref.Val) ref.Val {
 	return types.Bool(ok && v.Version.Compare(theirs.Version) == 0)
 }
 
-// ConvertToNative is what CEL needs of a value; a version has no other form.
+// ConvertToNative implements ref.Val; a version has no other form.
 func (v version) ConvertToNative(wanted reflect.Type) (any, error) {
 	if reflect.TypeOf(v).AssignableTo(wanted) {
 		return v, nil

@@ -14,8 +14,8 @@ import (
 // maxConstraint bounds a constraint in bytes, as the API does.
 const maxConstraint = 256
 
-// VersionRule says which versions of applications stay. NewVersionRule makes one; the zero value
-// keeps all of them.
+// VersionRule narrows the versions of applications. NewVersionRule returns one; the zero value keeps all
+// versions.
 type VersionRule struct {
 	names      []string
 	listed     map[string]bool
@@ -24,9 +24,9 @@ type VersionRule struct {
 	latest     int
 }
 
-// NewVersionRule returns the rule that keeps, of the applications with the given names or of all
-// when there are none, the versions that satisfy the constraint, and the latest of those: that
-// many of the highest by the precedence of semantic versions.
+// NewVersionRule returns a rule for the applications with the given names, or for all without names. It
+// keeps the versions that satisfy the constraint, and of those the latest highest ones, by the precedence
+// of semantic versions.
 //
 // An empty constraint and a latest of 0 mean no bound, but not both. A leading v is accepted in
 // versions and constraints. A pre-release satisfies only a constraint that names one. A version
@@ -52,12 +52,12 @@ func NewVersionRule(names []string, constraint string, latest int) (VersionRule,
 	return rule, nil
 }
 
-// concerns reports whether the rule says anything about an application.
+// concerns reports whether the rule applies to an application.
 func (r VersionRule) concerns(application *catalog.Application) bool {
 	return len(application.Versions) > 0 && (len(r.names) == 0 || r.listed[application.Name])
 }
 
-// numbered is a version with its meaning; nil when it has none as a semantic version.
+// numbered is a version and its parsed form, which is nil for one that is not semantic.
 type numbered struct {
 	text   string
 	parsed *semver.Version
@@ -126,10 +126,10 @@ func highest(versions []string) string {
 	return best.text
 }
 
-// versioned narrows the versions of a decision by every rule in turn, and refuses an application
-// that is left without any. One that never had versions is no concern of it.
+// versioned narrows the versions of a decision by every rule in turn, and refuses an application without
+// any version left. It ignores applications that have no versions in the catalog.
 func versioned(rules []VersionRule) rule {
-	return rule{id: RuleVersions, refuse: sure(func(decision *Decision) string {
+	return rule{id: RuleVersions, refuse: infallible(func(decision *Decision) string {
 		for _, rule := range rules {
 			if !rule.concerns(decision.Application) {
 				continue
@@ -148,7 +148,7 @@ func versioned(rules []VersionRule) rule {
 	})}
 }
 
-// reason says why nothing is left. Only a constraint can be the cause: latest keeps at least one.
+// reason returns why no version is left. Only a constraint can be the cause: latest keeps at least one.
 func (r VersionRule) reason(decision *Decision) string {
 	which := "its versions"
 	if len(decision.Versions) < len(decision.Application.Versions) {

@@ -1,5 +1,5 @@
-// Package spelling finds, of names that are known, those that somebody may have meant who wrote
-// another one. It is pure, and must not know what is named.
+// Package spelling finds the known names that resemble a misspelt one. It is pure, and must not know what
+// the names stand for.
 package spelling
 
 import (
@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	// maxSuggestions of names are offered.
+	// maxSuggestions bounds the names that Nearest returns.
 	maxSuggestions = 3
-	// maxName bounds, in bytes, the names for which another is looked for: names are untrusted,
-	// and the time grows with the square of their length.
+	// maxName bounds, in bytes, the names that are compared: names are untrusted, and the time grows with
+	// the square of their length.
 	maxName = 128
 )
 
-// Nearest returns the names that may be meant, the likeliest first.
+// Nearest returns the known names that resemble name, the likeliest first.
 func Nearest(name string, known []string) []string {
 	type candidate struct {
 		name     string
@@ -50,7 +50,7 @@ func Nearest(name string, known []string) []string {
 	return names
 }
 
-// distance is the number of letters to insert, delete or replace.
+// distance returns the number of letters to insert, delete or replace.
 func distance(a, b string) int {
 	previous, current := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range previous {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// maxTypo is how many letters of a name may be wrong, and maxShortTypo how many of a short one,
+	// maxTypo is the number of letters of a name that may be wrong, maxShortTypo that of a short name,
 	// which has at most shortName bytes: "time" is not "tier".
 	maxTypo, maxShortTypo = 2, 1
 	shortName             = 5
@@ -31,8 +31,8 @@ func Typo(name string, known []string) string {
 	return best
 }
 
-// mistakes is the distance of two names; one where they differ in case, or in two letters that are
-// swapped.
+// mistakes returns the distance of two names. It is one for names that differ in case only, or in two
+// swapped letters.
 func mistakes(a, b string) int {
 	switch {
 	case a == b:

@@ -87,7 +87,7 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return &openFile{node: n, Reader: bytes.NewReader(n.content)}, nil
 }
 
-// Content returns the bytes of an open file without a copy. Nobody may modify them.
+// Content returns the bytes of an open file without a copy. They must not be modified.
 func (f *openFile) Content() []byte { return f.node.content }
 
 // ReadFile implements fs.ReadFileFS; the caller owns the result.

@@ -17,8 +17,8 @@ import (
 // Kustomization.
 const KustomizationFile = "kustomization.yaml"
 
-// ErrNoResources refuses a Kustomization without resources: kustomize builds
-// it, and Flux then prunes everything it ever applied from it.
+// ErrNoResources is returned for a Kustomization without resources: kustomize
+// builds it, and Flux then prunes every object that it has applied from it.
 var ErrNoResources = errors.New("kustomization without resources")
 
 // Kustomization is the kustomization.yaml of a rendered tree: which files are
@@ -34,14 +34,14 @@ type Kustomization struct {
 	Annotations map[string]string
 	// Patches are applied in order, before labels and annotations are set.
 	Patches []Patch
-	// AllowEmpty permits a Kustomization without resources, from which Flux prunes everything that
-	// it ever applied.
+	// AllowEmpty permits a Kustomization without resources, with which Flux prunes every object that it
+	// has applied.
 	AllowEmpty bool
 }
 
 // Marshal returns the document: sorted and the same for the same contents, with
 // every value safe for parsers of YAML 1.1 and 1.2. It fails with
-// ErrNoResources unless AllowEmpty is set, with a *PathError for a resource that is unsafe or there
+// ErrNoResources unless AllowEmpty is set, with a *PathError for a resource that is unsafe or listed
 // twice, and for text that kustomize could not read. The receiver is not
 // modified.
 func (k Kustomization) Marshal() ([]byte, error) {
@@ -90,7 +90,7 @@ func sortedResources(paths []string) ([]text, error) {
 	return resources, nil
 }
 
-// The documents in the order in which a human wants to read them.
+// The documents, with their fields in the usual order of a kustomization.yaml.
 type (
 	kustomization struct {
 		APIVersion   string    `yaml:"apiVersion"`
@@ -119,8 +119,8 @@ type (
 	}
 )
 
-// newAnnotationsTransformer stands in for commonAnnotations, which would annotate
-// pod templates too.
+// newAnnotationsTransformer replaces commonAnnotations, which would annotate pod
+// templates too.
 func newAnnotationsTransformer(annotations map[string]string) annotationsTransformer {
 	return annotationsTransformer{
 		APIVersion:  "builtin",
@@ -145,8 +145,8 @@ func marshal(document any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// pairs is a mapping of strings, sorted by the bytes of its keys: the encoder's
-// own order for maps takes digits for numbers.
+// pairs is a mapping of strings, sorted by the bytes of its keys: the encoder
+// itself sorts digits in keys as numbers.
 type pairs map[string]string
 
 // MarshalYAML implements yaml.Marshaler.
@@ -164,14 +164,14 @@ func (p pairs) MarshalYAML() (any, error) {
 	return mapping, nil
 }
 
-// text is a string that stays one in every parser.
+// text is a string that every parser reads as a string.
 type text string
 
 // MarshalYAML implements yaml.Marshaler.
 func (t text) MarshalYAML() (any, error) { return t.node() }
 
-// node quotes whatever is not obviously a word. The encoder would decide by
-// YAML 1.2, while kustomize reads parts of the file by YAML 1.1.
+// node quotes every text that is not a word. The encoder would decide by YAML
+// 1.2, while kustomize reads parts of the file by YAML 1.1.
 func (t text) node() (*yaml.Node, error) {
 	if err := CheckText(string(t)); err != nil {
 		return nil, err
@@ -183,8 +183,8 @@ func (t text) node() (*yaml.Node, error) {
 	return n, nil
 }
 
-// CheckText returns why kustomize could not carry s in a kustomization.yaml, or
-// nil.
+// CheckText returns an error if kustomize cannot read s back from a
+// kustomization.yaml.
 func CheckText(s string) error {
 	if !utf8.ValidString(s) { // the encoder would write !!binary
 		return fmt.Errorf("%s is not valid UTF-8", quote(s))
@@ -195,9 +195,9 @@ func CheckText(s string) error {
 	return nil
 }
 
-// isForbidden reports whether kustomize cannot carry the character: escaped it
-// is legal here, but kustomize writes it out again as it is, and then fails to
-// read that or, with a next line (U+0085), reads a space.
+// isForbidden reports whether kustomize cannot read the character back. Escaped,
+// it is legal in the file, but kustomize writes it without the escape, and then
+// fails to read that or, with a next line (U+0085), reads a space.
 func isForbidden(r rune) bool {
 	switch r {
 	case '\t', '\n', '\r':
@@ -225,8 +225,8 @@ func isWord(s string) bool {
 	return true
 }
 
-// literal is a document within the document. Its own quoting leaves nothing
-// that a literal block cannot hold.
+// literal is a document within the document. Its strings are quoted, so that a
+// literal block can hold every character.
 type literal []byte
 
 // MarshalYAML implements yaml.Marshaler.

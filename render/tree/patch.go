@@ -7,9 +7,9 @@ import (
 )
 
 // Patch is a patch that kustomize applies to objects of the tree: a strategic
-// merge patch, whose own name and kind say to which object when it has no
-// Target, or a JSON 6902 patch with a Target. It stands in the
-// kustomization.yaml itself and names no file.
+// merge patch, which without a Target applies to the object with its own name
+// and kind, or a JSON 6902 patch with a Target. It is inline in the
+// kustomization.yaml.
 type Patch struct {
 	// Patch is the text, YAML or JSON.
 	Patch string
@@ -17,8 +17,8 @@ type Patch struct {
 	Target *Target
 }
 
-// Target selects objects; what is empty is no constraint. Names, kinds and the
-// like are regular expressions that have to match as a whole.
+// Target selects objects; an empty field is no constraint. Names, kinds and
+// the like are regular expressions that have to match as a whole.
 type Target struct {
 	Group, Version, Kind, Namespace, Name string
 	// LabelSelector and AnnotationSelector are Kubernetes' label selectors.
@@ -58,8 +58,8 @@ func patches(list []Patch) []patch {
 	return out
 }
 
-// block is text that reads best as a literal block; the encoder quotes what a
-// block cannot hold.
+// block is text that is written as a literal block; the encoder quotes it if a
+// block cannot hold it.
 type block string
 
 // MarshalYAML implements yaml.Marshaler.

@@ -8,16 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// What a path may measure, in bytes. Linux's PATH_MAX and NAME_MAX are 4096
-// and 255; the rest of the former is left to the directory of whoever unpacks.
+// Bounds of a path, in bytes. Linux's PATH_MAX and NAME_MAX are 4096 and 255;
+// the rest of the former is left to the directory that an artifact is unpacked
+// into.
 const (
 	MaxPathLength    = 1024
 	MaxElementLength = 255
 )
 
-// PathError tells why a path, or a file at that path, is refused.
+// PathError is returned for a refused path, or a refused file at that path.
 type PathError struct {
-	// Path is the path as it was given.
+	// Path is the path as passed by the caller.
 	Path string
 	// Reason is a short phrase without the path.
 	Reason string
@@ -85,8 +86,8 @@ func unsafeElement(element string) string {
 	return ""
 }
 
-// quote quotes a hostile path for a message, and bounds it: a status or an
-// event must not carry a kilobyte of somebody's choice.
+// quote quotes an untrusted path for a message, and bounds it, because messages
+// are written to statuses and events.
 func quote(path string) string {
 	const limit = 200
 	if len(path) <= limit {

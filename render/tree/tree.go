@@ -20,8 +20,8 @@ type Tree struct {
 	files map[string][]byte
 	// dirs has every directory that a file implies.
 	dirs map[string]struct{}
-	// paths are in the order of Add; unordered tells that it is not the
-	// sorted one, which is how a canonical archive is written.
+	// paths are in the order of Add; unordered is true if that is not the
+	// sorted one, as in a canonical archive.
 	paths     []string
 	unordered bool
 	size      int64
@@ -37,7 +37,7 @@ func New() *Tree {
 // directory as well ("a" beside "a/b"). A refused file leaves the tree as it
 // was.
 //
-// The tree keeps content without a copy: nobody may modify it afterwards.
+// The tree keeps content without a copy: it must not be modified afterwards.
 func (t *Tree) Add(path string, content []byte) error {
 	if err := CheckPath(path); err != nil {
 		return err

@@ -52,7 +52,7 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 		invalid.add([]Violation{{Message: err.Error()}}, 0)
 	}
 	if len(invalid.Violations) > 0 {
-		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: invalid}
+		return nil, &render.Error{Code: v1alpha1.InvalidSpecReason, Err: invalid}
 	}
 	return found, nil
 }
@@ -63,7 +63,7 @@ func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelec
 	found, violations, omitted := parse(ctx, "", document, 0)
 	switch {
 	case len(violations) > 0:
-		return nil, &render.Error{Reason: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
+		return nil, &render.Error{Code: v1alpha1.InvalidSpecReason, Err: &InvalidError{Violations: violations, Omitted: omitted}}
 	case len(found) == 0:
 		return nil, nil
 	}

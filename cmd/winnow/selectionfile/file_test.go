@@ -110,7 +110,7 @@ func linesOf(t *testing.T, err error) []string {
 	}
 	var finding *render.Error
 	var invalid *InvalidError
-	if !errors.As(err, &finding) || finding.Reason != v1alpha1.InvalidSpecReason || !errors.As(err, &invalid) {
+	if !errors.As(err, &finding) || finding.Reason() != v1alpha1.InvalidSpecReason || !errors.As(err, &invalid) {
 		t.Fatalf("unexpected error: %v", err)
 	}
 	return invalid.Lines()
