@@ -4,7 +4,7 @@ import "go.yaml.in/yaml/v3"
 
 // Entry is a key of a mapping with its value.
 type Entry struct {
-	// Name is the key as JSON has it, empty for what cannot be one.
+	// Name is the key as JSON has it.
 	Name string
 	// Line of the key as it is written.
 	Line int
@@ -13,8 +13,8 @@ type Entry struct {
 }
 
 // Entries returns the keys of a mapping in order, with those of merge keys behind them where they add
-// something: what is written wins over what is merged, and earlier merges over later ones. It is nil
-// for what is no mapping.
+// something: what is written wins over what is merged, and earlier merges over later ones. Keys that
+// JSON cannot have are left out. It is nil for what is no mapping.
 func Entries(mapping *yaml.Node) []Entry {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return nil
@@ -27,8 +27,9 @@ func Entries(mapping *yaml.Node) []Entry {
 			merged = append(merged, mergeSources(value)...)
 			continue
 		}
-		name, _ := KeyName(key)
-		all = append(all, Entry{Name: name, Line: key.Line, Value: Resolve(value)})
+		if name, ok := KeyName(key); ok {
+			all = append(all, Entry{Name: name, Line: key.Line, Value: Resolve(value)})
+		}
 	}
 	if len(merged) == 0 {
 		return all

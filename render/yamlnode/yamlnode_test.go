@@ -132,6 +132,7 @@ func TestMergeKeys(t *testing.T) {
 		{"a quoted one is a key as any other", "{'<<': *a, x: 1}", "<<= x=1"},
 		{"an alias as a value", "{x: *a}", "x="},
 		{"numbers as JSON has them", "{0x10: 1, true: 2, 1.50: 3, 2001-01-01: 4}", "16=1 true=2 1.5=3 2001-01-01=4"},
+		{"keys that JSON cannot have", "{[a]: 1, ~: 2, x: 3}", "x=3"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			mapping := yamlnode.Lookup(content(t, bases+test.mapping+"\n"), "of")
