@@ -177,18 +177,11 @@ func (d *document) setValue(mapping *yaml.Node, i int, value *yaml.Node) {
 	mapping.Content[i+1] = value
 	key.HeadComment, key.FootComment = "", ""
 	lines, err := render(&key, value, indent)
-	if !ok || err != nil || hasAlias(value) {
+	if !ok || err != nil {
 		d.giveUp()
 		return
 	}
 	d.splice(start, d.lineEnd(last), lines)
-}
-
-// hasAlias reports whether a node cannot be encoded on its own.
-func hasAlias(node *yaml.Node) bool {
-	found := false
-	walk(node, func(n *yaml.Node) { found = found || n.Kind == yaml.AliasNode })
-	return found
 }
 
 // place is where a mapping goes on.
