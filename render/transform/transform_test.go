@@ -149,6 +149,11 @@ var rules = []struct{ name, config, spec, want string }{
 		"  x: &x {b: 1, c: 2}\n  a:\n    <<: *x\n", "  x: {b: 1, c: 2}\n  a:\n    c: 2\n",
 	},
 	{
+		"values: the comment behind brackets stays", "values: [{names: [web], overrides: {b: {q: 2}, c: {q: 2}}}]\n" + none,
+		"  defaultValuesBlock: |\n    b: {z: 0} # about b\n    c: {} # about c\n    d: 1\n",
+		"  defaultValuesBlock: |\n    b: {z: 0, q: 2} # about b\n    c: # about c\n      q: 2\n    d: 1\n",
+	},
+	{
 		"aliases: where nothing changes they stay", "values: [{names: [web], defaults: {b: {x: 2}}}]\nmirrors: [{from: quay.io, to: r.internal}]\n" + none,
 		"  other: &x {y: z}\n  another: {<<: *x}\n  defaultValuesBlock: |\n    a: &a\n        x: 1 # one\n    b: {<<: *a}\n", "",
 	},
@@ -161,6 +166,11 @@ var rules = []struct{ name, config, spec, want string }{
 		"aliases: a block that changes keeps its comments", "values: [{names: [web], overrides: {c: 1}}]\n" + none,
 		"  defaultValuesBlock: |\n    # of all\n    a: &a # shared\n      # about x\n      x: 1 # one\n    # {{ .X }}\n    b:\n      # first\n      <<: *a # merged\n      y: 2\n    # last\n",
 		"  defaultValuesBlock: |\n    # of all\n    a:\n      # about x\n      # shared\n      x: 1 # one\n    # {{ .X }}\n    b:\n      # first\n      # merged\n      x: 1\n      y: 2\n    # last\n\n    c: 1\n",
+	},
+	{
+		"aliases: the comment of a value stays with what replaces it", "values: [{names: [web], overrides: {a: {x: 1}, b: {q: 2}}}]\n" + none,
+		"  defaultValuesBlock: |\n    a: &a 0 # about a\n    b: {z: *a} # about b\n    c: *a\n",
+		"  defaultValuesBlock: |\n    a: # about a\n      x: 1\n    b: {z: 0, q: 2} # about b\n    c: 0\n",
 	},
 	{
 		"everything: line breaks of Windows stay", "values: [{names: [web], overrides: {a: {b: 1}}}]\nomitFields: [default]\n",
