@@ -132,7 +132,7 @@ func decode(data []byte) *yaml.Node {
 	if len(data) > maxFile {
 		return nil
 	}
-	root, err := first(data)
+	root, err := yamlnode.First(data)
 	if err != nil || root == nil {
 		return nil
 	}
@@ -140,16 +140,4 @@ func decode(data []byte) *yaml.Node {
 		return nil
 	}
 	return yamlnode.Resolve(root)
-}
-
-// first returns the content of the first document that is not empty, which may have any extent, nil
-// without one.
-func first(data []byte) (*yaml.Node, error) {
-	for document, err := range yamlnode.Documents(data) {
-		if err != nil {
-			return nil, err
-		}
-		return document.Content[0], nil
-	}
-	return nil, nil
 }

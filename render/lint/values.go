@@ -29,7 +29,7 @@ func block(root field) (at field, values *yaml.Node, err error) {
 	if at.text() == "" {
 		return at, nil, nil
 	}
-	values, err = first([]byte(at.text()))
+	values, err = yamlnode.First([]byte(at.text()))
 	return at, values, err
 }
 

@@ -57,14 +57,8 @@ func parse(data []byte) (*document, error) {
 	if root := doc.content(); root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("it is not a mapping, but %s", yamlnode.Describe(root))
 	}
-	var problem error
-	yamlnode.Check(doc.content(), yamlnode.MaxAliased, func(line int, format string, args ...any) {
-		if problem == nil {
-			problem = fmt.Errorf("line %d: it "+format, append([]any{line}, args...)...)
-		}
-	})
-	if problem != nil {
-		return nil, problem
+	if err := yamlnode.Validate(doc.content()); err != nil {
+		return nil, err
 	}
 	if !yamlnode.IsExpanded(doc.root) {
 		doc.root, doc.whole = yamlnode.Expand(doc.root), true

@@ -1,6 +1,10 @@
 package yamlnode
 
-import "go.yaml.in/yaml/v3"
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
 
 const (
 	// MaxDepth of nested nodes, aliases followed.
@@ -41,6 +45,17 @@ func Check(content *yaml.Node, aliased int, report Report) (Extent, bool) {
 	c := check{report: report, maxAliased: aliased, anchored: map[*yaml.Node]Extent{}}
 	size := c.visit(content, 1)
 	return size, !c.broken
+}
+
+// Validate returns the first problem that Check reports of a document, with at most MaxAliased nodes.
+func Validate(content *yaml.Node) error {
+	var problem error
+	Check(content, MaxAliased, func(line int, format string, args ...any) {
+		if problem == nil {
+			problem = fmt.Errorf("line %d: it %s", line, fmt.Sprintf(format, args...))
+		}
+	})
+	return problem
 }
 
 // Report takes a problem in a line of a document.

@@ -37,6 +37,18 @@ func Documents(data []byte) iter.Seq2[*yaml.Node, error] {
 	}
 }
 
+// First returns the content of the first document of data that is not empty, nil without one. What comes
+// after it is not read.
+func First(data []byte) (*yaml.Node, error) {
+	for document, err := range Documents(data) {
+		if err != nil {
+			return nil, err
+		}
+		return document.Content[0], nil
+	}
+	return nil, nil
+}
+
 // next turns a panic of the parser into an error: the input is untrusted, and the parser panics where
 // it believes its own state impossible.
 func next(decoder *yaml.Decoder) (document *yaml.Node, err error) {

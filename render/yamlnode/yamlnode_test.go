@@ -112,6 +112,29 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestValidateReturnsTheFirstProblem(t *testing.T) {
+	for text, want := range map[string]string{
+		"{a: b}": "<nil>", "a: 1\nb: &b [*b, {c: 1, c: 2}]\na: 2\n": `line 2: it has an alias that refers to itself: "*b"`,
+		"a: 1\na: 2\na: 3\n": `line 2: it has the key "a" twice, first in line 1`,
+	} {
+		if err := yamlnode.Validate(content(t, text)); fmt.Sprint(err) != want {
+			t.Errorf("Validate() of %q = %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestFirstReadsNoMoreThanTheFirst(t *testing.T) {
+	for text, want := range map[string]string{"---\n---\na\n---\n[": "a", "# none\n": ""} {
+		root, err := yamlnode.First([]byte(text))
+		if err != nil || want != "" && root.Value != want || want == "" && root != nil {
+			t.Errorf("First() of %q = %v, %v", text, root, err)
+		}
+	}
+	if _, err := yamlnode.First([]byte("[")); err == nil {
+		t.Error("First() of what is no YAML has no error")
+	}
+}
+
 func TestCheckReturnsTheExtent(t *testing.T) {
 	got, ok := yamlnode.Check(content(t, "a: &a [xyz, x]\nb: *a\n"), 3, func(_ int, format string, args ...any) { t.Errorf(format, args...) })
 	if !ok || got.Nodes != 9 || got.Aliased != 3 || got.Bytes != 10 {

@@ -20,12 +20,11 @@ type lines struct {
 
 // newLines knows no lines of a document that this parser cannot read.
 func newLines(document []byte, before int) lines {
-	for root, err := range yamlnode.Documents(document) {
-		if err == nil {
-			return lines{root: root.Content[0], before: before}
-		}
+	root, err := yamlnode.First(document)
+	if err != nil {
+		return lines{before: before}
 	}
-	return lines{before: before}
+	return lines{root: root, before: before}
 }
 
 // item returns the lines of an item of a list.
