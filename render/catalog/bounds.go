@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 const (
@@ -13,10 +15,8 @@ const (
 	maxDocument = 1 << 20
 	// maxMetadata bounds a metadata.yaml of an application in bytes.
 	maxMetadata = 64 << 10
-	// maxAliased and maxMetadataAliased nodes may be added to a file by expanding its aliases: far
-	// more than people write, far less than a "billion laughs" needs. What a metadata.yaml expands
-	// to stays in memory.
-	maxAliased         = 100_000
+	// maxMetadataAliased nodes may be added to a metadata.yaml by expanding its aliases, which is less
+	// than to other files: what it expands to stays in memory.
 	maxMetadataAliased = 10_000
 	// maxCatalogAliased nodes may be added to all files of a catalog together: whoever builds all
 	// applications at once, as kustomize does, expands all of them at once.
@@ -33,24 +33,23 @@ const (
 
 // bounds of a file.
 type bounds struct {
-	size     int // bytes of the file
-	aliased  int // nodes that are there because of aliases
-	expanded int // bytes of scalars after expanding aliases
+	size    int // bytes of the file
+	aliased int // nodes that are there because of aliases
 }
 
 // documentBounds are those of an application.yaml.
 func documentBounds() bounds {
-	return bounds{size: maxDocument, aliased: maxAliased, expanded: maxDocument}
+	return bounds{size: maxDocument, aliased: yamlnode.MaxAliased}
 }
 
 // metadataBounds are those of an application's metadata.yaml.
 func metadataBounds() bounds {
-	return bounds{size: maxMetadata, aliased: maxMetadataAliased, expanded: maxDocument}
+	return bounds{size: maxMetadata, aliased: maxMetadataAliased}
 }
 
 // listBounds are those of a named list.
 func listBounds() bounds {
-	return bounds{size: maxDocument, aliased: maxMetadataAliased, expanded: maxDocument}
+	return bounds{size: maxDocument, aliased: maxMetadataAliased}
 }
 
 // ledger counts what the files of a catalog cost together. Its sums do not depend on the order in

@@ -5,6 +5,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 const (
@@ -27,7 +29,7 @@ func (a *applications) definition(application *Application, found *findings) (na
 	}
 	application.Document = opened.data
 	if opened.root.Kind != yaml.MappingNode {
-		found.add(opened.root.Line, "must be a mapping, not %s", describe(opened.root))
+		found.add(opened.root.Line, "must be a mapping, not %s", yamlnode.Describe(opened.root))
 		return 0, nil
 	}
 	if !checkKind(opened.root, application, found) {
@@ -45,7 +47,7 @@ func (a *applications) definition(application *Application, found *findings) (na
 
 // checkKind reports whether looking further makes sense.
 func checkKind(root *yaml.Node, application *Application, found *findings) bool {
-	node := member(root, "kind")
+	node := yamlnode.Lookup(root, "kind")
 	kind, ok := requiredText(root, node, "kind", found)
 	switch {
 	case !ok:
@@ -60,7 +62,7 @@ func checkKind(root *yaml.Node, application *Application, found *findings) bool 
 }
 
 func checkAPIVersion(root *yaml.Node, application *Application, found *findings) {
-	node := member(root, "apiVersion")
+	node := yamlnode.Lookup(root, "apiVersion")
 	apiVersion, ok := requiredText(root, node, "apiVersion", found)
 	if !ok {
 		return
@@ -74,12 +76,12 @@ func checkAPIVersion(root *yaml.Node, application *Application, found *findings)
 }
 
 func checkName(root *yaml.Node, application *Application, found *findings) (line int) {
-	metadata := member(root, "metadata")
+	metadata := yamlnode.Lookup(root, "metadata")
 	if !requiredMapping(root, metadata, "metadata", found) {
 		return 0
 	}
 	checkObjectMeta(metadata, found)
-	node := member(metadata, "name")
+	node := yamlnode.Lookup(metadata, "name")
 	name, ok := requiredText(metadata, node, "metadata.name", found)
 	if !ok {
 		return 0
@@ -98,16 +100,16 @@ func checkName(root *yaml.Node, application *Application, found *findings) (line
 }
 
 func checkSpec(root *yaml.Node, application *Application, found *findings) {
-	spec := member(root, "spec")
+	spec := yamlnode.Lookup(root, "spec")
 	if !requiredMapping(root, spec, "spec", found) {
 		return
 	}
-	versions := member(spec, "versions")
+	versions := yamlnode.Lookup(spec, "versions")
 	if versions == nil {
 		return
 	}
 	if versions.Kind != yaml.SequenceNode {
-		found.add(versions.Line, "spec.versions must be a list, not %s", describe(versions))
+		found.add(versions.Line, "spec.versions must be a list, not %s", yamlnode.Describe(versions))
 		return
 	}
 	if n := len(versions.Content); n > maxVersions {
@@ -117,7 +119,7 @@ func checkSpec(root *yaml.Node, application *Application, found *findings) {
 	}
 	lines := make(map[string]int, len(versions.Content))
 	for i, element := range versions.Content {
-		version, line, ok := checkVersion(resolve(element), i, found)
+		version, line, ok := checkVersion(yamlnode.Resolve(element), i, found)
 		if !ok {
 			continue
 		}
@@ -132,10 +134,10 @@ func checkSpec(root *yaml.Node, application *Application, found *findings) {
 
 func checkVersion(element *yaml.Node, index int, found *findings) (version string, line int, ok bool) {
 	if element.Kind != yaml.MappingNode {
-		found.add(element.Line, "spec.versions[%d] must be a mapping, not %s", index, describe(element))
+		found.add(element.Line, "spec.versions[%d] must be a mapping, not %s", index, yamlnode.Describe(element))
 		return "", 0, false
 	}
-	node := member(element, "version")
+	node := yamlnode.Lookup(element, "version")
 	switch {
 	case node == nil:
 		found.add(element.Line, "spec.versions[%d].version is missing", index)
@@ -144,7 +146,7 @@ func checkVersion(element *yaml.Node, index int, found *findings) (version strin
 		found.add(node.Line, "spec.versions[%d].version must be a string: put %s in quotes", index, quote(node.Value))
 		return "", 0, false
 	}
-	version, ok = text(node)
+	version, ok = yamlnode.Text(node)
 	if !ok || version == "" {
 		found.add(node.Line, "spec.versions[%d].version must be a string that is not empty", index)
 		return "", 0, false
@@ -162,10 +164,10 @@ func requiredText(parent, node *yaml.Node, name string, found *findings) (string
 		found.add(parent.Line, "%s is missing", name)
 		return "", false
 	}
-	value, ok := text(node)
+	value, ok := yamlnode.Text(node)
 	switch {
 	case !ok:
-		found.add(node.Line, "%s must be a string, not %s", name, describe(node))
+		found.add(node.Line, "%s must be a string, not %s", name, yamlnode.Describe(node))
 	case value == "":
 		found.add(node.Line, "%s must not be empty", name)
 	}
@@ -178,7 +180,7 @@ func requiredMapping(parent, node *yaml.Node, name string, found *findings) bool
 	case node == nil:
 		found.add(parent.Line, "%s is missing", name)
 	case node.Kind != yaml.MappingNode:
-		found.add(node.Line, "%s must be a mapping, not %s", name, describe(node))
+		found.add(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
 	default:
 		return true
 	}

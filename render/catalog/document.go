@@ -6,17 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
-
-// errPanic is a panic of the YAML parser.
-var errPanic = errors.New("parser gave up")
 
 // file is a file of the catalog that holds one YAML document.
 type file struct {
@@ -25,7 +20,7 @@ type file struct {
 	// rule that makes looking further pointless.
 	root *yaml.Node
 	// size of the content when its aliases are expanded.
-	size extent
+	size yamlnode.Extent
 }
 
 // open reads and parses the file of found.path. It returns nil when there is none. What is wrong
@@ -39,7 +34,7 @@ func (a *applications) open(bounds bounds, found *findings) (*file, error) {
 		return &file{}, err
 	}
 	root, size := parse(data, bounds, found)
-	a.ledger.aliased.Add(int64(size.aliased))
+	a.ledger.aliased.Add(int64(size.Aliased))
 	return &file{data: data, root: root, size: size}, nil
 }
 
@@ -86,94 +81,40 @@ func content(opened fs.File, size int64, limit int) ([]byte, error) {
 
 // parse returns the content of the only document in data and its extent, nil when found says why
 // there is none.
-func parse(data []byte, bounds bounds, found *findings) (*yaml.Node, extent) {
-	document := single(data, found)
-	if document == nil {
-		return nil, extent{}
+func parse(data []byte, bounds bounds, found *findings) (*yaml.Node, yamlnode.Extent) {
+	content := single(data, found)
+	if content == nil {
+		return nil, yamlnode.Extent{}
 	}
-	size, ok := sound(document, bounds, found)
+	size, ok := yamlnode.Check(content, bounds.aliased, found.add)
 	if !ok {
 		return nil, size
 	}
-	return resolve(document), size
+	return yamlnode.Resolve(content), size
 }
 
-// single returns the only document in data, which may have any extent.
-func single(data []byte, found *findings) *yaml.Node {
+// single returns the content of the only document in data, which may have any extent.
+func single(data []byte, found *findings) (content *yaml.Node) {
 	if !utf8.Valid(data) {
 		found.add(invalidLine(data), "must be UTF-8")
 		return nil
 	}
-	document, second, err := decode(data)
-	switch {
-	case err != nil:
-		line, message := position(err, data)
-		found.add(line, "is not valid YAML: %s", message)
-		return nil
-	case document == nil:
-		found.add(0, "is empty: expected one YAML document")
-		return nil
-	case second != nil:
-		found.add(second.Line, "must hold exactly one YAML document, but a second one starts here")
-		return nil
-	}
-	return document
-}
-
-// decode returns the first two documents that are not empty. Anything may follow the second.
-// It turns a panic of the parser into an error: the input is untrusted, and the parser panics
-// where it believes its own state impossible.
-func decode(data []byte) (first, second *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			first, second, err = nil, nil, fmt.Errorf("%w: %v", errPanic, r)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return first, nil, nil
-		}
+	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
-			return nil, nil, err
+			line, message := yamlnode.Position(err, data)
+			found.add(line, "is not valid YAML: %s", message)
+			return nil
 		}
-		content := document.Content[0]
-		switch {
-		case isEmpty(content):
-		case first == nil:
-			first = content
-		default:
-			return first, content, nil
+		if content != nil {
+			found.add(document.Content[0].Line, "must hold exactly one YAML document, but a second one starts here")
+			return nil
 		}
+		content = document.Content[0]
 	}
-}
-
-// isEmpty tells a document without content, as a trailing "---" leaves one, from a written null.
-func isEmpty(content *yaml.Node) bool {
-	return content.Kind == yaml.ScalarNode && content.ShortTag() == "!!null" && content.Value == ""
-}
-
-// position splits the parser's error into line and message. The parser leaves the line out when
-// it is the first or when it has none, and counts from 0 where it misses a token.
-func position(err error, data []byte) (int, string) {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	if strings.HasPrefix(message, "control characters") || strings.HasPrefix(message, "unknown anchor") || errors.Is(err, errPanic) {
-		return 0, excerpt.Of(message)
+	if content == nil {
+		found.add(0, "is empty: expected one YAML document")
 	}
-	line := 1
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		number, detail, _ := strings.Cut(rest, ": ")
-		if parsed, err := strconv.Atoi(number); err == nil {
-			line, message = parsed, detail
-		}
-		if strings.HasPrefix(message, "did not find expected") {
-			line++
-		}
-	}
-	last := 1 + bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n"))
-	return min(line, last), excerpt.Of(message)
+	return content
 }
 
 // invalidLine returns the line of the first byte that is not UTF-8.

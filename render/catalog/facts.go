@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // cozystackGroup is the API group whose definitions share one name space of installed kinds.
@@ -18,19 +20,19 @@ type installed struct {
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
 	application.Identity = IdentityOf(root)
-	application.Labels = stringMap(member(member(root, "metadata"), "labels"))
-	spec := member(root, "spec")
+	application.Labels = stringMap(yamlnode.Lookup(yamlnode.Lookup(root, "metadata"), "labels"))
+	spec := yamlnode.Lookup(root, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return
 	}
-	for _, field := range entries(spec) {
-		application.SpecFields = append(application.SpecFields, field.name)
+	for _, field := range yamlnode.Entries(spec) {
+		application.SpecFields = append(application.SpecFields, field.Name)
 	}
 	if application.Group != cozystackGroup {
 		return
 	}
-	if node := member(member(spec, "application"), "kind"); node != nil {
-		kind, _ := text(node)
+	if node := yamlnode.Lookup(yamlnode.Lookup(spec, "application"), "kind"); node != nil {
+		kind, _ := yamlnode.Text(node)
 		application.installs = installed{kind: kind, line: node.Line}
 	}
 }
@@ -41,12 +43,12 @@ func stringMap(node *yaml.Node) map[string]string {
 		return nil
 	}
 	all := make(map[string]string, len(node.Content)/2)
-	for _, member := range entries(node) {
-		value, ok := text(member.value)
+	for _, member := range yamlnode.Entries(node) {
+		value, ok := yamlnode.Text(member.Value)
 		if !ok {
 			return nil
 		}
-		all[member.name] = value
+		all[member.Name] = value
 	}
 	return all
 }
@@ -96,11 +98,11 @@ func (a *Application) Spec() (map[string]any, error) {
 	if root == nil {
 		return nil, fmt.Errorf("reading spec: %w", &InvalidError{Violations: found.kept, Omitted: found.omitted})
 	}
-	node := member(root, "spec")
+	node := yamlnode.Lookup(root, "spec")
 	if node == nil {
 		return nil, fmt.Errorf("reading spec of %s: there is none", a.Path)
 	}
-	value, err := plain(node)
+	value, err := yamlnode.Plain(node)
 	if err != nil {
 		return nil, fmt.Errorf("reading spec of %s: %w", a.Path, err)
 	}

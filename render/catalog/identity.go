@@ -4,6 +4,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // IdentityOf returns the facts of a definition that was loaded, and perhaps changed since.
@@ -16,15 +17,7 @@ type value struct{ node *yaml.Node }
 
 // Get is part of identity.Value.
 func (v value) Get(name string) identity.Value {
-	if v.node == nil || v.node.Kind != yaml.MappingNode {
-		return value{}
-	}
-	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		if key := resolve(v.node.Content[i]); key.Value == name && key.ShortTag() == "!!str" {
-			return value{resolve(v.node.Content[i+1])}
-		}
-	}
-	return value{member(v.node, name)} // it may be merged
+	return value{yamlnode.Lookup(v.node, name)}
 }
 
 // Items is part of identity.Value.
@@ -34,7 +27,7 @@ func (v value) Items() []identity.Value {
 	}
 	items := make([]identity.Value, len(v.node.Content))
 	for i, element := range v.node.Content {
-		items[i] = value{resolve(element)}
+		items[i] = value{yamlnode.Resolve(element)}
 	}
 	return items
 }
@@ -44,7 +37,7 @@ func (v value) Scalar() any {
 	if v.node == nil || v.node.Kind != yaml.ScalarNode {
 		return nil
 	}
-	content, err := scalar(v.node)
+	content, err := yamlnode.Scalar(v.node)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxKey bounds a key in bytes, quoted with all that may be escaped. The parser takes no more than
@@ -85,7 +87,7 @@ func (k *kustomize) children(node *yaml.Node, inFlow bool) (has traits) {
 			continue
 		}
 		var held traits
-		if node.Kind == yaml.MappingNode && isMerge(node.Content[i-1]) {
+		if node.Kind == yaml.MappingNode && yamlnode.IsMerge(node.Content[i-1]) {
 			held = k.merge(child, inFlow)
 		} else {
 			held = k.visit(child, inFlow)
@@ -118,13 +120,13 @@ func (k *kustomize) key(written *yaml.Node) {
 		k.found.add(written.Line, "has the alias %s as a key, which kustomize may take for another: write the key", quote("*"+written.Value))
 		return
 	}
-	if _, ok := keyName(written); !ok || !k.tag(written) {
+	if _, ok := yamlnode.KeyName(written); !ok || !k.tag(written) {
 		return
 	}
 	switch tag := written.ShortTag(); {
 	case tag == "!!merge":
 	case tag != "!!str":
-		k.found.add(written.Line, "has the key %s, which is %s: put it in quotes", quote(written.Value), describe(written))
+		k.found.add(written.Line, "has the key %s, which is %s: put it in quotes", quote(written.Value), yamlnode.Describe(written))
 	case written.Value == "<<":
 		k.found.add(written.Line, `has the key "<<" as a string, which kustomize drops`)
 	case len(strconv.QuoteToASCII(written.Value)) > maxKey:
@@ -138,16 +140,16 @@ func (k *kustomize) key(written *yaml.Node) {
 // expands one level, so that of several only one is left, and without precedence.
 func (k *kustomize) merge(value *yaml.Node, inFlow bool) traits {
 	mappings := []*yaml.Node{value}
-	if resolved := resolve(value); resolved.Kind == yaml.SequenceNode {
+	if resolved := yamlnode.Resolve(value); resolved.Kind == yaml.SequenceNode {
 		mappings = resolved.Content
 		if value.Kind == yaml.AliasNode {
 			k.found.add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
 		}
 	}
 	for _, mapping := range mappings {
-		content := resolve(mapping).Content
+		content := yamlnode.Resolve(mapping).Content
 		for i := 0; i < len(content); i += 2 {
-			if isMerge(content[i]) {
+			if yamlnode.IsMerge(content[i]) {
 				k.found.add(mapping.Line, "merges what has a merge key << itself, which kustomize gets wrong")
 			}
 		}
@@ -188,7 +190,7 @@ func (k *kustomize) scalar(node *yaml.Node) {
 	text := node.Value
 	switch node.ShortTag() {
 	case "!!float":
-		if _, err := scalar(node); err != nil { // JSON has no word for it
+		if _, err := yamlnode.Scalar(node); err != nil { // JSON has no word for it
 			k.found.add(node.Line, "%s", err)
 		}
 	case "!!timestamp":

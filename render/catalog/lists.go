@@ -5,6 +5,8 @@ import (
 	"path"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // names are those that a list may hold.
@@ -57,27 +59,27 @@ func (a *applications) lists(ctx context.Context, known names) (map[string][]str
 
 func parseList(root *yaml.Node, known names, found *findings) []string {
 	if root.Kind != yaml.MappingNode {
-		found.add(root.Line, "must be a mapping, not %s", describe(root))
+		found.add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
 		return nil
 	}
-	listed := member(root, "applications")
+	listed := yamlnode.Lookup(root, "applications")
 	switch {
 	case listed == nil:
 		found.add(root.Line, "applications is missing: expected a list of application names")
 		return nil
 	case listed.Kind != yaml.SequenceNode:
-		found.add(listed.Line, "applications must be a list, not %s", describe(listed))
+		found.add(listed.Line, "applications must be a list, not %s", yamlnode.Describe(listed))
 		return nil
 	}
 	lines := make(map[string]int, len(listed.Content))
 	list := make([]string, 0, len(listed.Content))
 	for i, element := range listed.Content {
-		name, ok := text(resolve(element))
+		name, ok := yamlnode.Text(yamlnode.Resolve(element))
 		shared, isKnown := known.known[name]
 		first, twice := lines[name]
 		switch {
 		case !ok:
-			found.add(element.Line, "applications[%d] must be a string, not %s", i, describe(resolve(element)))
+			found.add(element.Line, "applications[%d] must be a string, not %s", i, yamlnode.Describe(yamlnode.Resolve(element)))
 		case twice:
 			found.add(element.Line, "applications has %s twice, first in line %d", quote(name), first)
 		case known.complete && !isKnown:

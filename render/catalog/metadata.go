@@ -7,6 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
@@ -28,7 +30,7 @@ func (a *applications) metadata(found *findings) (Metadata, error) {
 		return Metadata{}, nil
 	}
 	metadata := parseMetadata(opened.root, found)
-	if !a.ledger.keep(opened.size.nodes*nodeBytes + opened.size.bytes) {
+	if !a.ledger.keep(opened.size.Nodes*nodeBytes + opened.size.Bytes) {
 		return Metadata{}, nil
 	}
 	return metadata, nil
@@ -37,11 +39,11 @@ func (a *applications) metadata(found *findings) (Metadata, error) {
 func parseMetadata(root *yaml.Node, found *findings) Metadata {
 	var metadata Metadata
 	if root.Kind != yaml.MappingNode {
-		found.add(root.Line, "must be a mapping, not %s", describe(root))
+		found.add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
 		return metadata
 	}
-	for _, member := range entries(root) {
-		switch member.name {
+	for _, member := range yamlnode.Entries(root) {
+		switch member.Name {
 		case "tier":
 			metadata.Tier = parseTier(member, found)
 		case "deprecated":
@@ -51,62 +53,62 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 		case "annotations":
 			metadata.Annotations = parseStrings(member, checkAnnotation, found)
 		default:
-			value, err := plain(member.value)
+			value, err := yamlnode.Plain(member.Value)
 			if err != nil {
-				found.add(member.line, "%s: %s", quote(member.name), err)
+				found.add(member.Line, "%s: %s", quote(member.Name), err)
 				continue
 			}
 			if metadata.Extra == nil {
 				metadata.Extra = map[string]any{}
 			}
-			metadata.Extra[member.name] = value
+			metadata.Extra[member.Name] = value
 		}
 	}
 	return metadata
 }
 
 // parseTier refuses a tier that no selection can name.
-func parseTier(member entry, found *findings) string {
+func parseTier(member yamlnode.Entry, found *findings) string {
 	tier := parseText(member, found)
 	if utf8.RuneCountInString(tier) > maxTier {
-		found.add(member.value.Line, "tier %s is longer than %d characters, which no tierRefs can name", quote(tier), maxTier)
+		found.add(member.Value.Line, "tier %s is longer than %d characters, which no tierRefs can name", quote(tier), maxTier)
 	}
 	return tier
 }
 
-func parseText(member entry, found *findings) string {
-	value, ok := text(member.value)
+func parseText(member yamlnode.Entry, found *findings) string {
+	value, ok := yamlnode.Text(member.Value)
 	if !ok {
-		found.add(member.value.Line, "%s must be a string, not %s", member.name, describe(member.value))
+		found.add(member.Value.Line, "%s must be a string, not %s", member.Name, yamlnode.Describe(member.Value))
 	}
 	return value
 }
 
-func parseDeprecated(member entry, found *findings) string {
-	if member.value.Kind == yaml.ScalarNode && member.value.ShortTag() == "!!bool" {
-		found.add(member.value.Line, "deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated")
+func parseDeprecated(member yamlnode.Entry, found *findings) string {
+	if member.Value.Kind == yaml.ScalarNode && member.Value.ShortTag() == "!!bool" {
+		found.add(member.Value.Line, "deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated")
 		return ""
 	}
 	return parseText(member, found)
 }
 
 // parseStrings reads a mapping of strings to strings; check returns what is wrong with a pair.
-func parseStrings(member entry, check func(key, value string) []string, found *findings) map[string]string {
-	if member.value.Kind != yaml.MappingNode {
-		found.add(member.value.Line, "%s must be a mapping, not %s", member.name, describe(member.value))
+func parseStrings(member yamlnode.Entry, check func(key, value string) []string, found *findings) map[string]string {
+	if member.Value.Kind != yaml.MappingNode {
+		found.add(member.Value.Line, "%s must be a mapping, not %s", member.Name, yamlnode.Describe(member.Value))
 		return nil
 	}
-	pairs := make(map[string]string, len(member.value.Content)/2)
-	for _, pair := range entries(member.value) {
-		value, ok := text(pair.value)
+	pairs := make(map[string]string, len(member.Value.Content)/2)
+	for _, pair := range yamlnode.Entries(member.Value) {
+		value, ok := yamlnode.Text(pair.Value)
 		if !ok {
-			found.add(pair.value.Line, "%s: the value of %s must be a string, not %s", member.name, quote(pair.name), describe(pair.value))
+			found.add(pair.Value.Line, "%s: the value of %s must be a string, not %s", member.Name, quote(pair.Name), yamlnode.Describe(pair.Value))
 			continue
 		}
-		for _, problem := range check(pair.name, value) {
-			found.add(pair.line, "%s: %s", member.name, problem)
+		for _, problem := range check(pair.Name, value) {
+			found.add(pair.Line, "%s: %s", member.Name, problem)
 		}
-		pairs[pair.name] = value
+		pairs[pair.Name] = value
 	}
 	return pairs
 }

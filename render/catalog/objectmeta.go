@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // checkObjectMeta checks the fields of an object's metadata but its name. What server-side apply
@@ -22,77 +23,73 @@ import (
 //	                                              collector deletes the object
 //	unknown ones, wrong types, null labels        refuses them; the last are dropped
 func checkObjectMeta(metadata *yaml.Node, found *findings) {
-	for _, field := range entries(metadata) {
+	for _, field := range yamlnode.Entries(metadata) {
 		checkMetaField(field, found)
 	}
 }
 
-func checkMetaField(field entry, found *findings) {
-	switch field.name {
+func checkMetaField(field yamlnode.Entry, found *findings) {
+	switch field.Name {
 	case "name": // checkName
 	case "generateName":
-		found.add(field.line, "metadata.generateName is not allowed: the name must be known")
+		found.add(field.Line, "metadata.generateName is not allowed: the name must be known")
 	case "resourceVersion":
-		found.add(field.line, "metadata.resourceVersion is not allowed: it is the API server's")
+		found.add(field.Line, "metadata.resourceVersion is not allowed: it is the API server's")
 	case "uid", "managedFields", "generation", "selfLink", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds":
-		if !isNull(field.value) { // controller-gen writes "creationTimestamp: null"
-			found.add(field.line, "metadata.%s is not allowed: it is the API server's", field.name)
+		if !yamlnode.IsNull(field.Value) { // controller-gen writes "creationTimestamp: null"
+			found.add(field.Line, "metadata.%s is not allowed: it is the API server's", field.Name)
 		}
 	case "ownerReferences":
-		if !isNull(field.value) {
-			found.add(field.line, "metadata.ownerReferences is not allowed: the object would go with owners that no catalog can know")
+		if !yamlnode.IsNull(field.Value) {
+			found.add(field.Line, "metadata.ownerReferences is not allowed: the object would go with owners that no catalog can know")
 		}
 	case "namespace":
 		checkNamespace(field, found)
 	case "finalizers":
-		checkFinalizers(field.value, found)
+		checkFinalizers(field.Value, found)
 	case "labels":
 		checkPairs(field, checkObjectLabel, found)
 	case "annotations":
 		checkPairs(field, checkObjectAnnotation, found)
 	default:
-		found.add(field.line, "metadata has the field %s, which Kubernetes does not know", quote(field.name))
+		found.add(field.Line, "metadata has the field %s, which Kubernetes does not know", quote(field.Name))
 	}
 }
 
-func checkNamespace(field entry, found *findings) {
-	if isNull(field.value) {
+func checkNamespace(field yamlnode.Entry, found *findings) {
+	if yamlnode.IsNull(field.Value) {
 		return
 	}
-	namespace, ok := text(field.value)
+	namespace, ok := yamlnode.Text(field.Value)
 	if !ok {
-		found.add(field.line, "metadata.namespace must be a string, not %s", describe(field.value))
+		found.add(field.Line, "metadata.namespace must be a string, not %s", yamlnode.Describe(field.Value))
 		return
 	}
 	if problems := validation.IsDNS1123Label(namespace); namespace != "" && len(problems) > 0 {
-		found.add(field.line, "metadata.namespace %s is not valid: %s", quote(namespace), problems[0])
+		found.add(field.Line, "metadata.namespace %s is not valid: %s", quote(namespace), problems[0])
 	}
 }
 
-func isNull(node *yaml.Node) bool {
-	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
-}
-
-func checkPairs(field entry, check func(key, value string) []string, found *findings) {
-	if isNull(field.value) {
+func checkPairs(field yamlnode.Entry, check func(key, value string) []string, found *findings) {
+	if yamlnode.IsNull(field.Value) {
 		return
 	}
-	field.name = "metadata." + field.name
+	field.Name = "metadata." + field.Name
 	parseStrings(field, check, found)
 }
 
 func checkFinalizers(value *yaml.Node, found *findings) {
-	if isNull(value) {
+	if yamlnode.IsNull(value) {
 		return
 	}
 	if value.Kind != yaml.SequenceNode {
-		found.add(value.Line, "metadata.finalizers must be a list, not %s", describe(value))
+		found.add(value.Line, "metadata.finalizers must be a list, not %s", yamlnode.Describe(value))
 		return
 	}
 	for i, element := range value.Content {
-		finalizer, ok := text(resolve(element))
+		finalizer, ok := yamlnode.Text(yamlnode.Resolve(element))
 		if !ok {
-			found.add(element.Line, "metadata.finalizers[%d] must be a string, not %s", i, describe(resolve(element)))
+			found.add(element.Line, "metadata.finalizers[%d] must be a string, not %s", i, yamlnode.Describe(yamlnode.Resolve(element)))
 			continue
 		}
 		for _, problem := range validation.IsQualifiedName(finalizer) {

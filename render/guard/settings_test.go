@@ -34,18 +34,19 @@ func TestWhatIsReplacedInALiveDefinition(t *testing.T) {
 		{"not what the cluster does not set", "  method: helm\n", "  defaultVersion: 1.2.3\n" + block + "    a: 1\n", "", nil},
 		{"values", block + "    a: {b: 1, c: 2}\n    d: [1]\n    \"e.f\": x\n    g: 1\n", block + "    a: {b: 2, c: 2}\n    d: [1, 2]\n    \"e.f\": y\n    h: 1\n",
 			`its default values differ in a.b, d, ["e.f"], g, h`, map[string]any{
-				"a": map[string]any{"b": 1}, "d": []any{1}, "e.f": "x", "g": 1,
+				"a": map[string]any{"b": int64(1)}, "d": []any{int64(1)}, "e.f": "x", "g": int64(1),
 			}},
 		{"values of the older field", "  defaultValues: {a: {b: 1}, c: 3}\n", block + "    a: {b: 2}\n    c: 3\n", "its default values differ in a.b",
-			map[string]any{"a": map[string]any{"b": 1}}},
+			map[string]any{"a": map[string]any{"b": int64(1)}}},
 		{"values that say the same", "  defaultValues: {a: 1}\n", block + "    # one\n    a: 1\n", "", nil},
+		{"aliases and merge keys that are written out", block + "    a: &a {b: 1}\n    c: *a\n    d: {<<: *a, e: 2}\n", block + "    a: {b: 1}\n    c: {b: 1}\n    d: {b: 1, e: 2}\n", "", nil},
 		{"a mapping that becomes a text", block + "    a: {b: 1}\n", block + "    a: x\n", "its default values differ in a",
-			map[string]any{"a": map[string]any{"b": 1}}},
+			map[string]any{"a": map[string]any{"b": int64(1)}}},
 		{"templates that are no YAML", block + "    {{ if x }}\n", block + "    a: 1\n", "its default values differ, where cannot be told", nil},
 		{"keys that YAML 1.1 has as booleans", block + "    y: 1\n    on: {n: 2026-01-02}\n", block + "    y: 2\n    on: {n: x}\n",
-			"its default values differ in on.n, y", map[string]any{"y": 1, "on": map[string]any{"n": "2026-01-02"}}},
+			"its default values differ in on.n, y", map[string]any{"y": int64(1), "on": map[string]any{"n": "2026-01-02"}}},
 		{"both", "  defaultVersion: v1\n" + block + "    a: 1\n", "  defaultVersion: v2\n" + block + "    a: 2\n",
-			"its defaultVersion v1 would become v2; its default values differ in a", map[string]any{"a": 1}},
+			"its defaultVersion v1 would become v2; its default values differ in a", map[string]any{"a": int64(1)}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := settings(t, test.next).Replaces(settings(t, test.live))

@@ -2,11 +2,12 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // field is a place in a document, which may have no value.
@@ -31,36 +32,10 @@ func (f field) get(keys ...string) field {
 }
 
 func (f field) member(key string) field {
-	if found, value := lookUp(f.node, key); found != nil {
-		return newField(f.join(key), found.Line, value)
+	if found, ok := yamlnode.Find(f.node, key); ok {
+		return newField(f.join(key), found.Line, found.Value)
 	}
 	return field{path: f.join(key), line: f.line}
-}
-
-// lookUp returns a key of a mapping as it is written, and its value. Merge keys come after what
-// is written, and of those the first wins. The document is bounded, and so is the recursion.
-func lookUp(mapping *yaml.Node, name string) (key, value *yaml.Node) {
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return nil, nil
-	}
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
-		switch {
-		case key.Value == "<<" && key.ShortTag() == "!!merge" && value.Kind == yaml.SequenceNode:
-			merged = append(merged, value.Content...)
-		case key.Value == "<<" && key.ShortTag() == "!!merge":
-			merged = append(merged, value)
-		case resolve(key).Kind == yaml.ScalarNode && resolve(key).Value == name:
-			return key, value
-		}
-	}
-	for _, one := range merged {
-		if key, value := lookUp(resolve(one), name); key != nil {
-			return key, value
-		}
-	}
-	return nil, nil
 }
 
 // entry is a member of a mapping with its key.
@@ -69,36 +44,14 @@ type entry struct {
 	field
 }
 
-// members returns those of a mapping whose keys are scalars, in the order of the document, then those
-// of merge keys. It takes one look at each key, however many a hostile document has.
+// members returns those of a mapping in the order of the document, then those of merge keys. It takes
+// one look at each key, however many a hostile document has.
 func (f field) members() []entry {
-	seen := map[string]bool{}
 	var all []entry
-	f.collect(f.node, seen, &all)
+	for _, found := range yamlnode.Entries(f.node) {
+		all = append(all, entry{found.Name, newField(f.join(found.Name), found.Line, found.Value)})
+	}
 	return all
-}
-
-func (f field) collect(mapping *yaml.Node, seen map[string]bool, all *[]entry) {
-	if mapping == nil || mapping.Kind != yaml.MappingNode {
-		return
-	}
-	var merged []*yaml.Node
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
-		name := resolve(key).Value
-		switch {
-		case key.Value == "<<" && key.ShortTag() == "!!merge" && value.Kind == yaml.SequenceNode:
-			merged = append(merged, value.Content...)
-		case key.Value == "<<" && key.ShortTag() == "!!merge":
-			merged = append(merged, value)
-		case resolve(key).Kind == yaml.ScalarNode && !seen[name]:
-			seen[name] = true
-			*all = append(*all, entry{name, newField(f.join(name), key.Line, value)})
-		}
-	}
-	for _, one := range merged {
-		f.collect(resolve(one), seen, all)
-	}
 }
 
 // at returns the field of a path such as spec.versions[0].version, or the nearest one above it that the
@@ -112,7 +65,7 @@ func (f field) at(path string) field {
 				return at
 			}
 			element := at.node.Content[i]
-			next = newField(path, element.Line, resolve(element))
+			next = newField(path, element.Line, yamlnode.Resolve(element))
 		}
 		if !next.isSet() {
 			return next
@@ -137,17 +90,15 @@ func (f field) items() []field {
 	}
 	all := make([]field, 0, len(f.node.Content))
 	for i, element := range f.node.Content {
-		all = append(all, newField(fmt.Sprintf("%s[%d]", f.path, i), element.Line, resolve(element)))
+		all = append(all, newField(fmt.Sprintf("%s[%d]", f.path, i), element.Line, yamlnode.Resolve(element)))
 	}
 	return all
 }
 
 // text returns the value of a string, empty for anything else.
 func (f field) text() string {
-	if f.node == nil || f.node.Kind != yaml.ScalarNode || f.node.ShortTag() != "!!str" {
-		return ""
-	}
-	return f.node.Value
+	value, _ := yamlnode.Text(f.node)
+	return value
 }
 
 // isBool reports whether the value is that boolean. An unset one is false to Kubernetes, but not
@@ -158,67 +109,8 @@ func (f field) isBool(want bool) bool {
 }
 
 func newField(path string, line int, value *yaml.Node) field {
-	if value.Kind == yaml.ScalarNode && value.ShortTag() == "!!null" {
+	if yamlnode.IsNull(value) {
 		value = nil
 	}
 	return field{path: path, line: line, node: value}
-}
-
-// resolve follows aliases.
-func resolve(node *yaml.Node) *yaml.Node {
-	for node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	return node
-}
-
-const (
-	// maxNodes bounds a document with its aliases expanded, and maxDepth its nesting. Package
-	// catalog refuses less than that; rules do not look at more.
-	maxNodes = 1 << 20
-	maxDepth = 100
-)
-
-// bounded reports whether a document may be walked with its aliases followed.
-func bounded(root *yaml.Node) bool {
-	b := bounds{sizes: map[*yaml.Node]size{}}
-	s := b.measure(root, nil)
-	return s.nodes <= maxNodes && s.depth <= maxDepth
-}
-
-// size of a node with its aliases expanded.
-type size struct{ nodes, depth int }
-
-// endless is the size of what refers to itself.
-var endless = size{nodes: maxNodes + 1, depth: maxDepth + 1}
-
-type bounds struct {
-	sizes map[*yaml.Node]size
-}
-
-// measure visits a node once: that of an anchor is remembered.
-func (b *bounds) measure(node *yaml.Node, above []*yaml.Node) size {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	if known, ok := b.sizes[node]; ok {
-		return known
-	}
-	if len(above) > maxDepth || node.Anchor != "" && slices.Contains(above, node) {
-		return endless
-	}
-	total := size{nodes: 1, depth: 1}
-	above = append(above, node)
-	for _, child := range node.Content {
-		s := b.measure(child, above)
-		total.nodes = min(total.nodes+s.nodes, endless.nodes)
-		total.depth = max(total.depth, s.depth+1)
-		if total.nodes > maxNodes || total.depth > maxDepth {
-			return endless
-		}
-	}
-	if node.Anchor != "" {
-		b.sizes[node] = total
-	}
-	return total
 }

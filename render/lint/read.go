@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Names of the Applications format, which package catalog describes.
@@ -126,30 +127,17 @@ func document(fsys fs.FS, name string) (data []byte, root field, exists bool, er
 	return data, newField("", node.Line, node), true, nil
 }
 
-// decode returns the first document that is not empty, nil if nobody may look at it. The parser
-// panics where it believes its own state impossible.
-func decode(data []byte) (root *yaml.Node) {
-	defer func() {
-		if recover() != nil {
-			root = nil
-		}
-	}()
+// decode returns the first document that is not empty, nil if it may not be looked at.
+func decode(data []byte) *yaml.Node {
 	if len(data) > maxFile {
 		return nil
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var document yaml.Node
-		if decoder.Decode(&document) != nil {
-			return nil
-		}
-		content := document.Content[0]
-		if content.Kind == yaml.ScalarNode && content.ShortTag() == "!!null" {
-			continue
-		}
-		if !bounded(content) {
-			return nil
-		}
-		return resolve(content)
+	root, err := yamlnode.First(data)
+	if err != nil || root == nil {
+		return nil
 	}
+	if _, bounded := yamlnode.Check(root, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
+		return nil
+	}
+	return yamlnode.Resolve(root)
 }

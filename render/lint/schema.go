@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Rules on what the API server refuses without any webhook. Flux dry-runs all objects before it applies
@@ -94,7 +95,7 @@ type schemaCheck struct {
 // value checks a value that is set. Documents are bounded, and so is the recursion.
 func (c schemaCheck) value(at field, known shape) {
 	if !known.fits(at) {
-		c.report(typeRule, at, "%s must be %s, not %s%s", shownPath(at), known.kind, kindOf(at), remedy(at, known))
+		c.report(typeRule, at, "%s must be %s, not %s%s", shownPath(at), known.kind, yamlnode.Describe(at.node), remedy(at, known))
 		return
 	}
 	switch at.node.Kind {

@@ -98,16 +98,6 @@ func (s shape) fits(at field) bool {
 	}
 }
 
-// kindOf describes a value that does not fit.
-func kindOf(at field) kind {
-	for _, one := range []kind{textKind, booleanKind, integerKind, listKind, mappingKind} {
-		if (shape{kind: one}).fits(at) {
-			return one
-		}
-	}
-	return "a value"
-}
-
 // platform is what is known of the definitions of an API group.
 type platform struct {
 	group, version string

@@ -3,12 +3,12 @@ package lint
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // valuesRules are those on what a definition carries in other formats: values and logo.
@@ -29,31 +29,13 @@ func block(root field) (at field, values *yaml.Node, err error) {
 	if at.text() == "" {
 		return at, nil, nil
 	}
-	values, err = parse(at.text())
+	values, err = yamlnode.First([]byte(at.text()))
 	return at, values, err
-}
-
-// parse turns the panics of the parser into errors: the input is untrusted.
-func parse(text string) (root *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("parser gave up: %v", r)
-		}
-	}()
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, err
-	}
-	if len(document.Content) == 0 {
-		return nil, nil
-	}
-	return resolve(document.Content[0]), nil
 }
 
 func valuesMapping(root field, report report) {
 	at, values, err := block(root)
-	null := values != nil && values.ShortTag() == "!!null"
-	if err == nil && values != nil && values.Kind != yaml.MappingNode && !null {
+	if err == nil && values != nil && values.Kind != yaml.MappingNode && !yamlnode.IsNull(values) {
 		report(at, "spec.defaultValuesBlock must be a mapping of values")
 	}
 	if at := root.get("spec", "defaultValues"); at.isSet() && at.node.Kind != yaml.MappingNode {

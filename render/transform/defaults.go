@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 const (
@@ -45,22 +47,22 @@ func openDefaults(doc *document) (*defaults, error) {
 	block, mapping := lookup(spec, blockField), lookup(spec, mappingField)
 	filled := mapping != nil && mapping.Kind == yaml.MappingNode && len(mapping.Content) > 0
 	switch {
-	case block != nil && filled && !isNull(block) && block.Value != "":
+	case block != nil && filled && !yamlnode.IsNull(block) && block.Value != "":
 		return nil, fmt.Errorf("the document has both spec.%s and spec.%s", blockField, mappingField)
 	case block != nil && !filled:
 		return openBlock(doc, spec, block)
 	case mapping != nil && mapping.Kind == yaml.MappingNode:
 		return &defaults{outer: doc, spec: spec, name: mappingField, inner: doc, mapping: mapping}, nil
-	case mapping != nil && !isNull(mapping):
-		return nil, fmt.Errorf("spec.%s is not a mapping, but %s", mappingField, describe(mapping))
+	case mapping != nil && !yamlnode.IsNull(mapping):
+		return nil, fmt.Errorf("spec.%s is not a mapping, but %s", mappingField, yamlnode.Describe(mapping))
 	}
 	return nil, nil
 }
 
 func openBlock(doc *document, spec, block *yaml.Node) (*defaults, error) {
-	content, ok := text(block)
-	if !ok && !isNull(block) {
-		return nil, errBlock{fmt.Errorf("it is not a string, but %s", describe(block))}
+	content, ok := yamlnode.Text(block)
+	if !ok && !yamlnode.IsNull(block) {
+		return nil, errBlock{fmt.Errorf("it is not a string, but %s", yamlnode.Describe(block))}
 	}
 	inner, err := parse([]byte(content))
 	if err != nil {
@@ -83,21 +85,12 @@ func createDefaults(group string, doc *document) (*defaults, error) {
 	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.content()}, nil
 }
 
-// own makes sure that changing the values changes no other place of the document.
-func (d *defaults) own() {
-	d.spec = d.outer.own(d.outer.content(), "spec")
-	if d.inner == d.outer {
-		d.mapping = d.outer.own(d.spec, d.name)
-	}
-}
-
 // merge merges values, unless that changes nothing.
 func (d *defaults) merge(values *yaml.Node, override bool) {
 	m := merger{doc: d.inner, override: override}
 	if !m.changes(d.mapping, values) {
 		return
 	}
-	d.own()
 	if d.inner == d.outer && !isBlock(d.mapping) {
 		under := newMapping()
 		under.Content = []*yaml.Node{newString(d.name), values}
@@ -136,9 +129,7 @@ func (d *defaults) close() error {
 	if whole && !contains(template.FindAll(d.inner.data, -1), template.FindAll(before, -1)) {
 		return ErrTemplates
 	}
-	d.own()
 	if i := index(d.spec, d.name); i >= 0 {
-		d.outer.own(d.spec, d.name)
 		d.outer.setBlock(d.spec, i, string(d.inner.data))
 	} else {
 		content := newString(string(d.inner.data))

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxDocument bounds a document in bytes, as the catalog does: what is larger does not fit into
@@ -37,47 +38,32 @@ type edit struct {
 	text       string
 }
 
-// parse reads the only document of data, whose content must be a mapping or nothing. It turns a
-// panic of the parser into an error.
-func parse(data []byte) (doc *document, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			doc, err = nil, fmt.Errorf("the parser gave up: %v", r)
-		}
-	}()
-	doc = &document{data: data}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for {
-		var next yaml.Node
-		if err := decoder.Decode(&next); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-		}
+// parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
+// or merge keys the nodes have these expanded, so that an edit changes no other place.
+func parse(data []byte) (*document, error) {
+	doc := &document{data: data, lines: lineOffsets(data)}
+	for next, err := range yamlnode.Documents(data) {
 		switch {
-		case isEmpty(next.Content[0]):
+		case err != nil:
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 		case doc.root != nil:
 			return nil, errors.New("it holds more than one document")
-		default:
-			doc.root = &next
 		}
+		doc.root = next
 	}
 	if doc.root == nil {
 		doc.root = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{newMapping()}}
 	}
 	if root := doc.content(); root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("it is not a mapping, but %s", describe(root))
+		return nil, fmt.Errorf("it is not a mapping, but %s", yamlnode.Describe(root))
 	}
-	if err := sound(doc.root); err != nil {
+	if err := yamlnode.Validate(doc.content()); err != nil {
 		return nil, err
 	}
-	doc.lines = lineOffsets(data)
+	if !yamlnode.IsExpanded(doc.root) {
+		doc.root, doc.whole = yamlnode.Expand(doc.root), true
+	}
 	return doc, nil
-}
-
-// isEmpty tells a document without content from a written null.
-func isEmpty(content *yaml.Node) bool {
-	return content.Kind == yaml.ScalarNode && content.ShortTag() == "!!null" && content.Value == ""
 }
 
 func lineOffsets(data []byte) []int {
@@ -117,9 +103,6 @@ func (d *document) giveUp() { d.dirty, d.whole = true, true }
 func (d *document) flush() error {
 	if !d.dirty {
 		return nil
-	}
-	if repairAliases(d.root) {
-		d.whole = true
 	}
 	if !d.whole {
 		if data, ok := d.spliced(); ok && d.adopt(data) == nil {
@@ -179,22 +162,9 @@ func encode(node *yaml.Node) (_ []byte, err error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(encodable(node)); err != nil {
+	if err := encoder.Encode(node); err != nil {
 		return nil, err
 	}
 	err = encoder.Close()
 	return out.Bytes(), err
-}
-
-// encodable copies a node. Without their tag, merge keys are written as << and not as !!merge <<.
-func encodable(node *yaml.Node) *yaml.Node {
-	copied := *node
-	if isMerge(node) {
-		copied.Tag = ""
-	}
-	copied.Content = make([]*yaml.Node, len(node.Content))
-	for i, child := range node.Content {
-		copied.Content[i] = encodable(child)
-	}
-	return &copied
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // key leads to a value: its name, and the mapping that it is in. Both are empty in a list.
@@ -30,47 +32,11 @@ func (s *search) values(node *yaml.Node, path string, at key) {
 
 func (s *search) mapping(mapping *yaml.Node, path string) {
 	done := s.split(mapping, path)
-	// Keys can be added on the way, by replacing an alias or what a merge key brings.
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		name, value := resolve(mapping.Content[i]).Value, mapping.Content[i+1]
-		if isMerge(mapping.Content[i]) || slices.Contains(done, name) {
-			continue
-		}
-		if scalar := resolve(value); value.Kind == yaml.AliasNode && scalar.Kind == yaml.ScalarNode {
-			s.elsewhere(scalar, path, key{mapping, name})
-			continue
-		}
-		s.values(value, child(path, name), key{mapping, name})
-	}
-	// With another tag, an image that a merge key brings is another one.
-	for _, name := range []string{"image", "repository"} {
-		merged := lookup(mapping, name)
-		if merged != nil && merged.Kind == yaml.ScalarNode && index(mapping, name) < 0 && !slices.Contains(done, name) {
-			s.elsewhere(merged, path, key{mapping, name})
+		if name := mapping.Content[i].Value; !slices.Contains(done, name) {
+			s.values(mapping.Content[i+1], child(path, name), key{mapping, name})
 		}
 	}
-}
-
-// elsewhere looks at a scalar that stands elsewhere, where its key may have said nothing.
-func (s *search) elsewhere(scalar *yaml.Node, path string, at key) {
-	if host, known := s.seen[scalar]; known {
-		s.report(host, child(path, at.name), at)
-		return
-	}
-	value, ok := text(scalar)
-	if !ok {
-		return
-	}
-	result, host := s.find(value, at.name)
-	if host.Host == "" {
-		return
-	}
-	if before := s.original(scalar); before != value {
-		_, original := s.find(before, at.name)
-		result, host.Reference = value, Reference{From: original.From, To: full(value), Unknown: original.Unknown}
-	}
-	s.set(at.mapping, at.name, result)
-	s.report(host, child(path, at.name), at)
 }
 
 // child returns the path of a key.
@@ -83,7 +49,7 @@ func child(path, name string) string {
 
 // scalar rewrites one value.
 func (s *search) scalar(node *yaml.Node, path string, at key) {
-	value, ok := text(node)
+	value, ok := yamlnode.Text(node)
 	if !ok {
 		return
 	}
@@ -92,10 +58,7 @@ func (s *search) scalar(node *yaml.Node, path string, at key) {
 		return
 	}
 	if result != value {
-		s.change(node, value, result)
-	}
-	if node.Anchor != "" {
-		s.seen[node] = host
+		s.doc.setString(node, result)
 	}
 	s.report(host, path, at)
 }
@@ -151,15 +114,15 @@ func isImageKey(name string) bool {
 // split rewrites a reference that is split into registry and repository (or image), and
 // returns the keys that it took care of.
 func (s *search) split(mapping *yaml.Node, path string) []string {
-	registry, ok := text(lookup(mapping, "registry"))
+	registry, ok := yamlnode.Text(lookup(mapping, "registry"))
 	if !ok || registry != "" && !namesRegistry(registry) {
 		return nil
 	}
 	name := "repository"
-	repository, ok := text(lookup(mapping, name))
+	repository, ok := yamlnode.Text(lookup(mapping, name))
 	if !ok {
 		name = "image"
-		if repository, ok = text(lookup(mapping, name)); !ok {
+		if repository, ok = yamlnode.Text(lookup(mapping, name)); !ok {
 			return nil
 		}
 	}
@@ -169,9 +132,8 @@ func (s *search) split(mapping *yaml.Node, path string) []string {
 		return nil
 	}
 	result, covered := s.rewriteImage(ref, combined)
-	from := joined(s.original(lookup(mapping, "registry")), s.original(lookup(mapping, name)))
 	s.report(Host{
-		Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(from), To: full(result)},
+		Host: ref.host, Kind: KindImage, Covered: covered, Reference: Reference{From: full(combined), To: full(result)},
 	}, child(path, name), key{mapping, name})
 	if result != combined {
 		host, rest, _ := strings.Cut(result, "/")
@@ -197,10 +159,9 @@ func namesRegistry(value string) bool {
 	return namesHost(host)
 }
 
-// set changes a string at a key for this mapping only.
+// set changes a string at a key.
 func (s *search) set(mapping *yaml.Node, name, value string) {
 	if current := lookup(mapping, name); current.Value != value {
-		before := s.original(current)
-		s.change(s.doc.own(mapping, name), before, value)
+		s.doc.setString(current, value)
 	}
 }

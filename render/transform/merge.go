@@ -28,9 +28,6 @@ func (m merger) merge(mapping, values *yaml.Node) {
 		case !m.changes(current, value):
 		case current.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode:
 			m.descend(mapping, key.Value, value)
-		case index(mapping, key.Value) < 0:
-			// A merge key brings it. What is written wins over that.
-			added = append(added, clone(key), clone(value))
 		default:
 			m.doc.setValue(mapping, index(mapping, key.Value), clone(value))
 		}
@@ -41,7 +38,7 @@ func (m merger) merge(mapping, values *yaml.Node) {
 // descend merges into the mapping at a key. Flow style and empty mappings cannot be spliced
 // into: they are merged aside and replaced.
 func (m merger) descend(mapping *yaml.Node, name string, values *yaml.Node) {
-	own := m.doc.own(mapping, name)
+	own := lookup(mapping, name)
 	if isBlock(own) {
 		m.merge(own, values)
 		return

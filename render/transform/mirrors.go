@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // mirrors replace the prefixes of addresses of charts, Git repositories and images, and
@@ -91,7 +93,7 @@ func (m mirrors) wants(Input) bool { return m.enabled }
 
 func (m mirrors) apply(_ Input, doc *document, out *Output) *Error {
 	const field = "spec.mirrors"
-	s := search{mirrors: m, doc: doc, out: out, seen: map[*yaml.Node]Host{}, before: map[*yaml.Node]string{}}
+	s := search{mirrors: m, doc: doc, out: out}
 	spec := lookup(doc.content(), "spec")
 	if versions := lookup(spec, "versions"); versions != nil && versions.Kind == yaml.SequenceNode {
 		for i, version := range versions.Content {
@@ -119,10 +121,6 @@ type search struct {
 	mirrors
 	doc *document
 	out *Output
-	// seen has the scalars that were looked at: aliases lead to one more than once.
-	seen map[*yaml.Node]Host
-	// before has what the scalars that were rewritten said.
-	before map[*yaml.Node]string
 }
 
 func (s *search) report(host Host, path string, at key) {
@@ -131,20 +129,6 @@ func (s *search) report(host Host, path string, at key) {
 		host.Reference = imageReference(at, host.Reference)
 	}
 	s.out.Hosts = append(s.out.Hosts, host)
-}
-
-// change rewrites a scalar and remembers what it said in the first place.
-func (s *search) change(node *yaml.Node, before, value string) {
-	s.before[node] = before
-	s.doc.setString(node, value)
-}
-
-// original returns what a scalar said in the first place.
-func (s *search) original(node *yaml.Node) string {
-	if before, changed := s.before[node]; changed {
-		return before
-	}
-	return node.Value
 }
 
 // source looks at where a version comes from.
@@ -156,15 +140,11 @@ func (s *search) source(source *yaml.Node, path string) {
 	}{{"helm", "url", KindChart, chartReference}, {"git", "remote", KindGit, gitReference}} {
 		from := lookup(source, at.method)
 		node := lookup(from, at.field)
-		value, ok := text(node)
+		value, ok := yamlnode.Text(node)
 		if !ok || value == "" {
 			continue
 		}
-		host, known := s.seen[node]
-		if !known {
-			host = s.location(node, value, at.kind)
-			s.seen[node] = host
-		}
+		host := s.location(node, value, at.kind)
 		host.Reference = at.complete(from, host.Reference)
 		s.report(host, path+"."+at.method+"."+at.field, key{})
 	}
@@ -182,7 +162,7 @@ func (s *search) location(node *yaml.Node, value string, kind Kind) Host {
 	}
 	host := s.address(address, value, kind)
 	if host.To != value {
-		s.change(node, value, host.To)
+		s.doc.setString(node, host.To)
 	}
 	return host
 }

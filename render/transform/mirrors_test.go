@@ -83,8 +83,8 @@ func TestMirrorsRewriteValues(t *testing.T) {
 		{"a URL of a template", "a: 'https://{{ .Cluster.Name }}/x'", "", ""},
 		{"a mirror's target", "image: r.internal/org/x:1", "", "r.internal+"},
 		{"a registry that is merged", "a: &a {registry: quay.io, tag: 1}\nb: {<<: *a, repository: org/x}",
-			"a: &a {registry: r.internal/quay, tag: 1}\nb: {<<: *a, repository: org/x}", "quay.io+ r.internal+"},
-		{"an alias under a telling key", "a: &a bitnami/redis\nimage: *a", "a: &a bitnami/redis\nimage: r.internal/bitnami/redis", "docker.io+"},
+			"a: {registry: r.internal/quay, tag: 1}\nb: {registry: r.internal, tag: 1, repository: org/x}", "quay.io+ quay.io+"},
+		{"an alias under a telling key", "a: &a bitnami/redis\nimage: *a", "a: bitnami/redis\nimage: r.internal/bitnami/redis", "docker.io+"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, form := range []string{"  defaultValuesBlock: |\n", "  defaultValues:\n"} {

@@ -75,7 +75,7 @@ func (o omitFields) apply(in Input, doc *document, out *Output) *Error {
 		if spec == nil || !has(spec, path) {
 			continue
 		}
-		doc.omit(doc.own(doc.content(), "spec"), path)
+		doc.omit(spec, path)
 		// Each on its own: two paths can meet in a mapping that becomes empty.
 		if err := doc.flush(); err != nil {
 			return failed("spec.omitFields", err)
@@ -101,7 +101,7 @@ func (d *document) omit(mapping *yaml.Node, path []string) {
 		d.remove(mapping, name)
 		return
 	}
-	d.omit(d.own(mapping, name), rest)
+	d.omit(lookup(mapping, name), rest)
 }
 
 // sole reports whether nothing is left of a mapping without the field that path leads to.
@@ -110,65 +110,17 @@ func sole(mapping *yaml.Node, path []string) bool {
 		if len(mapping.Content) != 2 || index(mapping, name) < 0 {
 			return false
 		}
-		mapping = resolve(mapping.Content[1])
+		mapping = mapping.Content[1]
 	}
 	return true
 }
 
-// remove removes a key of a mapping, whether it is written there or merged.
+// remove removes a key that is there.
 func (d *document) remove(mapping *yaml.Node, name string) {
-	if i := index(mapping, name); i >= 0 {
-		if len(mapping.Content) == 2 {
-			mapping.Content, mapping.Style = nil, yaml.FlowStyle
-			d.giveUp()
-			return
-		}
-		d.removeEntry(mapping, i)
+	if len(mapping.Content) == 2 {
+		mapping.Content, mapping.Style = nil, yaml.FlowStyle
+		d.giveUp()
+		return
 	}
-	if lookup(mapping, name) != nil {
-		d.unmerge(mapping)
-		d.remove(mapping, name)
-	}
-}
-
-// unmerge writes what merge keys bring into the mapping itself.
-func (d *document) unmerge(mapping *yaml.Node) {
-	d.giveUp()
-	flat := *mapping
-	flat.Content = nil
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if !isMerge(mapping.Content[i]) {
-			flat.Content = append(flat.Content, mapping.Content[i], mapping.Content[i+1])
-		}
-	}
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if isMerge(mapping.Content[i]) {
-			for _, name := range mergedNames(mapping.Content[i+1]) {
-				if index(&flat, name) < 0 {
-					flat.Content = append(flat.Content, newString(name), bare(lookup(mapping, name)))
-				}
-			}
-		}
-	}
-	mapping.Content = flat.Content
-}
-
-// mergedNames returns the keys that the value of a merge key brings.
-func mergedNames(value *yaml.Node) []string {
-	value = resolve(value)
-	var names []string
-	if value.Kind == yaml.SequenceNode {
-		for _, one := range value.Content {
-			names = append(names, mergedNames(one)...)
-		}
-		return names
-	}
-	for i := 0; value.Kind == yaml.MappingNode && i+1 < len(value.Content); i += 2 {
-		if isMerge(value.Content[i]) {
-			names = append(names, mergedNames(value.Content[i+1])...)
-		} else {
-			names = append(names, resolve(value.Content[i]).Value)
-		}
-	}
-	return names
+	d.removeEntry(mapping, index(mapping, name))
 }

@@ -28,7 +28,7 @@ func (p provenance) apply(in Input, doc *document, _ *Output) *Error {
 	wanted.Content = []*yaml.Node{newString("annotations"), digest}
 	m := merger{doc: doc, override: true}
 	if m.changes(metadata, wanted) {
-		m.merge(doc.own(doc.content(), "metadata"), wanted)
+		m.merge(metadata, wanted)
 	}
 	return failed(field, doc.flush())
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // Reference is what is fetched from a host. The fields of another kind are empty.
@@ -88,7 +90,7 @@ func tagAndDigest(mapping *yaml.Node) (suffix string) {
 // printed returns a scalar as a chart's template prints it: 1.10 without quotes is the number
 // 1.1. It is empty for null and for what is not a scalar.
 func printed(node *yaml.Node) string {
-	if node == nil || node.Kind != yaml.ScalarNode || isNull(node) {
+	if node == nil || node.Kind != yaml.ScalarNode || yamlnode.IsNull(node) {
 		return ""
 	}
 	if tag := node.ShortTag(); tag != "!!int" && tag != "!!float" {

@@ -168,27 +168,21 @@ func (d *document) removeLines(first, last, indent int) bool {
 // setValue replaces the value at a key.
 func (d *document) setValue(mapping *yaml.Node, i int, value *yaml.Node) {
 	start, indent, last, ok := d.entry(mapping, i)
-	key, old := *mapping.Content[i], mapping.Content[i+1]
-	if comment := old.LineComment; value.Kind == yaml.ScalarNode {
+	old := mapping.Content[i+1]
+	if comment := old.LineComment; value.Kind == yaml.ScalarNode || value.Style&yaml.FlowStyle != 0 {
 		value.LineComment = comment
 	} else if comment != "" {
-		key.LineComment = comment
+		mapping.Content[i].LineComment, value.LineComment = comment, ""
 	}
 	mapping.Content[i+1] = value
+	key := *mapping.Content[i]
 	key.HeadComment, key.FootComment = "", ""
 	lines, err := render(&key, value, indent)
-	if !ok || err != nil || hasAlias(value) {
+	if !ok || err != nil {
 		d.giveUp()
 		return
 	}
 	d.splice(start, d.lineEnd(last), lines)
-}
-
-// hasAlias reports whether a node cannot be encoded on its own.
-func hasAlias(node *yaml.Node) bool {
-	found := false
-	walk(node, func(n *yaml.Node) { found = found || n.Kind == yaml.AliasNode })
-	return found
 }
 
 // place is where a mapping goes on.

@@ -41,9 +41,9 @@ var rules = []struct{ name, config, spec, want string }{
 		"  defaultVersion: '2'\n  versions:\n  # new\n  - version: '2'\n  method: helm\n",
 	},
 	{
-		"versions: an anchor of a dropped version moves to where it is used", "versions: ['2', '3']\n" + none,
+		"versions: what other versions take from a dropped one stays", "versions: ['2', '3']\n" + none,
 		"  versions:\n  - version: '1'\n    template: &t {a: b}\n  - version: '2'\n    template: *t\n  - {version: '3', template: *t}\n",
-		"  versions:\n    - version: '2'\n      template: &t {a: b}\n    - {version: '3', template: *t}\n",
+		"  versions:\n    - version: '2'\n      template: {a: b}\n    - {version: '3', template: {a: b}}\n",
 	},
 	{
 		"versions: flow style is kept", "versions: ['2']\n" + none,
@@ -86,17 +86,17 @@ var rules = []struct{ name, config, spec, want string }{
 	{
 		"values: what another place refers to is copied", "values: [{names: [web], overrides: {b: {x: 2}}}]\n" + none,
 		"  defaultValuesBlock: |\n    # base\n    a: &a\n      x: 1\n    b: *a\n    c: *a\n",
-		"  defaultValuesBlock: |\n    # base\n    a: &a\n      x: 1\n    b:\n      x: 2\n    c: *a\n",
+		"  defaultValuesBlock: |\n    # base\n    a:\n      x: 1\n    b:\n      x: 2\n    c:\n      x: 1\n",
 	},
 	{
 		"values: changing an anchored mapping leaves its aliases", "values: [{names: [web], overrides: {a: {x: 2}}}]\n" + none,
 		"  defaultValuesBlock: |\n    a: &a\n      x: 1\n    b: *a\n    c: *a\n",
-		"  defaultValuesBlock: |\n    a: &a\n      x: 2\n    b: &a\n      x: 1\n    c: *a\n",
+		"  defaultValuesBlock: |\n    a:\n      x: 2\n    b:\n      x: 1\n    c:\n      x: 1\n",
 	},
 	{
 		"values: merge keys count as set and can be overridden", "values: [{names: [web], defaults: {b: {x: 9}}, overrides: {b: {z: 3}}}]\n" + none,
 		"  defaultValuesBlock: |\n    a: &a\n      x: 1\n      z: 2\n    b:\n      <<: *a\n",
-		"  defaultValuesBlock: |\n    a: &a\n      x: 1\n      z: 2\n    b:\n      <<: *a\n      z: 3\n",
+		"  defaultValuesBlock: |\n    a:\n      x: 1\n      z: 2\n    b:\n      x: 1\n      z: 3\n",
 	},
 	{
 		"values: a quoted block becomes a literal one", "values: [{names: [web], overrides: {a: 2}}]\n" + none,
@@ -120,7 +120,7 @@ var rules = []struct{ name, config, spec, want string }{
 	{
 		"values: a block that others refer to stays for them", "values: [{names: [web], overrides: {a: 1}}]\n" + none,
 		"  other: &x |\n    c: d\n  defaultValuesBlock: *x\n",
-		"  other: &x |\n    c: d\n  defaultValuesBlock: |\n    c: d\n    a: 1\n",
+		"  other: |\n    c: d\n  defaultValuesBlock: |\n    c: d\n    a: 1\n",
 	},
 	{
 		"values: defaultValues that are empty are filled", "values: [{names: [web], overrides: {a: {b: 1}}}]\n" + none,
@@ -146,7 +146,31 @@ var rules = []struct{ name, config, spec, want string }{
 	},
 	{
 		"omit: what a merge key brings goes as well", "omitFields: [a.b]\n",
-		"  x: &x {b: 1, c: 2}\n  a:\n    <<: *x\n", "  x: &x {b: 1, c: 2}\n  a:\n    c: 2\n",
+		"  x: &x {b: 1, c: 2}\n  a:\n    <<: *x\n", "  x: {b: 1, c: 2}\n  a:\n    c: 2\n",
+	},
+	{
+		"values: the comment behind brackets stays", "values: [{names: [web], overrides: {b: {q: 2}, c: {q: 2}}}]\n" + none,
+		"  defaultValuesBlock: |\n    b: {z: 0} # about b\n    c: {} # about c\n    d: 1\n",
+		"  defaultValuesBlock: |\n    b: {z: 0, q: 2} # about b\n    c: # about c\n      q: 2\n    d: 1\n",
+	},
+	{
+		"aliases: where nothing changes they stay", "values: [{names: [web], defaults: {b: {x: 2}}}]\nmirrors: [{from: quay.io, to: r.internal}]\n" + none,
+		"  other: &x {y: z}\n  another: {<<: *x}\n  defaultValuesBlock: |\n    a: &a\n        x: 1 # one\n    b: {<<: *a}\n", "",
+	},
+	{
+		"aliases: they stay in a block of which nothing changes", "omitFields: [z]\n",
+		"  z: 1\n  defaultValuesBlock: |\n    a: &a\n        x: 1 # one\n    b: {<<: *a}\n  method: helm\n",
+		"  defaultValuesBlock: |\n    a: &a\n        x: 1 # one\n    b: {<<: *a}\n  method: helm\n",
+	},
+	{
+		"aliases: a block that changes keeps its comments", "values: [{names: [web], overrides: {c: 1}}]\n" + none,
+		"  defaultValuesBlock: |\n    # of all\n    a: &a # shared\n      # about x\n      x: 1 # one\n    # {{ .X }}\n    b:\n      # first\n      <<: *a # merged\n      y: 2\n    # last\n",
+		"  defaultValuesBlock: |\n    # of all\n    a:\n      # about x\n      # shared\n      x: 1 # one\n    # {{ .X }}\n    b:\n      # first\n      # merged\n      x: 1\n      y: 2\n    # last\n\n    c: 1\n",
+	},
+	{
+		"aliases: the comment of a value stays with what replaces it", "values: [{names: [web], overrides: {a: {x: 1}, b: {q: 2}}}]\n" + none,
+		"  defaultValuesBlock: |\n    a: &a 0 # about a\n    b: {z: *a} # about b\n    c: *a\n",
+		"  defaultValuesBlock: |\n    a: # about a\n      x: 1\n    b: {z: 0, q: 2} # about b\n    c: 0\n",
 	},
 	{
 		"everything: line breaks of Windows stay", "values: [{names: [web], overrides: {a: {b: 1}}}]\nomitFields: [default]\n",
@@ -196,6 +220,13 @@ func TestApplyRefuses(t *testing.T) {
 		{"dropping every version", "versions: []\n", head + "  versions: [{version: '1'}]\n", "spec.versions"},
 		{"a version that is not there", "versions: ['2']\n", head + "  versions: [{version: '1'}]\n", "spec.versions"},
 		{"a block that explodes", values, head + bomb(), "spec.values[1]"},
+		{"a block that explodes by merges", values, head + strings.NewReplacer("[", "{<<: [", "]", "]}", "x, x", "{x: y}").Replace(bomb()), "spec.values[1]"},
+		{"an alias that refers to itself", values, head + "  defaultValuesBlock: |\n    b: &b [*b]\n", "spec.values[1]"},
+		{"a merge key that refers to itself", values, head + "  defaultValuesBlock: |\n    b: &b {<<: *b}\n", "spec.values[1]"},
+		{"a merge of a text", values, head + "  defaultValuesBlock: |\n    b: {<<: x}\n", "spec.values[1]"},
+		{"a block that is nested deeply", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", "spec.values[1]"},
+		{"a result that aliases make too large", values,
+			head + "  defaultValuesBlock: |\n    b: &b " + strings.Repeat("x", 1000) + "\n    c: [" + strings.Repeat("*b, ", 1040) + "]\n    d: [" + strings.Repeat("[[[[]]]], ", 5000) + "]\n", "spec.values[1]"},
 		{"a result that is too large", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("x", 1<<20-len(head)-32) + "\n", "spec.values[1]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

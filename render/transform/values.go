@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // values merges the selection's values into the default values of applications.
@@ -106,8 +108,8 @@ func object(raw []byte) (*yaml.Node, error) {
 
 // plain turns a JSON value into a node.
 func plain(value any, depth int) (*yaml.Node, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("is nested deeper than %d levels", maxDepth)
+	if depth > yamlnode.MaxDepth {
+		return nil, fmt.Errorf("is nested deeper than %d levels", yamlnode.MaxDepth)
 	}
 	switch typed := value.(type) {
 	case map[string]any:

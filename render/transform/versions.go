@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // versions drops the entries of spec.versions that do not stay, and with them a
@@ -28,21 +30,21 @@ func (versions) apply(in Input, doc *document, _ *Output) *Error {
 			return &Error{Field: field, Err: fmt.Errorf("there is no version %.80q that could stay", version)}
 		}
 	}
-	spec := doc.own(doc.content(), "spec")
+	spec := lookup(doc.content(), "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return &Error{Field: field, Err: errors.New("the document has no spec")}
 	}
-	list := doc.own(spec, "versions")
+	list := lookup(spec, "versions")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		return &Error{Field: field, Err: errors.New("the document has no list spec.versions")}
 	}
 	for i := len(list.Content) - 1; i >= 0; i-- {
-		version, _ := text(lookup(list.Content[i], "version"))
+		version, _ := yamlnode.Text(lookup(list.Content[i], "version"))
 		if !stays[version] {
 			doc.removeItem(list, i)
 		}
 	}
-	if version, ok := text(lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
+	if version, ok := yamlnode.Text(lookup(spec, "defaultVersion")); ok && !stays[version] && had[version] {
 		doc.remove(spec, "defaultVersion")
 	}
 	return failed(field, doc.flush())

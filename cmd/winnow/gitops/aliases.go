@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxNodes bounds a document of which the aliases are expanded, which kustomize does.
@@ -16,23 +18,20 @@ func checkAliases(content []byte) error {
 	if !bytes.ContainsRune(content, '&') || !bytes.ContainsRune(content, '*') {
 		return nil
 	}
-	documents := yaml.NewDecoder(bytes.NewReader(content))
-	for {
-		var node yaml.Node
-		if documents.Decode(&node) != nil {
+	for document, err := range yamlnode.Documents(content) {
+		if err != nil {
 			return nil
 		}
-		if n := expanded(&node, map[*yaml.Node]int{}); n > maxNodes {
+		if n := expanded(document, map[*yaml.Node]int{}); n > maxNodes {
 			return fmt.Errorf("%w: its aliases make a document of more than %d nodes", errTooLarge, maxNodes)
 		}
 	}
+	return nil
 }
 
 // expanded counts the nodes, those of aliases each time.
 func expanded(node *yaml.Node, known map[*yaml.Node]int) int {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
+	node = yamlnode.Resolve(node)
 	if n, found := known[node]; found {
 		return n
 	}

@@ -1,10 +1,7 @@
 package gitops
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/konfig"
 	kustypes "sigs.k8s.io/kustomize/api/types"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // use is what kustomize does with what an entry of a kustomization file names.
@@ -116,20 +115,15 @@ func isRemote(value string) bool {
 // fetches returns an address that the configuration of a transformer or a generator loads a file from,
 // empty for none.
 func fetches(content []byte) (string, error) {
-	documents := yaml.NewDecoder(bytes.NewReader(content))
-	for {
-		var node yaml.Node
-		err := documents.Decode(&node)
-		if errors.Is(err, io.EOF) {
-			return "", nil
-		}
+	for document, err := range yamlnode.Documents(content) {
 		if err != nil {
 			return "", fmt.Errorf("reading the configuration: %w", err)
 		}
-		if found := fetched(&node); found != "" {
+		if found := fetched(document); found != "" {
 			return found, nil
 		}
 	}
+	return "", nil
 }
 
 func fetched(node *yaml.Node) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // lines finds the lines of fields in a document.
@@ -18,11 +20,11 @@ type lines struct {
 
 // newLines knows no lines of a document that this parser cannot read.
 func newLines(document []byte, before int) lines {
-	var root yaml.Node
-	if err := yaml.Unmarshal(document, &root); err != nil || len(root.Content) == 0 {
+	root, err := yamlnode.First(document)
+	if err != nil {
 		return lines{before: before}
 	}
-	return lines{root: root.Content[0], before: before}
+	return lines{root: root, before: before}
 }
 
 // item returns the lines of an item of a list.
@@ -57,7 +59,7 @@ func (l lines) of(field string) int {
 // child, of a mapping that of its key; nil where the path leads nowhere. Keys may have dots: the
 // longest one that fits is meant.
 func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line int) {
-	node = target(node)
+	node = yamlnode.Resolve(node)
 	switch node.Kind {
 	case yaml.MappingNode:
 		longest := -1
@@ -75,14 +77,6 @@ func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line 
 		}
 	}
 	return child, rest, line
-}
-
-// target is what an alias stands for.
-func target(node *yaml.Node) *yaml.Node {
-	if node.Kind == yaml.AliasNode {
-		return node.Alias
-	}
-	return node
 }
 
 // cutKey returns what follows a key at the beginning of a path, where it stands as .key or [key].

@@ -1,0 +1,78 @@
+package yamlnode
+
+import (
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Resolve returns what an alias refers to, and any other node as it is.
+func Resolve(node *yaml.Node) *yaml.Node {
+	for node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	return node
+}
+
+// IsMerge reports whether a key as written is the merge key, which a quoted "<<" is not.
+func IsMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.ShortTag() == "!!merge"
+}
+
+// IsNull reports whether a node is null, written or left out.
+func IsNull(node *yaml.Node) bool {
+	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
+}
+
+// KeyName returns a key as JSON has it; not ok for what cannot be one.
+func KeyName(key *yaml.Node) (name string, ok bool) {
+	key = Resolve(key)
+	if key.Kind != yaml.ScalarNode {
+		return "", false
+	}
+	switch key.ShortTag() {
+	case "!!str", "!!merge", "!!timestamp":
+		return key.Value, true
+	case "!!int", "!!float", "!!bool":
+		value, err := Scalar(key)
+		return fmt.Sprint(value), err == nil
+	default:
+		return "", false
+	}
+}
+
+// Text returns a string scalar; not ok for any other node, and for nil.
+func Text(node *yaml.Node) (value string, ok bool) {
+	if node == nil || node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" {
+		return "", false
+	}
+	return node.Value, true
+}
+
+// Describe names the type of a node for a message.
+func Describe(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch node.ShortTag() {
+	case "!!str":
+		return "a string"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "a boolean"
+	case "!!null":
+		return "null"
+	case "!!timestamp":
+		return "a timestamp"
+	default:
+		return "a value with the tag " + quote(node.ShortTag())
+	}
+}
+
+func quote(text string) string { return excerpt.Quoted(text) }
