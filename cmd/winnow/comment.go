@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -109,13 +110,13 @@ func shortest(parts []part, r rank, room int) func(part) string {
 func leftOut(left map[rank]int) string {
 	var missing []string
 	if n := left[rankFold]; n > 0 {
-		missing = append(missing, count(n, "fold")+" with details")
+		missing = append(missing, plaintext.Count(n, "fold")+" with details")
 	}
 	if n := left[rankList]; n > 0 {
-		missing = append(missing, count(n, "list")+" of applications")
+		missing = append(missing, plaintext.Count(n, "list")+" of applications")
 	}
 	if n := left[rankDecision] + left[rankSummary]; n > 0 {
-		missing = append(missing, count(n, "summary part"))
+		missing = append(missing, plaintext.Count(n, "summary part"))
 	}
 	switch text := strings.Join(missing, ", "); {
 	case text == "":
@@ -129,7 +130,7 @@ func leftOut(left map[rank]int) string {
 
 // code makes a code span of a text, in which nothing is markup, a mention or a link.
 func code(text string) string {
-	text = brief(text, maxCode)
+	text = plaintext.Brief(text, maxCode)
 	if text == "" {
 		return "` `"
 	}
@@ -148,7 +149,7 @@ func fence(language, text string) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "%s%s\n", quotes, language)
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(&w, printable(line))
+		fmt.Fprintln(&w, plaintext.Printable(line))
 	}
 	fmt.Fprintln(&w, quotes)
 	return w.String()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -76,7 +77,7 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	}
 	kinds := slices.Sorted(maps.Keys(result.Unchecked))
 	if result.Checked == 0 && len(kinds) > 0 {
-		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plain(strings.Join(kinds, ", ")))
+		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plaintext.Line(strings.Join(kinds, ", ")))
 	}
 	for _, kind := range kinds {
 		warnUnchecked(stderr, kind, result.Unchecked[kind])
@@ -88,8 +89,8 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 }
 
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
-	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plain(kind),
-		plain(excerpt.Names(names, maxNames)))
+	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
+		plaintext.Line(excerpt.Names(names, maxNames)))
 }
 
 // findingsError is printed with a finding a line.
@@ -107,7 +108,7 @@ func (e findingsError) Error() string {
 func (e findingsError) Errors() []error {
 	errs := make([]error, len(e))
 	for i, finding := range e {
-		errs[i] = errors.New(plain(finding.String()))
+		errs[i] = errors.New(plaintext.Line(finding.String()))
 	}
 	return errs
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -163,7 +164,7 @@ func (c *gitComparison) compare(ctx context.Context, report *diff.Report) error 
 	}
 	findMoves(c.placements)
 	if same > 0 {
-		report.Notes = append(report.Notes, count(same, "CatalogSelection")+" with the same spec and sources in both commits")
+		report.Notes = append(report.Notes, plaintext.Count(same, "CatalogSelection")+" with the same spec and sources in both commits")
 	}
 	return nil
 }

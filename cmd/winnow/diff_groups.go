@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -42,7 +43,7 @@ func (s statement) print() string {
 	case len(s.names) <= maxInline:
 		return strings.Join(s.names, ", ") + ": " + s.text
 	}
-	return fmt.Sprintf("%s %s: %s", count(len(s.names), "application"), s.text, strings.Join(s.names, ", "))
+	return fmt.Sprintf("%s %s: %s", plaintext.Count(len(s.names), "application"), s.text, strings.Join(s.names, ", "))
 }
 
 // markdown says it for a comment, with the first names.
@@ -105,5 +106,5 @@ func title(group []diff.Application) string {
 	if len(group) <= maxInline {
 		return strings.Join(namesOf(group), ", ")
 	}
-	return count(len(group), "application")
+	return plaintext.Count(len(group), "application")
 }

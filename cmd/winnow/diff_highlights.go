@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -95,4 +96,4 @@ func stepsOf(kind string) func(diff.Application) []string {
 }
 
 // shortCode bounds what one of many names takes of a comment.
-func shortCode(text string) string { return code(brief(text, maxName)) }
+func shortCode(text string) string { return code(plaintext.Brief(text, maxName)) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -42,17 +43,17 @@ func (w selectionText) settings(all []diff.Settings, keep string) {
 	}
 	fmt.Fprintln(w, "\nreplaced in live definitions:")
 	for _, s := range all {
-		fmt.Fprintln(w, wrap(settingsLine(s), "  "))
+		fmt.Fprintln(w, plaintext.Wrap(settingsLine(s), "  "))
 	}
 	if keep != "" {
 		fmt.Fprintln(w, keepHeadline)
 	}
 	for line := range strings.Lines(keep) {
-		fmt.Fprintln(w, "  "+printable(line))
+		fmt.Fprintln(w, "  "+plaintext.Printable(line))
 	}
 	for _, s := range all {
 		if advice := settingsAdvice(s); advice != "" {
-			fmt.Fprintln(w, wrap(advice, ""))
+			fmt.Fprintln(w, plaintext.Wrap(advice, ""))
 		}
 	}
 }

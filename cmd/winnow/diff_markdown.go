@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -131,9 +132,9 @@ func foldMarkdown(group []diff.Application) string {
 	var w strings.Builder
 	a := withoutLive(group[0])
 	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n",
-		html.EscapeString(brief(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), maxCode)))
+		html.EscapeString(plaintext.Brief(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), maxCode)))
 	if len(group) > maxInline {
-		fmt.Fprintf(&w, "%s\n", fence("", wrap(strings.Join(namesOf(group), ", "), "")))
+		fmt.Fprintf(&w, "%s\n", fence("", plaintext.Wrap(strings.Join(namesOf(group), ", "), "")))
 	}
 	for _, line := range inPlace(a) {
 		fmt.Fprintf(&w, "- %s\n", code(line))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -38,9 +39,9 @@ func (w selectionText) transient(t *diff.Transient) {
 	}
 	fmt.Fprintf(w, "\n%s\n", transientHeadline)
 	for _, loss := range lossesOf(t) {
-		fmt.Fprintln(w, wrap(loss.print(), "  "))
+		fmt.Fprintln(w, plaintext.Wrap(loss.print(), "  "))
 	}
-	fmt.Fprintln(w, wrap(transientAdvice(t.Advice), ""))
+	fmt.Fprintln(w, plaintext.Wrap(transientAdvice(t.Advice), ""))
 }
 
 func transientMarkdown(w *strings.Builder, t *diff.Transient) {

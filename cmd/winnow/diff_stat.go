@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -59,7 +60,7 @@ func statOf(a diff.Application) string {
 	}
 	fields := len(a.Fields) + a.FieldsOmitted - logos
 	say(logos > 0, "logo")
-	say(fields > 0, "%s", count(fields, "field"))
+	say(fields > 0, "%s", plaintext.Count(fields, "field"))
 	say(a.Deprecated != "", "deprecated")
 	say(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
 	if len(parts) == 0 {
@@ -90,7 +91,7 @@ func versionStat(a diff.Application) []string {
 		parts = append(parts, "versions "+strings.Join(signs, " "))
 	}
 	if elsewhere > 0 {
-		parts = append(parts, count(elsewhere, "version")+" from another source")
+		parts = append(parts, plaintext.Count(elsewhere, "version")+" from another source")
 	}
 	return parts
 }
@@ -109,13 +110,13 @@ func listOf(applications []diff.Application, text func(diff.Application) string)
 	for _, group := range alike(inOrder(applications), func(a diff.Application) string { return sign(a.Change) + " " + text(a) }) {
 		a := group[0]
 		if len(group) == 1 {
-			fmt.Fprintln(&lines, brief(sign(a.Change)+" "+a.Name+": "+text(a), maxCode))
+			fmt.Fprintln(&lines, plaintext.Brief(sign(a.Change)+" "+a.Name+": "+text(a), maxCode))
 			continue
 		}
-		fmt.Fprintf(&lines, "%s %d %s:\n%s\n", sign(a.Change), len(group), text(a), wrap(strings.Join(namesOf(group), " "), "  "))
+		fmt.Fprintf(&lines, "%s %d %s:\n%s\n", sign(a.Change), len(group), text(a), plaintext.Wrap(strings.Join(namesOf(group), " "), "  "))
 	}
 	return fmt.Sprintf("<details>\n<summary>All %s in short</summary>\n\n%s\n</details>\n",
-		count(len(applications), "application"), fence("", lines.String()))
+		plaintext.Count(len(applications), "application"), fence("", lines.String()))
 }
 
 // mostSerious is one thing that happens to an application.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -30,13 +30,13 @@ func (v *diffView) text(w io.Writer, stat bool) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, wrap("unknown: "+sentence, ""))
+		fmt.Fprintln(w, plaintext.Wrap("unknown: "+sentence, ""))
 	}
 	for i, note := range v.Notes {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, wrap("note: "+note, ""))
+		fmt.Fprintln(w, plaintext.Wrap("note: "+note, ""))
 	}
 }
 
@@ -48,7 +48,7 @@ type selectionText struct {
 }
 
 func (w selectionText) print(s *diff.Selection) {
-	fmt.Fprintln(w, wrap(nameOf(s)+": "+headline(s), ""))
+	fmt.Fprintln(w, plaintext.Wrap(nameOf(s)+": "+headline(s), ""))
 	for _, side := range []struct {
 		label string
 		state *diff.State
@@ -63,25 +63,25 @@ func (w selectionText) print(s *diff.Selection) {
 	w.loosened(s.Loosened)
 	w.transient(s.Transient)
 	w.held(s.Held)
-	for i, move := range moves(s, plain) {
+	for i, move := range moves(s, plaintext.Line) {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, wrap(move, ""))
+		fmt.Fprintln(w, plaintext.Wrap(move, ""))
 	}
 	w.applications(s)
 	if offline(s) {
-		fmt.Fprintf(w, "\n%s\n", wrap(offlineNote, ""))
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(offlineNote, ""))
 	}
 	w.settings(s.Replaced, s.Keep)
 	if len(s.Bypassed) > 0 {
-		fmt.Fprintf(w, "\n%s\n", wrap("bypassed in the cluster: "+strings.Join(s.Bypassed, ", "), ""))
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap("bypassed in the cluster: "+strings.Join(s.Bypassed, ", "), ""))
 	}
 }
 
 func (w selectionText) list(label string, sentences []string) {
 	for _, sentence := range sentences {
-		fmt.Fprintln(w, wrap(label+sentence, "  "))
+		fmt.Fprintln(w, plaintext.Wrap(label+sentence, "  "))
 	}
 }
 
@@ -101,7 +101,7 @@ func (w selectionText) loosened(all []diff.Loosened) {
 		if i == 0 {
 			fmt.Fprintf(w, "\n%s\n", loosenedHeadline)
 		}
-		fmt.Fprintln(w, wrap(loosenedLine(l), "  "))
+		fmt.Fprintln(w, plaintext.Wrap(loosenedLine(l), "  "))
 	}
 }
 
@@ -111,10 +111,10 @@ func (w selectionText) held(h *diff.Held) {
 	}
 	fmt.Fprintf(w, "\n%s\n", reasonsHeadline)
 	for _, reason := range reasonsOf(h) {
-		fmt.Fprintln(w, wrap(reason.print(), "  "))
+		fmt.Fprintln(w, plaintext.Wrap(reason.print(), "  "))
 	}
 	for _, entry := range h.BaseApprovals {
-		fmt.Fprintln(w, wrap(baseApproval(plain(entry)), ""))
+		fmt.Fprintln(w, plaintext.Wrap(baseApproval(plaintext.Line(entry)), ""))
 	}
 }
 
@@ -139,15 +139,15 @@ func (w selectionText) applications(s *diff.Selection) {
 			if i == 0 {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintln(w, wrap(sign(a.Change)+" "+plain(a.Name)+": "+statOf(a), ""))
+			fmt.Fprintln(w, plaintext.Wrap(sign(a.Change)+" "+plaintext.Line(a.Name)+": "+statOf(a), ""))
 		}
 		return
 	}
 	for _, group := range applicationsAlike(s.Applications) {
 		a := group[0]
-		fmt.Fprintln(w, "\n"+wrap(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), ""))
+		fmt.Fprintln(w, "\n"+plaintext.Wrap(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), ""))
 		if len(group) > maxInline {
-			fmt.Fprintln(w, wrap(strings.Join(namesOf(group), ", "), "    "))
+			fmt.Fprintln(w, plaintext.Wrap(strings.Join(namesOf(group), ", "), "    "))
 		}
 		fmt.Fprint(w, bodyText(a))
 	}
@@ -158,23 +158,23 @@ func bodyText(a diff.Application) string {
 	var text strings.Builder
 	w := selectionText{Writer: &text}
 	for _, line := range inPlace(a) {
-		fmt.Fprintln(w, wrap(line, "    "))
+		fmt.Fprintln(w, plaintext.Wrap(line, "    "))
 	}
 	for _, version := range versionsOfWhole(a, len(a.Versions)) {
-		fmt.Fprintln(w, wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
+		fmt.Fprintln(w, plaintext.Wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
 		w.fields(version.Fields, version.FieldsOmitted, "        ")
 	}
 	if f := a.DefaultNamespace; f != nil {
-		fmt.Fprintln(w, wrap("DEFAULT NAMESPACE "+fromTo(*f), "    "))
+		fmt.Fprintln(w, plaintext.Wrap("DEFAULT NAMESPACE "+fromTo(*f), "    "))
 	}
 	w.fields(a.Fields, a.FieldsOmitted, "    ")
 	for _, fact := range facts(a) {
-		fmt.Fprintln(w, wrap(fact, "    "))
+		fmt.Fprintln(w, plaintext.Wrap(fact, "    "))
 	}
 	if a.Values != nil {
 		fmt.Fprintf(w, "    %s\n", valuesLine(a.Values))
 		for line := range strings.Lines(a.Values.Diff) {
-			fmt.Fprintln(w, strings.TrimRight("      "+printable(line), " "))
+			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
 		}
 	}
 	return text.String()
@@ -182,7 +182,7 @@ func bodyText(a diff.Application) string {
 
 func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {
 	for _, f := range fields {
-		fmt.Fprintln(w, wrap(fieldLine(f), indent))
+		fmt.Fprintln(w, plaintext.Wrap(fieldLine(f), indent))
 	}
 	if omitted > 0 {
 		fmt.Fprintf(w, "%sand %d more fields\n", indent, omitted)
@@ -197,15 +197,4 @@ func inOrder(applications []diff.Application) []diff.Application {
 		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
 	})
 	return sorted
-}
-
-// printable keeps a line of a text from moving the cursor of a terminal, and its indentation.
-func printable(line string) string {
-	line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, line)
 }

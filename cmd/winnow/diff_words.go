@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -27,7 +28,7 @@ func nameOf(s *diff.Selection) string {
 	} else if s.File != "" {
 		name += " (" + s.File + ")"
 	}
-	return plain(name)
+	return plaintext.Line(name)
 }
 
 // headline says how much changes.
@@ -53,9 +54,9 @@ func headline(s *diff.Selection) string {
 		parts = append(parts, "nothing changes")
 	}
 	if s.Everything {
-		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), count(s.To.Available, "application"))
+		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))
 	}
-	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, count(s.To.Available, "application"))
+	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, plaintext.Count(s.To.Available, "application"))
 }
 
 // fate says what Flux does with the definitions that are removed.
@@ -111,7 +112,7 @@ func counts(all []counted, thing string) []string {
 		switch {
 		case one.n == 0:
 		case len(parts) == 0:
-			parts = append(parts, count(one.n, thing)+" "+one.word)
+			parts = append(parts, plaintext.Count(one.n, thing)+" "+one.word)
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.word))
 		}
@@ -229,9 +230,9 @@ func facts(a diff.Application) []string {
 }
 
 func valuesLine(v *diff.Values) string {
-	line := fmt.Sprintf("%s: %s added, %d removed", v.Field, count(v.Added, "line"), v.Removed)
+	line := fmt.Sprintf("%s: %s added, %d removed", v.Field, plaintext.Count(v.Added, "line"), v.Removed)
 	if v.Omitted > 0 {
-		line += fmt.Sprintf("; %s of the diff left out", count(v.Omitted, "line"))
+		line += fmt.Sprintf("; %s of the diff left out", plaintext.Count(v.Omitted, "line"))
 	}
 	return line
 }

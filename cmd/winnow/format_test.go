@@ -30,32 +30,3 @@ func TestGridKeepsTextOfACatalogInItsCell(t *testing.T) {
 		t.Errorf("markdown:\n%swant\n%s", markdown.String(), want)
 	}
 }
-
-func TestWrap(t *testing.T) {
-	long := strings.Repeat("x", 90)
-	tests := []struct{ name, text, want string }{
-		{name: "nothing", text: "", want: "  "},
-		{name: "a line", text: "a\tb\nc", want: "  a b c"},
-		{name: "a word that is too long has a line of its own", text: "a " + long + " b", want: "  a\n  " + long + "\n  b"},
-		{
-			name: "80 characters fit, 81 do not",
-			text: strings.Repeat("y", 76) + " z " + strings.Repeat("y", 77) + " z",
-			want: "  " + strings.Repeat("y", 76) + " z\n  " + strings.Repeat("y", 77) + "\n  z",
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := wrap(test.text, "  "); got != test.want {
-				t.Errorf("wrap() = %q\nwant %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestBrief(t *testing.T) {
-	for text, want := range map[string]string{"": "", "1234567": "1234567", "üüüüüüüü": "üüüü...", "a\nb": "a b"} {
-		if got := brief(text, 7); got != want {
-			t.Errorf("brief(%q) = %q, want %q", text, got, want)
-		}
-	}
-}

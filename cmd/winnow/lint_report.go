@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -46,12 +47,12 @@ func (r *lintReport) add(result lint.Result, locate func(string) string) {
 // unreadable adds a catalog that could not be read, or no catalog where none could be.
 func (r *lintReport) unreadable(where string, err error) {
 	r.Errors++
-	r.Findings = append(r.Findings, lint.Finding{Rule: unreadableRule, Severity: lint.Error, Path: where, Message: plain(err.Error())})
+	r.Findings = append(r.Findings, lint.Finding{Rule: unreadableRule, Severity: lint.Error, Path: where, Message: plaintext.Line(err.Error())})
 }
 
 func (r *lintReport) summary() string {
-	text := fmt.Sprintf("%s, %s in %s", count(r.Errors, "error"), count(r.Warnings, "warning"),
-		count(r.Applications, "application"))
+	text := fmt.Sprintf("%s, %s in %s", plaintext.Count(r.Errors, "error"), plaintext.Count(r.Warnings, "warning"),
+		plaintext.Count(r.Applications, "application"))
 	if r.Ignored > 0 {
 		text += fmt.Sprintf(", %d ignored", r.Ignored)
 	}
@@ -122,11 +123,11 @@ func (r *lintReport) write(w io.Writer, format string) error {
 // search in it.
 func (r *lintReport) table(w io.Writer) {
 	for _, f := range r.shown(false) {
-		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plain(place(f.Finding)), f.Severity, f.Rule), " ")
+		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(place(f.Finding)), f.Severity, f.Rule), " ")
 		if r.wrapped {
-			fmt.Fprintf(w, "%s\n%s\n", head, wrap(f.text(), "  "))
+			fmt.Fprintf(w, "%s\n%s\n", head, plaintext.Wrap(f.text(), "  "))
 		} else {
-			fmt.Fprintf(w, "%s  %s\n", head, plain(f.text()))
+			fmt.Fprintf(w, "%s  %s\n", head, plaintext.Line(f.text()))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -81,5 +82,5 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 }
 
 func tellPulled(notes io.Writer, files *tree.Tree) {
-	fmt.Fprintf(notes, "pulled %s, %s\n", count(files.Len(), "file"), size(files.Size()))
+	fmt.Fprintf(notes, "pulled %s, %s\n", plaintext.Count(files.Len(), "file"), size(files.Size()))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	ociregistry "oras.land/oras-go/v2/registry"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -163,6 +164,6 @@ func reportLint(dir string, result lint.Result, out streams) error {
 }
 
 func tellPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
-	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", count(result.Applications, "application"),
-		count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
+	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", plaintext.Count(result.Applications, "application"),
+		plaintext.Count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
 }
