@@ -88,9 +88,12 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	return nil
 }
 
+// maxUnchecked bounds the names of objects in a warning.
+const maxUnchecked = 20
+
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
 	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
-		plaintext.Line(excerpt.Names(names, maxNames)))
+		plaintext.Line(excerpt.Names(names, maxUnchecked)))
 }
 
 // findingsError is printed with a finding a line.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -107,7 +108,10 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, o.output.value, o.view(report)); err != nil {
+	if o.stat && o.output.value == formatJSON {
+		report.Shorten()
+	}
+	if err := write(stdout, o.output.value, diffView{report, o.stat}); err != nil {
 		return err
 	}
 	found := report.Trips(o.failOn.names)
@@ -116,7 +120,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	}
 	for _, s := range report.Selections {
 		if strings.HasPrefix(s.Error, afterPrefix) {
-			found = append(found, nameOf(s)+": "+strings.TrimPrefix(s.Error, afterPrefix))
+			found = append(found, diffview.Name(s)+": "+strings.TrimPrefix(s.Error, afterPrefix))
 		}
 	}
 	if len(found) > 0 {
@@ -125,15 +129,16 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	return nil
 }
 
-func (o *diffOptions) view(report *diff.Report) view {
-	if !o.stat {
-		return (*diffView)(report)
-	}
-	if o.output.value == formatJSON {
-		report.Shorten()
-	}
-	return (*statView)(report)
+// diffView is a report in the formats of -o.
+type diffView struct {
+	*diff.Report
+	// stat leaves out the details.
+	stat bool
 }
+
+func (v diffView) table(w io.Writer) { diffview.Text(w, v.Report, v.stat) }
+
+func (v diffView) markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat) }
 
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
 	if o.git != "" {

@@ -51,8 +51,8 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if err := inSteps(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
-	if assumed && approvesRender(compared.Held) {
-		compared.Notes = append(compared.Notes, unknownNamespace)
+	if assumed {
+		compared.AssumeNamespace()
 	}
 	return diff.New(compared), nil
 }

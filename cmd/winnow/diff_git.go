@@ -256,8 +256,8 @@ func (c *gitComparison) judge(ctx context.Context, p pair, from, to *diff.Side, 
 		}
 		return out, nil
 	}
-	if p.to.Namespace == "" && approvesRender(out.Held) {
-		out.Notes = append(out.Notes, unknownNamespace)
+	if p.to.Namespace == "" {
+		out.AssumeNamespace()
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")

@@ -102,15 +102,3 @@ func definitionsNamed(list string) map[safeguard.Key]safeguard.Definition {
 	}
 	return all
 }
-
-func TestALongListOfMovesIsCut(t *testing.T) {
-	s := &diff.Selection{Namespace: "fleet", Name: "a"}
-	for i := range maxNames + 2 {
-		s.Moves = append(s.Moves, diff.Move{Application: fmt.Sprintf("x%02d", i), To: "fleet/b"})
-	}
-	got := moves(s, code)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "moves from `fleet/a` to `fleet/b`; kept alive by Winnow: `x00`, ") ||
-		!strings.HasSuffix(got[0], "`x19` and 2 more") {
-		t.Errorf("got %q", got)
-	}
-}

@@ -1,4 +1,4 @@
-package main
+package diffview
 
 import (
 	"fmt"
@@ -8,10 +8,14 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// Bounds of a comment. GitHub takes 65,536 characters.
 const (
-	maxNames = 20  // of a list
-	maxName  = 80  // characters of one of them
-	maxCode  = 300 // characters of a text
+	maxMarkdown = 60_000 // bytes
+	maxReasons  = 50
+	maxNames    = 20     // of a list
+	maxName     = 80     // characters of one of them
+	maxCode     = 300    // characters of a text
+	maxDiffText = 20_000 // bytes
 )
 
 // rank says what a comment has first when not all of it fits.
@@ -168,3 +172,6 @@ func longestRun(text string) int {
 	}
 	return longest
 }
+
+// shortCode bounds what one of many names takes of a comment.
+func shortCode(text string) string { return code(plaintext.Brief(text, maxName)) }

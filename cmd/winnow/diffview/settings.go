@@ -1,11 +1,9 @@
-package main
+package diffview
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -36,28 +34,6 @@ func settingsAdvice(s diff.Settings) string {
 
 const keepHeadline = "To keep these, add to spec of the CatalogSelection (live values, which may be secret):"
 
-// settings prints what the publication replaces in live definitions, and what keeps it.
-func (w selectionText) settings(all []diff.Settings, keep string) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "\nreplaced in live definitions:")
-	for _, s := range all {
-		fmt.Fprintln(w, plaintext.Wrap(settingsLine(s), "  "))
-	}
-	if keep != "" {
-		fmt.Fprintln(w, keepHeadline)
-	}
-	for line := range strings.Lines(keep) {
-		fmt.Fprintln(w, "  "+plaintext.Printable(line))
-	}
-	for _, s := range all {
-		if advice := settingsAdvice(s); advice != "" {
-			fmt.Fprintln(w, plaintext.Wrap(advice, ""))
-		}
-	}
-}
-
 // withoutLive leaves the values of a live definition out of what is said of its adoption.
 func withoutLive(a diff.Application) diff.Application {
 	if !a.Adopted {
@@ -87,19 +63,4 @@ func pathsOnly(fields []diff.Field) []diff.Field {
 		}
 	}
 	return public
-}
-
-// settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.
-func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
-	if len(all) == 0 {
-		return
-	}
-	fmt.Fprint(w, "\nReplaced in live definitions:\n\n")
-	for _, s := range all[:min(len(all), maxReasons)] {
-		fmt.Fprintf(w, "- %s\n", code(settingsLine(s)))
-	}
-	if more := len(all) - maxReasons; more > 0 {
-		fmt.Fprintf(w, "- and %d more\n", more)
-	}
-	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
 }

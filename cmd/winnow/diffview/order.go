@@ -1,10 +1,8 @@
-package main
+package diffview
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -31,26 +29,6 @@ func lossLine(l diff.Loss) string {
 		return "would be removed, because " + l.Reason
 	}
 	return "versions would be removed: " + strings.Join(l.Versions, ", ")
-}
-
-func (w selectionText) transient(t *diff.Transient) {
-	if t == nil {
-		return
-	}
-	fmt.Fprintf(w, "\n%s\n", transientHeadline)
-	for _, loss := range lossesOf(t) {
-		fmt.Fprintln(w, plaintext.Wrap(loss.print(), "  "))
-	}
-	fmt.Fprintln(w, plaintext.Wrap(transientAdvice(t.Advice), ""))
-}
-
-func transientMarkdown(w *strings.Builder, t *diff.Transient) {
-	if t == nil {
-		return
-	}
-	fmt.Fprintf(w, "**%s**\n\n", transientHeadline)
-	listMarkdown(w, lossesOf(t))
-	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
 }
 
 // moves says what moves where, a line for each receiver. shown quotes what comes from files.

@@ -1,8 +1,7 @@
-package main
+package diffview
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -37,14 +36,6 @@ func approval(h *diff.Held) []string {
 }
 
 const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
-
-// unknownNamespace is a note: a render has the namespace of its selection in each object.
-const unknownNamespace = "its file has no namespace: with another one than default, the checksum of this render is another"
-
-// approvesRender reports whether what is held is released by the checksum of the render.
-func approvesRender(h *diff.Held) bool {
-	return h != nil && slices.ContainsFunc(h.Approve, h.NamesRender)
-}
 
 // baseApproval says why an entry approves nothing.
 func baseApproval(entry string) string {

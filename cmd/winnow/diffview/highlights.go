@@ -1,9 +1,8 @@
-package main
+package diffview
 
 import (
 	"fmt"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -94,6 +93,3 @@ func stepsOf(kind string) func(diff.Application) []string {
 		return []string{shortCode(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
 	}
 }
-
-// shortCode bounds what one of many names takes of a comment.
-func shortCode(text string) string { return code(plaintext.Brief(text, maxName)) }

@@ -1,7 +1,8 @@
-package main
+package diffview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -11,6 +12,9 @@ import (
 
 // What the formats for people say in the same words.
 
+// maxInline is how many names stand in front of what is said of all of them.
+const maxInline = 5
+
 const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
 
 // offline reports whether the cluster could have been looked at, but was not.
@@ -18,7 +22,8 @@ func offline(s *diff.Selection) bool {
 	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
-func nameOf(s *diff.Selection) string {
+// Name returns what a selection is called in messages: its namespace and name, and the cluster or the file that has it.
+func Name(s *diff.Selection) string {
 	if s.Everything {
 		return "everything"
 	}
@@ -235,4 +240,29 @@ func valuesLine(v *diff.Values) string {
 		line += fmt.Sprintf("; %s of the diff left out", plaintext.Count(v.Omitted, "line"))
 	}
 	return line
+}
+
+// sign marks a change at the start of a line.
+func sign(change diff.Change) string {
+	switch change {
+	case diff.Added:
+		return "+"
+	case diff.Removed:
+		return "-"
+	case diff.Updated:
+		return "~"
+	case diff.Replaced:
+		return "!"
+	}
+	return " "
+}
+
+// inOrder puts first what hurts.
+func inOrder(applications []diff.Application) []diff.Application {
+	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
+	sorted := slices.Clone(applications)
+	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
+		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
+	})
+	return sorted
 }

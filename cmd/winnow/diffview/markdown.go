@@ -1,4 +1,4 @@
-package main
+package diffview
 
 import (
 	"fmt"
@@ -10,39 +10,37 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Bounds of a comment. GitHub takes 65,536 characters.
-const (
-	maxMarkdown = 60_000 // bytes
-	maxReasons  = 50
-	maxDiffText = 20_000 // bytes
-)
-
-// markdown is for a comment of a pull request: of every selection what to decide, a summary, and a fold
-// for each application. Where the folds do not fit, a list has all applications, and as many folds follow
-// as do.
-func (v *diffView) markdown(w io.Writer) {
+// Markdown writes a report as the comment of a pull request, of at most 60,000 bytes: of every selection what to
+// decide, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
+// Where the folds do not fit, a list has all applications, and as many folds follow as do.
+func Markdown(w io.Writer, report *diff.Report, stat bool) {
 	var parts []part
-	for _, s := range v.Selections {
+	for _, s := range report.Selections {
 		parts = append(parts, part{rank: rankDecision, texts: []string{decisionMarkdown(s)}},
-			part{rank: rankSummary, texts: []string{summaryMarkdown(s)}},
-			part{rank: rankList, texts: []string{statList(s), briefList(s)}})
+			part{rank: rankSummary, texts: []string{summaryMarkdown(s)}})
+		list := []string{statList(s), briefList(s)}
+		if stat {
+			parts = append(parts, part{rank: rankFold, texts: list})
+			continue
+		}
+		parts = append(parts, part{rank: rankList, texts: list})
 		for _, group := range applicationsAlike(s.Applications) {
 			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
 		}
 	}
-	fmt.Fprint(w, fit(append(parts, v.ends()...), maxMarkdown))
+	fmt.Fprint(w, fit(append(parts, endsMarkdown(report)...), maxMarkdown))
 }
 
-// ends are what is said after the selections.
-func (v *diffView) ends() []part {
+// endsMarkdown are what follows the selections.
+func endsMarkdown(report *diff.Report) []part {
 	var parts []part
-	if len(v.Selections) == 0 {
+	if len(report.Selections) == 0 {
 		parts = append(parts, part{texts: []string{"No CatalogSelection changes.\n"}})
 	}
-	for _, sentence := range v.Unknown {
+	for _, sentence := range report.Unknown {
 		parts = append(parts, part{rank: rankSummary, texts: []string{"**Unknown:** " + code(sentence) + "\n"}})
 	}
-	for _, note := range v.Notes {
+	for _, note := range report.Notes {
 		parts = append(parts, part{rank: rankSummary, texts: []string{"Note: " + code(note) + "\n"}})
 	}
 	return parts
@@ -51,7 +49,7 @@ func (v *diffView) ends() []part {
 // decisionMarkdown is what a reviewer decides about: how much changes, and the approval.
 func decisionMarkdown(s *diff.Selection) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "### %s\n", code(nameOf(s)))
+	fmt.Fprintf(&w, "### %s\n", code(Name(s)))
 	if s.Held != nil {
 		fmt.Fprintf(&w, "\n**%s**\n", heldHeadline(s))
 		if !s.Held.Approved && len(s.Held.Approve) > 0 {
@@ -172,5 +170,39 @@ func fieldsMarkdown(w *strings.Builder, indent string, fields []diff.Field, omit
 	}
 	if omitted > 0 {
 		fmt.Fprintf(w, "%s- and %d more fields\n", indent, omitted)
+	}
+}
+
+func transientMarkdown(w *strings.Builder, t *diff.Transient) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "**%s**\n\n", transientHeadline)
+	listMarkdown(w, lossesOf(t))
+	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
+}
+
+// settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.
+func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nReplaced in live definitions:\n\n")
+	for _, s := range all[:min(len(all), maxReasons)] {
+		fmt.Fprintf(w, "- %s\n", code(settingsLine(s)))
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more\n", more)
+	}
+	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
+}
+
+// listMarkdown writes the first statements as a list.
+func listMarkdown(w *strings.Builder, all []statement) {
+	for _, s := range all[:min(len(all), maxReasons)] {
+		fmt.Fprintf(w, "- %s\n", s.markdown())
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more\n", more)
 	}
 }

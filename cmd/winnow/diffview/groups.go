@@ -1,4 +1,4 @@
-package main
+package diffview
 
 import (
 	"fmt"
@@ -8,9 +8,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
-
-// maxInline is how many names stand in front of what is said of all of them.
-const maxInline = 5
 
 // alike collects what has the same text, in the order of the first of each.
 func alike[T any](all []T, text func(T) string) [][]T {
@@ -74,23 +71,6 @@ func reasonsOf(h *diff.Held) []statement {
 
 func lossesOf(t *diff.Transient) []statement {
 	return statements(t.Losses, func(l diff.Loss) string { return l.Application }, lossLine)
-}
-
-// listMarkdown writes the first statements as a list.
-func listMarkdown(w *strings.Builder, all []statement) {
-	for _, s := range all[:min(len(all), maxReasons)] {
-		fmt.Fprintf(w, "- %s\n", s.markdown())
-	}
-	if more := len(all) - maxReasons; more > 0 {
-		fmt.Fprintf(w, "- and %d more\n", more)
-	}
-}
-
-// applicationsAlike collects the applications of which the same is said, what hurts first.
-func applicationsAlike(applications []diff.Application) [][]diff.Application {
-	return alike(inOrder(applications), func(a diff.Application) string {
-		return sign(a.Change) + applicationHeadline(a) + "\n" + bodyText(a)
-	})
 }
 
 func namesOf(applications []diff.Application) []string {

@@ -1,30 +1,13 @@
-package main
+package diffview
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
-
-// statView is a report with a line for each application, and without the details.
-type statView diff.Report
-
-func (v *statView) table(w io.Writer) { (*diffView)(v).text(w, true) }
-
-func (v *statView) markdown(w io.Writer) {
-	var parts []part
-	for _, s := range v.Selections {
-		parts = append(parts, part{rank: rankDecision, texts: []string{decisionMarkdown(s)}},
-			part{rank: rankSummary, texts: []string{summaryMarkdown(s)}},
-			// A fold, so that it is there without the need for it.
-			part{rank: rankFold, texts: []string{statList(s), briefList(s)}})
-	}
-	fmt.Fprint(w, fit(append(parts, (*diffView)(v).ends()...), maxMarkdown))
-}
 
 // statOf says in a few words what happens to an application.
 func statOf(a diff.Application) string {

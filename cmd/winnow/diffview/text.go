@@ -1,38 +1,32 @@
-package main
+package diffview
 
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// diffView is a report that can be printed.
-type diffView diff.Report
-
-// table is for a terminal.
-func (v *diffView) table(w io.Writer) { v.text(w, false) }
-
-func (v *diffView) text(w io.Writer, stat bool) {
-	for i, s := range v.Selections {
+// Text writes a report for a terminal; with stat, it has a line for each application and no details.
+func Text(w io.Writer, report *diff.Report, stat bool) {
+	for i, s := range report.Selections {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		selectionText{w, stat}.print(s)
 	}
-	if len(v.Selections) == 0 {
+	if len(report.Selections) == 0 {
 		fmt.Fprintln(w, "no CatalogSelection changes")
 	}
-	for i, sentence := range v.Unknown {
+	for i, sentence := range report.Unknown {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
 		fmt.Fprintln(w, plaintext.Wrap("unknown: "+sentence, ""))
 	}
-	for i, note := range v.Notes {
+	for i, note := range report.Notes {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
@@ -48,7 +42,7 @@ type selectionText struct {
 }
 
 func (w selectionText) print(s *diff.Selection) {
-	fmt.Fprintln(w, plaintext.Wrap(nameOf(s)+": "+headline(s), ""))
+	fmt.Fprintln(w, plaintext.Wrap(Name(s)+": "+headline(s), ""))
 	for _, side := range []struct {
 		label string
 		state *diff.State
@@ -118,21 +112,6 @@ func (w selectionText) held(h *diff.Held) {
 	}
 }
 
-// signs of changes at the start of a line.
-func sign(change diff.Change) string {
-	switch change {
-	case diff.Added:
-		return "+"
-	case diff.Removed:
-		return "-"
-	case diff.Updated:
-		return "~"
-	case diff.Replaced:
-		return "!"
-	}
-	return " "
-}
-
 func (w selectionText) applications(s *diff.Selection) {
 	if w.stat {
 		for i, a := range inOrder(s.Applications) {
@@ -189,12 +168,42 @@ func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {
 	}
 }
 
-// inOrder puts first what hurts.
-func inOrder(applications []diff.Application) []diff.Application {
-	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
-	sorted := slices.Clone(applications)
-	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
-		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
+func (w selectionText) transient(t *diff.Transient) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", transientHeadline)
+	for _, loss := range lossesOf(t) {
+		fmt.Fprintln(w, plaintext.Wrap(loss.print(), "  "))
+	}
+	fmt.Fprintln(w, plaintext.Wrap(transientAdvice(t.Advice), ""))
+}
+
+// settings prints what the publication replaces in live definitions, and what keeps it.
+func (w selectionText) settings(all []diff.Settings, keep string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nreplaced in live definitions:")
+	for _, s := range all {
+		fmt.Fprintln(w, plaintext.Wrap(settingsLine(s), "  "))
+	}
+	if keep != "" {
+		fmt.Fprintln(w, keepHeadline)
+	}
+	for line := range strings.Lines(keep) {
+		fmt.Fprintln(w, "  "+plaintext.Printable(line))
+	}
+	for _, s := range all {
+		if advice := settingsAdvice(s); advice != "" {
+			fmt.Fprintln(w, plaintext.Wrap(advice, ""))
+		}
+	}
+}
+
+// applicationsAlike collects the applications of which the same is said, what hurts first.
+func applicationsAlike(applications []diff.Application) [][]diff.Application {
+	return alike(inOrder(applications), func(a diff.Application) string {
+		return sign(a.Change) + applicationHeadline(a) + "\n" + bodyText(a)
 	})
-	return sorted
 }
