@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 )
 
@@ -107,7 +108,7 @@ func completeApplications(ctx context.Context, sources []string) []string {
 			if _, after, named := strings.Cut(arg, "="); named && !exists(arg) {
 				where = after
 			}
-			if strings.HasPrefix(where, ociScheme) {
+			if strings.HasPrefix(where, oci.Scheme) {
 				continue
 			}
 			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, false)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -35,8 +36,8 @@ func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crd
 }
 
 func loadDefinitions(ctx context.Context, set *crds.Set, where string, plainHTTP bool) error {
-	if strings.HasPrefix(where, ociScheme) {
-		files, err := pullFiles(ctx, where, v1alpha1.FormatApplications, plainHTTP)
+	if strings.HasPrefix(where, oci.Scheme) {
+		files, err := artifact{where, v1alpha1.FormatApplications, plainHTTP}.files(ctx)
 		if err != nil {
 			return pulledDefinitionsError(where, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -282,8 +283,8 @@ func (s placedSource) reference() (reference, error) {
 	}
 	spec := repository.Spec
 	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
-	if !strings.HasPrefix(spec.URL, ociScheme) {
-		return found, fmt.Errorf("its url does not begin with %s", ociScheme)
+	if !strings.HasPrefix(spec.URL, oci.Scheme) {
+		return found, fmt.Errorf("its url does not begin with %s", oci.Scheme)
 	}
 	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != ""
 	switch {

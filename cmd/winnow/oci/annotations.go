@@ -1,4 +1,4 @@
-package main
+package oci
 
 import (
 	"fmt"
@@ -9,23 +9,17 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// sourceDateEpoch is the environment variable of reproducible builds for the time of what is
+// SourceDateEpoch is the environment variable of reproducible builds for the time of what is
 // built, in seconds since 1970. See https://reproducible-builds.org/specs/source-date-epoch.
-const sourceDateEpoch = "SOURCE_DATE_EPOCH"
+const SourceDateEpoch = "SOURCE_DATE_EPOCH"
 
 // lastSecond of the year 9999, the last that RFC 3339 can tell.
 const lastSecond = 253402300799
 
-// manifestAnnotations returns those of the flags, and the time of creation from the environment:
-// never from the clock, which would give every push a digest of its own.
-func (o *pushOptions) manifestAnnotations(epoch string) (map[string]string, error) {
-	given := o.annotations
-	if o.sourceURL != "" {
-		given = append(given, v1.AnnotationSource+"="+o.sourceURL)
-	}
-	if o.revision != "" {
-		given = append(given, v1.AnnotationRevision+"="+o.revision)
-	}
+// Annotations returns those of a manifest, of KEY=VALUE, and the time of creation of SOURCE_DATE_EPOCH, in seconds
+// since 1970, unless they have it or the epoch is empty. It is never that of the clock, which would give every push a
+// digest of its own.
+func Annotations(given []string, epoch string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, arg := range given {
 		key, value, ok := strings.Cut(arg, "=")
@@ -53,7 +47,7 @@ func addCreated(annotations map[string]string, epoch string) error {
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil || seconds < 0 || seconds > lastSecond {
-		return fmt.Errorf("%s is %q: want seconds since 1970", sourceDateEpoch, epoch)
+		return fmt.Errorf("%s is %q: want seconds since 1970", SourceDateEpoch, epoch)
 	}
 	annotations[v1.AnnotationCreated] = time.Unix(seconds, 0).UTC().Format(time.RFC3339)
 	return nil

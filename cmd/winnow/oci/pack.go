@@ -1,12 +1,8 @@
-package main
+package oci
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -25,27 +21,10 @@ const (
 	listsDirectory        = "catalogs"
 )
 
-// readCatalogDirectory reads what is to be published of a directory: all files of applications/
-// and catalogs/ but hidden ones. What else is there, a README or the files of a build, is not
-// the catalog's, and must not give it another digest.
-func readCatalogDirectory(ctx context.Context, dir string) (*tree.Tree, error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no catalog at %s: want a directory", dir)
-	case err != nil:
-		return nil, err
-	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory: what is published is a directory that holds %s", dir, applicationsDirectory)
-	}
-	all, err := readDirectory(ctx, dir)
-	if err != nil {
-		return nil, refused(dir, err)
-	}
-	return catalogFiles(dir, all)
-}
-
-func catalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
+// CatalogFiles returns what is published of the files of a directory, which errors name: those of applications/ and
+// catalogs/ but hidden ones. What else is there, a README or the files of a build, is not the catalog's, and must not
+// give it another digest.
+func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	files, applications := tree.New(), false
 	for _, path := range all.Paths() {
 		top, _, below := strings.Cut(path, "/")
@@ -65,9 +44,10 @@ func catalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	return files, nil
 }
 
-// packArtifact makes the artifact of a catalog's files. The layer has no attribute for oras to unpack
+// Pack makes the artifact of a catalog's files, the same for the same files and annotations. Errors name the directory
+// of the files. The layer has no attribute for oras to unpack
 // it: oras would want all paths to begin with the title, and named lists do not.
-func packArtifact(dir string, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
+func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
 	var packed bytes.Buffer
 	if err := archive.Write(&packed, files); err != nil {
 		return registry.Artifact{}, err

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -22,7 +23,7 @@ type ruleOptions struct {
 func (o *ruleOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.ignore, "ignore", nil, "`RULE` to leave out, several with commas")
-	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+ociScheme)
+	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	var names []string
 	for _, rule := range lint.Rules() {
 		if lint.Ignorable(rule.ID) == nil {
