@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -142,6 +141,3 @@ func (r *lintReport) fail(failures []error, out streams) error {
 	}
 	return failures[len(failures)-1]
 }
-
-// quiet reports whether notes are not wanted.
-func (s streams) quiet() bool { return s.notes == io.Discard }

@@ -159,9 +159,6 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 	return nil
 }
 
-// listed makes JSON have a list where there is nothing.
-func listed(values []string) []string { return append([]string{}, values...) }
-
 func (l *applicationList) grid(deprecatedWidth int) grid {
 	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED"}}
 	for _, a := range l.Applications {
@@ -194,34 +191,6 @@ type decisionList struct {
 type listedDecision struct {
 	decisionSummary
 	referring
-}
-
-// decisionSummary is a decision for people and programs.
-type decisionSummary struct {
-	Name       string   `json:"name"`
-	Source     string   `json:"source"`
-	Selected   bool     `json:"selected"`
-	Rule       string   `json:"rule"`
-	Reason     string   `json:"reason"`
-	Tier       string   `json:"tier,omitempty"`
-	Versions   []string `json:"versions"`
-	Dropped    []string `json:"dropped"`
-	Deprecated string   `json:"deprecated,omitempty"`
-}
-
-func summarize(d selection.Decision) decisionSummary {
-	s := decisionSummary{
-		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
-		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
-		Versions: listed(nil), Dropped: listed(nil),
-	}
-	switch {
-	case d.Selected:
-		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
-	case d.Rule == selection.RuleVersions:
-		s.Dropped = listed(d.Application.Versions)
-	}
-	return s
 }
 
 func newDecisionList(result selection.Result, several bool) *decisionList {
