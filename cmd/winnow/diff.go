@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -119,8 +120,8 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		found[0] = "--fail-on " + found[0]
 	}
 	for _, s := range report.Selections {
-		if strings.HasPrefix(s.Error, afterPrefix) {
-			found = append(found, diffview.Name(s)+": "+strings.TrimPrefix(s.Error, afterPrefix))
+		if strings.HasPrefix(s.Error, selections.AfterPrefix) {
+			found = append(found, diffview.Name(s)+": "+strings.TrimPrefix(s.Error, selections.AfterPrefix))
 		}
 	}
 	if len(found) > 0 {

@@ -1,4 +1,4 @@
-package main
+package selections
 
 import (
 	"bufio"
@@ -7,22 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
-	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
-	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // revision is what a commit of a GitOps repository says about catalogs.
@@ -53,6 +49,14 @@ type placedSelection struct {
 	invalid error
 }
 
+// reason says why a selection cannot be rendered; nil for none.
+func (s *placedSelection) reason() error {
+	if s == nil {
+		return nil
+	}
+	return s.invalid
+}
+
 // placedSource is a source of Flux.
 type placedSource struct {
 	metav1.PartialObjectMetadata
@@ -61,20 +65,30 @@ type placedSource struct {
 	document string
 }
 
-// repositorySpec is that of an OCIRepository, as far as it says what is pulled.
-type repositorySpec struct {
-	URL       string        `json:"url"`
-	Reference repositoryRef `json:"ref"`
-	Insecure  bool          `json:"insecure"`
-	Ignore    string        `json:"ignore"`
-	Suspend   bool          `json:"suspend"`
-	Verify    any           `json:"verify"`
+// placedConsumer is a Kustomization that applies what a selection publishes.
+type placedConsumer struct {
+	origin
+	name string
+	// artifact is <namespace>/<name> of the ExternalArtifact.
+	artifact string
+	// prune says that Flux deletes what leaves the artifact, and ends that it deletes all that it has applied
+	// when the Kustomization is removed.
+	prune, ends bool
+	// spec by its fields.
+	spec map[string]any
 }
 
-type repositoryRef struct {
-	Digest string `json:"digest"`
-	SemVer string `json:"semver"`
-	Tag    string `json:"tag"`
+// skipped is a document that is left out, where something else than Flux may apply it.
+type skipped struct {
+	file, content string
+	// number in the file, and why it is left out.
+	number int
+	reason error
+}
+
+// told says so, and what else is said of it.
+func (s skipped) told(more string) string {
+	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
 }
 
 // newRevision takes in what a commit applies, and the files that it has beside.
@@ -188,112 +202,41 @@ func (r *revision) add(cs placedSelection) error {
 	return nil
 }
 
-// reference is what a source of a selection stands for.
-type reference struct {
-	// catalog is a CATALOG in a registry.
-	catalog   string
-	plainHTTP bool
-	ignore    bool
-	// verified says that Flux is told how to verify it, and suspended that it pulls nothing.
-	verified, suspended bool
-	// unknown says why what it stands for is not known.
-	unknown string
-	// document of the source; two references are the same when their documents are.
-	document string
+func sameName(a, b placedSelection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
+
+// consumer takes in a Kustomization if it consumes an ExternalArtifact.
+func (r *revision) consumer(where origin, document []byte) error {
+	var k kustomizev1.Kustomization
+	if err := yaml.Unmarshal(document, &k); err != nil {
+		return err
+	}
+	ref := k.Spec.SourceRef
+	if ref.Kind != sourcev1.ExternalArtifactKind {
+		return nil
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = k.Namespace
+	}
+	var raw struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if err := yaml.Unmarshal(document, &raw); err != nil {
+		return err
+	}
+	r.consumers = append(r.consumers, placedConsumer{
+		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
+		prune: k.Spec.Prune, ends: deletes(k), spec: raw.Spec,
+	})
+	return nil
 }
 
-// resolve returns what the sources of a selection stand for, in their order. unknown says why that
-// cannot be told.
-func (r *revision) resolve(cs placedSelection) (references []reference, unknown []string) {
-	for _, ref := range cs.Spec.Sources {
-		found, err := r.reference(cs, ref)
-		if err != nil {
-			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
-		}
-		references = append(references, found)
+// deletes reports whether Flux deletes what a Kustomization has applied when it is removed.
+func deletes(k kustomizev1.Kustomization) bool {
+	switch k.GetDeletionPolicy() {
+	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
+		return !k.Spec.Suspend
+	case kustomizev1.DeletionPolicyOrphan:
+		return false
 	}
-	return references, unknown
-}
-
-func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (reference, error) {
-	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
-	nearest := r.nearest(cs.origin, kind, key)
-	if len(nearest) == 0 && cs.cluster != "" {
-		// Something else than Flux may apply the sources.
-		nearest = r.nearest(origin{file: cs.file}, kind, key)
-	}
-	if len(nearest) == 0 {
-		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
-	}
-	for _, other := range nearest[1:] {
-		if other.document != nearest[0].document {
-			return reference{}, fmt.Errorf("there are several: %s and %s have one", nearest[0].file, other.file)
-		}
-	}
-	return nearest[0].reference()
-}
-
-// nearest returns the sources of the cluster, or outside of clusters those in the nearest directory.
-func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
-	var nearest []placedSource
-	for _, s := range r.sources {
-		// What has no namespace gets one from kustomize.
-		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
-		if s.cluster != where.cluster || s.Kind != kind || s.Name != key.Name || !anywhere {
-			continue
-		}
-		if len(nearest) > 0 && where.cluster == "" {
-			near, other := shared(where.file, s.file), shared(where.file, nearest[0].file)
-			if near < other {
-				continue
-			}
-			if near > other {
-				nearest = nil
-			}
-		}
-		nearest = append(nearest, s)
-	}
-	return nearest
-}
-
-// shared counts the directories that two files have in common.
-func shared(a, b string) int {
-	mine, theirs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
-	n := 0
-	for n < min(len(mine), len(theirs)) && mine[n] == theirs[n] {
-		n++
-	}
-	return n
-}
-
-// reference prefers the digest, then semver, as Flux does.
-func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
-	if found.unknown != "" {
-		return found, errors.New(found.unknown)
-	}
-	if s.Kind != sourcev1.OCIRepositoryKind {
-		return found, fmt.Errorf("the catalog of a %s is not supported with --git", s.Kind)
-	}
-	var repository struct {
-		Spec repositorySpec `json:"spec"`
-	}
-	if err := yaml.Unmarshal([]byte(s.document), &repository); err != nil {
-		return found, err
-	}
-	spec := repository.Spec
-	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
-	if !strings.HasPrefix(spec.URL, oci.Scheme) {
-		return found, fmt.Errorf("its url does not begin with %s", oci.Scheme)
-	}
-	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != ""
-	switch {
-	case spec.Reference.Digest != "":
-		found.catalog += "@" + spec.Reference.Digest
-	case spec.Reference.SemVer != "":
-		return found, errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
-	case spec.Reference.Tag != "":
-		found.catalog += ":" + spec.Reference.Tag
-	}
-	return found, nil
+	return k.Spec.Prune && !k.Spec.Suspend
 }

@@ -1,4 +1,4 @@
-package main
+package selections
 
 import (
 	"fmt"
@@ -6,63 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
-
-// placedConsumer is a Kustomization that applies what a selection publishes.
-type placedConsumer struct {
-	origin
-	name string
-	// artifact is <namespace>/<name> of the ExternalArtifact.
-	artifact string
-	// prune says that Flux deletes what leaves the artifact, and ends that it deletes all that it has applied
-	// when the Kustomization is removed.
-	prune, ends bool
-	// spec by its fields.
-	spec map[string]any
-}
-
-// consumer takes in a Kustomization if it consumes an ExternalArtifact.
-func (r *revision) consumer(where origin, document []byte) error {
-	var k kustomizev1.Kustomization
-	if err := yaml.Unmarshal(document, &k); err != nil {
-		return err
-	}
-	ref := k.Spec.SourceRef
-	if ref.Kind != sourcev1.ExternalArtifactKind {
-		return nil
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = k.Namespace
-	}
-	var raw struct {
-		Spec map[string]any `json:"spec"`
-	}
-	if err := yaml.Unmarshal(document, &raw); err != nil {
-		return err
-	}
-	r.consumers = append(r.consumers, placedConsumer{
-		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
-		prune: k.Spec.Prune, ends: deletes(k), spec: raw.Spec,
-	})
-	return nil
-}
-
-// deletes reports whether Flux deletes what a Kustomization has applied when it is removed.
-func deletes(k kustomizev1.Kustomization) bool {
-	switch k.GetDeletionPolicy() {
-	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
-		return !k.Spec.Suspend
-	case kustomizev1.DeletionPolicyOrphan:
-		return false
-	}
-	return k.Spec.Prune && !k.Spec.Suspend
-}
 
 // consumersOf maps names to the consumers of a selection.
 func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
@@ -85,7 +32,7 @@ type consumption struct {
 }
 
 // consumption compares the consumers of both commits.
-func (c *gitComparison) consumption(p pair) consumption {
+func (c *comparison) consumption(p pair) consumption {
 	before, after := c.base.consumersOf(p.from), c.head.consumersOf(p.to)
 	if p.to == nil {
 		// The Kustomization may stay, without its source.
@@ -169,19 +116,4 @@ func shownField(value any) any {
 		return "not set"
 	}
 	return value
-}
-
-// placeNotes say where the selection has moved, and whether anything applies it.
-func (p pair) placeNotes() []string {
-	var notes []string
-	if p.from != nil && p.to != nil && p.from.file != p.to.file {
-		notes = append(notes, "moved from "+p.from.file)
-	}
-	if p.from != nil && p.to != nil && p.from.kustomization != p.to.kustomization {
-		notes = append(notes, "applied by the Kustomization "+p.to.kustomization+", was "+p.from.kustomization)
-	}
-	if p.any().unapplied {
-		notes = append(notes, "no Kustomization of the clusters applies its file, which is taken as it stands")
-	}
-	return notes
 }

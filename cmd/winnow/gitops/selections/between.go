@@ -1,4 +1,4 @@
-package main
+package selections
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 type sides struct{ from, to *diff.Side }
 
 // between notes what is lost while only one of spec and catalogs is that of the newer commit.
-func (c *gitComparison) between(ctx context.Context, p pair, s sides, before, after []reference, out *diff.Selection) error {
+func (c *comparison) between(ctx context.Context, p pair, s sides, before, after []reference, out *diff.Selection) error {
 	// A source that the other commit does not have is not served there: it stays as it is.
 	older, newer := c.base.otherwise(*p.to, after), c.head.otherwise(*p.from, before)
 	if slices.Equal(older, after) {
@@ -33,7 +33,7 @@ func (c *gitComparison) between(ctx context.Context, p pair, s sides, before, af
 }
 
 // way renders a state in between; nil where it cannot be rendered, so that nothing is published of it.
-func (c *gitComparison) way(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
+func (c *comparison) way(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
 	side, err := c.side(ctx, cs, references)
 	var invalid *render.Error
 	if errors.As(err, &invalid) {

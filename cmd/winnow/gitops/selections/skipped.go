@@ -1,27 +1,13 @@
-package main
+package selections
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// skipped is a document that is left out, where something else than Flux may apply it.
-type skipped struct {
-	file, content string
-	// number in the file, and why it is left out.
-	number int
-	reason error
-}
-
-// told says so, and what else is said of it.
-func (s skipped) told(more string) string {
-	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
-}
-
 // skipped reports the documents that are left out: they are unknown where the commits differ.
-func (c *gitComparison) skipped(report *diff.Report) {
+func (c *comparison) skipped(report *diff.Report) {
 	told := map[string]bool{}
 	has := func(all []skipped, document skipped) bool {
 		return slices.ContainsFunc(all, func(s skipped) bool { return s.content == document.content })

@@ -1,4 +1,4 @@
-package main
+package selections
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 // unseen says which sources of a selection neither commit has where it was looked, while a file elsewhere
 // that may have them differs.
-func (c *gitComparison) unseen(cs placedSelection, references []reference) (unknown []string) {
+func (c *comparison) unseen(cs placedSelection, references []reference) (unknown []string) {
 	for i, r := range references {
 		if r.document != "" {
 			continue

@@ -1,18 +1,14 @@
-package main
+package selections
 
 import (
 	"fmt"
 
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // eachSource calls f with every source that both commits of a selection have.
-func (c *gitComparison) eachSource(p pair, f func(name string, before, after reference)) {
+func (c *comparison) eachSource(p pair, f func(name string, before, after reference)) {
 	if p.from == nil || p.to == nil {
 		return
 	}
@@ -33,7 +29,7 @@ func (c *gitComparison) eachSource(p pair, f func(name string, before, after ref
 }
 
 // resumed says what begins to act on what was committed while it was suspended.
-func (c *gitComparison) resumed(p pair) (sentences []string) {
+func (c *comparison) resumed(p pair) (sentences []string) {
 	const resumed = "%s is resumed: what was published last is older than the commit before, so that more may change than is said here"
 	if p.from != nil && p.to != nil && p.from.Spec.Suspend && !p.to.Spec.Suspend {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
@@ -47,7 +43,7 @@ func (c *gitComparison) resumed(p pair) (sentences []string) {
 }
 
 // unverified are the sources of which Flux verifies the signature no more.
-func (c *gitComparison) unverified(p pair) (found []diff.Loosened) {
+func (c *comparison) unverified(p pair) (found []diff.Loosened) {
 	c.eachSource(p, func(name string, before, after reference) {
 		if before.verified && !after.verified {
 			found = append(found, diff.Loosened{
@@ -56,21 +52,4 @@ func (c *gitComparison) unverified(p pair) (found []diff.Loosened) {
 		}
 	})
 	return found
-}
-
-// demandVerified refuses what the controller does, as far as the commit tells.
-func (r reference) demandVerified(ref v1alpha1.SourceReference) error {
-	if !ref.RequireVerified || r.verified {
-		return nil
-	}
-	return &render.Error{Reason: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
-		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
-}
-
-// reason says why a selection cannot be rendered; nil for none.
-func (s *placedSelection) reason() error {
-	if s == nil {
-		return nil
-	}
-	return s.invalid
 }
