@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -149,10 +150,10 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 }
 
 // cluster is nil without --live.
-func (o *diffOptions) cluster() (*liveCluster, error) {
+func (o *diffOptions) cluster() (*live.Cluster, error) {
 	switch {
 	case o.live:
-		return openCluster(o.kubeconfig, o.kubeContext)
+		return live.Open(o.kubeconfig, o.kubeContext)
 	case o.kubeconfig != "" || o.kubeContext != "":
 		return nil, errors.New("--kubeconfig and --context are for --live")
 	}

@@ -44,7 +44,7 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if err != nil {
 		return nil, err
 	}
-	compared, err := compareSides(ctx, cluster, from, to)
+	compared, err := cluster.Compare(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -47,8 +47,6 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 			return openSource(ctx, address, ref, plainHTTP && o.plainHTTP)
 		},
-		Compare: func(ctx context.Context, from, to *diff.Side) (*diff.Selection, error) {
-			return compareSides(ctx, cluster, from, to)
-		},
+		Compare: cluster.Compare,
 	})
 }

@@ -1,20 +1,12 @@
-package main
+package live
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -23,49 +15,17 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxLive bounds the live definitions that are read.
-const maxLive = 50_000
-
-// liveCluster is the cluster of --live, which is only read.
-type liveCluster struct {
-	// raw reads what the API server serves: the discovery client brings along all types of
-	// Kubernetes.
-	raw     rest.Interface
-	objects dynamic.Interface
-}
-
-// openCluster connects as kubectl does.
-func openCluster(kubeconfig, kubeContext string) (*liveCluster, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-		&clientcmd.ConfigOverrides{CurrentContext: kubeContext}).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig for --live: %w", err)
-	}
-	plain := rest.CopyConfig(config)
-	plain.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
-	raw, err := rest.UnversionedRESTClientFor(plain)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
-	}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
-	}
-	return &liveCluster{raw: raw, objects: objects}, nil
-}
-
-// compareSides compares two states, with the cluster if there is one.
-func compareSides(ctx context.Context, cluster *liveCluster, from, to *diff.Side) (*diff.Selection, error) {
-	if cluster == nil || to == nil {
+// Compare compares two states of a selection, either of which may be nil, and adds what the newer one does to what
+// lives in the cluster. A nil Cluster adds nothing.
+func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selection, error) {
+	if c == nil || to == nil {
 		return diff.Compare(ctx, from, to, nil)
 	}
 	var published []safeguard.Definition
 	if from != nil {
 		published = from.Published().Definitions
 	}
-	found, err := cluster.adopt(ctx, to.Selection, published, to.Result)
+	found, err := c.adopt(ctx, to.Selection, published, to.Result)
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}
@@ -100,7 +60,7 @@ type looked struct {
 }
 
 // adopt looks at the live definitions that the result takes over.
-func (c *liveCluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
+func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (looked, error) {
 	next := result.Definitions
 	contents := map[safeguard.Key]map[string]any{}
@@ -177,48 +137,4 @@ func metadataOf(u *unstructured.Unstructured) *guard.Live {
 			ManagedFields: u.GetManagedFields(),
 		},
 	}
-}
-
-// list returns all objects of a kind; a kind that the cluster does not have, has none.
-func (c *liveCluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
-	served, err := c.resource(ctx, gvk)
-	if err != nil || served == "" {
-		return nil, err
-	}
-	resource := c.objects.Resource(gvk.GroupVersion().WithResource(served))
-	var all []unstructured.Unstructured
-	for options := (metav1.ListOptions{Limit: 250}); ; {
-		page, err := resource.List(ctx, options)
-		if err != nil {
-			return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
-		}
-		all = append(all, page.Items...)
-		if len(all) > maxLive {
-			return nil, fmt.Errorf("the cluster has more than %d %s objects", maxLive, gvk.Kind)
-		}
-		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return all, nil
-		}
-	}
-}
-
-// resource returns what the API server calls a kind, empty where it does not serve it.
-func (c *liveCluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (string, error) {
-	content, err := c.raw.Get().AbsPath("/apis", gvk.Group, gvk.Version).Do(ctx).Raw()
-	if apierrors.IsNotFound(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", gvk.GroupVersion(), err)
-	}
-	var served metav1.APIResourceList
-	if err := json.Unmarshal(content, &served); err != nil {
-		return "", fmt.Errorf("reading what there is of %s: %w", gvk.GroupVersion(), err)
-	}
-	for _, r := range served.APIResources {
-		if r.Kind == gvk.Kind && slices.Contains(r.Verbs, "list") {
-			return r.Name, nil
-		}
-	}
-	return "", nil
 }
