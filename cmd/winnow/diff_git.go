@@ -8,22 +8,29 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// addGit adds the flags of a Git repository.
-func (o *diffOptions) addGit(cmd *cobra.Command) {
+// commitOptions are the flags of a comparison of commits.
+type commitOptions struct {
+	git          string
+	repositories []string
+}
+
+func (o *commitOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.git, "git", "", "`BASE..HEAD` of the Git repository to compare")
 	f.StringArrayVar(&o.repositories, "repository", nil, "`NAME=DIR` of a source that is this repository")
 	for _, flag := range []string{"file", "from-selection", "name", "from", "to"} {
 		cmd.MarkFlagsMutuallyExclusive("git", flag)
 	}
+	completeNothing(cmd, "git", "repository")
 }
 
-// compareCommits compares what the commits of --git apply.
-func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff.Report, error) {
+// compare compares what the commits of --git apply, with the cluster that open returns.
+func (o *commitOptions) compare(ctx context.Context, paths []string, plainHTTP bool, open func() (*live.Cluster, error)) (*diff.Report, error) {
 	base, head, err := gitops.Git{}.Commits(ctx, o.git)
 	if err != nil {
 		return nil, err
@@ -36,7 +43,7 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 			return nil, err
 		}
 	}
-	cluster, err := o.cluster()
+	cluster, err := open()
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +51,8 @@ func (o *diffOptions) compareCommits(ctx context.Context, paths []string) (*diff
 		Paths: paths, Repositories: o.repositories,
 		// Without TLS only if the flag says so as well: what a pull request says alone must not send credentials in
 		// the clear.
-		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
-			return openSource(ctx, address, ref, plainHTTP && o.plainHTTP)
+		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
+			return openSource(ctx, address, ref, insecure && plainHTTP)
 		},
 		Compare: cluster.Compare,
 	})
