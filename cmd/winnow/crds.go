@@ -13,6 +13,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -34,8 +36,8 @@ func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crd
 }
 
 func loadDefinitions(ctx context.Context, set *crds.Set, where string, plainHTTP bool) error {
-	if strings.HasPrefix(where, ociScheme) {
-		files, err := pullFiles(ctx, where, v1alpha1.FormatApplications, plainHTTP)
+	if strings.HasPrefix(where, oci.Scheme) {
+		files, err := artifact{where, v1alpha1.FormatApplications, plainHTTP}.files(ctx)
 		if err != nil {
 			return pulledDefinitionsError(where, err)
 		}
@@ -76,7 +78,7 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	}
 	kinds := slices.Sorted(maps.Keys(result.Unchecked))
 	if result.Checked == 0 && len(kinds) > 0 {
-		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plain(strings.Join(kinds, ", ")))
+		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plaintext.Line(strings.Join(kinds, ", ")))
 	}
 	for _, kind := range kinds {
 		warnUnchecked(stderr, kind, result.Unchecked[kind])
@@ -87,9 +89,12 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	return nil
 }
 
+// maxUnchecked bounds the names of objects in a warning.
+const maxUnchecked = 20
+
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
-	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plain(kind),
-		plain(excerpt.Names(names, maxNames)))
+	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
+		plaintext.Line(excerpt.Names(names, maxUnchecked)))
 }
 
 // findingsError is printed with a finding a line.
@@ -107,7 +112,7 @@ func (e findingsError) Error() string {
 func (e findingsError) Errors() []error {
 	errs := make([]error, len(e))
 	for i, finding := range e {
-		errs[i] = errors.New(plain(finding.String()))
+		errs[i] = errors.New(plaintext.Line(finding.String()))
 	}
 	return errs
 }

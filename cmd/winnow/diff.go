@@ -10,18 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/diffview"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // diffOptions are the flags of winnow diff.
 type diffOptions struct {
-	file, fromFile, name string
-	git                  string
-	repositories         []string
-	from, to             []string
-	plainHTTP            bool
+	catalogs catalogOptions
+	commits  commitOptions
 
-	live                    bool
 	kubeconfig, kubeContext string
 
 	stat   bool
@@ -72,7 +71,7 @@ func newDiffCommand() *cobra.Command {
 			"invalid, 2 usage or I/O.",
 		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 && o.git == "" {
+			if len(args) > 0 && o.commits.git == "" {
 				return fmt.Errorf("unexpected %s: a PATH is for --git", args[0])
 			}
 			return nil
@@ -81,21 +80,13 @@ func newDiffCommand() *cobra.Command {
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
+	o.catalogs.addFlags(cmd)
+	o.commits.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
-	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` with the selection before, if it was edited")
-	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
-	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
-	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
-	o.addGit(cmd)
-	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "`FILE` for --live, instead of kubectl's")
 	f.StringVar(&o.kubeContext, "context", "", "`NAME` of the context in it")
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
-	completeSelection(cmd)
-	completeFiles(cmd, "from-selection")
-	completeNothing(cmd, "git", "context", "repository")
+	completeNothing(cmd, "context")
 	_ = cmd.MarkFlagFilename("kubeconfig")
 	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
 	o.failOn.add(cmd)
@@ -107,7 +98,10 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return err
 	}
-	if err := write(stdout, o.output.value, o.view(report)); err != nil {
+	if o.stat && o.output.value == formatJSON {
+		report.Shorten()
+	}
+	if err := write(stdout, o.output.value, diffView{report, o.stat}); err != nil {
 		return err
 	}
 	found := report.Trips(o.failOn.names)
@@ -115,8 +109,8 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 		found[0] = "--fail-on " + found[0]
 	}
 	for _, s := range report.Selections {
-		if strings.HasPrefix(s.Error, afterPrefix) {
-			found = append(found, nameOf(s)+": "+strings.TrimPrefix(s.Error, afterPrefix))
+		if strings.HasPrefix(s.Error, selections.AfterPrefix) {
+			found = append(found, diffview.Name(s)+": "+strings.TrimPrefix(s.Error, selections.AfterPrefix))
 		}
 	}
 	if len(found) > 0 {
@@ -125,28 +119,32 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	return nil
 }
 
-func (o *diffOptions) view(report *diff.Report) view {
-	if !o.stat {
-		return (*diffView)(report)
-	}
-	if o.output.value == formatJSON {
-		report.Shorten()
-	}
-	return (*statView)(report)
+// diffView is a report in the formats of -o.
+type diffView struct {
+	*diff.Report
+	// stat leaves out the details.
+	stat bool
 }
 
+func (v diffView) table(w io.Writer) { diffview.Text(w, v.Report, v.stat) }
+
+func (v diffView) markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat) }
+
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
-	if o.git != "" {
-		return o.compareCommits(ctx, paths)
+	switch {
+	case o.commits.git != "":
+		return o.commits.compare(ctx, paths, o.catalogs.plainHTTP, o.cluster)
+	case len(o.commits.repositories) > 0:
+		return nil, errors.New("--repository is for --git")
 	}
-	return o.compareCatalogs(ctx, stdin)
+	return o.catalogs.compare(ctx, stdin, o.cluster)
 }
 
 // cluster is nil without --live.
-func (o *diffOptions) cluster() (*liveCluster, error) {
+func (o *diffOptions) cluster() (*live.Cluster, error) {
 	switch {
-	case o.live:
-		return openCluster(o.kubeconfig, o.kubeContext)
+	case o.catalogs.live:
+		return live.Open(o.kubeconfig, o.kubeContext)
 	case o.kubeconfig != "" || o.kubeContext != "":
 		return nil, errors.New("--kubeconfig and --context are for --live")
 	}
@@ -191,24 +189,6 @@ func (c *conditions) Set(value string) error {
 			return fmt.Errorf("%q is none of %s", name, strings.Join(conditionNames(), ", "))
 		}
 		c.names = append(c.names, name)
-	}
-	return nil
-}
-
-// check says which flags are missing.
-func (o *diffOptions) check() error {
-	switch {
-	case len(o.repositories) > 0:
-		return errors.New("--repository is for --git")
-	case o.file == "":
-		return o.checkEverything()
-	case len(o.to) == 0:
-		return errors.New("which catalog? pass --to CATALOG")
-	case len(o.from) == 0 && o.fromFile == "" && !o.live:
-		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both;" +
-			" --live alone for a selection that has published nothing yet")
-	case o.file == "-" && o.fromFile == "-":
-		return errors.New("-f and --from-selection cannot both be standard input")
 	}
 	return nil
 }

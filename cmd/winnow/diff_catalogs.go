@@ -7,19 +7,71 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// compareCatalogs compares what the flags name.
-func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*diff.Report, error) {
+// catalogOptions are the flags of a comparison of catalogs and selections that are files.
+type catalogOptions struct {
+	file, fromFile, name string
+	from, to             []string
+	plainHTTP, live      bool
+}
+
+func (o *catalogOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
+	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` with the selection before, if it was edited")
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
+	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
+	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
+	completeSelection(cmd)
+	completeFiles(cmd, "from-selection")
+}
+
+// check says which flags are missing.
+func (o *catalogOptions) check() error {
+	switch {
+	case o.file == "":
+		return o.checkEverything()
+	case len(o.to) == 0:
+		return errors.New("which catalog? pass --to CATALOG")
+	case len(o.from) == 0 && o.fromFile == "" && !o.live:
+		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both;" +
+			" --live alone for a selection that has published nothing yet")
+	case o.file == "-" && o.fromFile == "-":
+		return errors.New("-f and --from-selection cannot both be standard input")
+	}
+	return nil
+}
+
+// checkEverything says which flags do not go with two catalogs alone.
+func (o *catalogOptions) checkEverything() error {
+	switch {
+	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:
+		return errors.New("which selection? pass -f FILE; two catalogs are compared without any, with --from and --to alone")
+	case len(o.to) == 0:
+		return errors.New("which selection? pass -f FILE; or two catalogs, with --from and --to")
+	case len(o.from) > 1 || len(o.to) > 1:
+		return errors.New("which selection? pass -f FILE: without any, one --from and one --to are compared")
+	}
+	return nil
+}
+
+// compare compares what the flags name, with the cluster that open returns.
+func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func() (*live.Cluster, error)) (*diff.Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if o.file == "" {
-		return o.compareEverything(ctx)
+		return compareEverything(ctx, o.from[0], o.to[0], o.plainHTTP)
 	}
 	next, err := readSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -40,25 +92,25 @@ func (o *diffOptions) compareCatalogs(ctx context.Context, stdin io.Reader) (*di
 	if o.fromFile != "" {
 		to.Reviewed = from.Selection.Spec.Safeguards.Approve
 	}
-	cluster, err := o.cluster()
+	cluster, err := open()
 	if err != nil {
 		return nil, err
 	}
-	compared, err := compareSides(ctx, cluster, from, to)
+	compared, err := cluster.Compare(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
 	if err := inSteps(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
-	if assumed && approvesRender(compared.Held) {
-		compared.Notes = append(compared.Notes, unknownNamespace)
+	if assumed {
+		compared.AssumeNamespace()
 	}
 	return diff.New(compared), nil
 }
 
 // before renders the older state; nil for a selection that publishes for the first time.
-func (o *diffOptions) before(ctx context.Context, next *v1alpha1.CatalogSelection, stdin io.Reader) (*diff.Side, error) {
+func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelection, stdin io.Reader) (*diff.Side, error) {
 	last, catalogs, file := next, o.from, o.file
 	if o.fromFile != "" {
 		var err error
@@ -96,7 +148,7 @@ func inSteps(ctx context.Context, from, to *diff.Side, out *diff.Selection) erro
 }
 
 // side renders a state of the selection that is in the file.
-func (o *diffOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*diff.Side, error) {
+func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*diff.Side, error) {
 	opened, err := openSources(ctx, cs, flag, catalogs, o.plainHTTP)
 	if err != nil {
 		return nil, err

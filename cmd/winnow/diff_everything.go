@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -16,13 +15,13 @@ const everythingName = "catalog"
 
 // compareEverything compares two catalogs as a selection of everything would see them. KKP's system
 // applications are selected by name only, and no field is omitted.
-func (o *diffOptions) compareEverything(ctx context.Context) (*diff.Report, error) {
+func compareEverything(ctx context.Context, fromCatalog, toCatalog string, plainHTTP bool) (*diff.Report, error) {
 	ref := v1alpha1.SourceReference{Name: everythingName}
-	older, err := openSource(ctx, o.from[0], ref, o.plainHTTP)
+	older, err := openSource(ctx, fromCatalog, ref, plainHTTP)
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
 	}
-	newer, err := openSource(ctx, o.to[0], ref, o.plainHTTP)
+	newer, err := openSource(ctx, toCatalog, ref, plainHTTP)
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
@@ -41,7 +40,7 @@ func (o *diffOptions) compareEverything(ctx context.Context) (*diff.Report, erro
 	}
 	compared.OfEverything()
 	report := diff.New(compared)
-	report.From, report.To = o.from[0], o.to[0]
+	report.From, report.To = fromCatalog, toCatalog
 	return report, nil
 }
 
@@ -62,17 +61,4 @@ func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1a
 
 func ofEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*diff.Side, error) {
 	return diff.Render(ctx, cs, []guard.Source{guard.SourceOf(cs, cs.Spec.Sources[0], opened)})
-}
-
-// checkEverything says which flags do not go with two catalogs alone.
-func (o *diffOptions) checkEverything() error {
-	switch {
-	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:
-		return errors.New("which selection? pass -f FILE; two catalogs are compared without any, with --from and --to alone")
-	case len(o.to) == 0:
-		return errors.New("which selection? pass -f FILE; or two catalogs, with --from and --to")
-	case len(o.from) > 1 || len(o.to) > 1:
-		return errors.New("which selection? pass -f FILE: without any, one --from and one --to are compared")
-	}
-	return nil
 }

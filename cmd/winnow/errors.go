@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -61,7 +62,7 @@ func violationsOf(err error) (violations []string, omitted int, cause error) {
 	if errors.As(err, &refused) {
 		all := refused.Lines()
 		for _, line := range all[:min(len(all), maxViolations)] {
-			violations = append(violations, plain(line))
+			violations = append(violations, plaintext.Line(line))
 		}
 		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}

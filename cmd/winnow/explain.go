@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -134,18 +135,18 @@ func (e *explanation) facts() []string {
 
 // table has a line for a rule, and its reason in the next.
 func (e *explanation) table(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\n", wrap(e.headline(), ""))
+	fmt.Fprintf(w, "%s\n\n", plaintext.Wrap(e.headline(), ""))
 	for _, rule := range e.Rules {
 		fmt.Fprintf(w, "%-7s  %s\n", rule.Outcome, rule.Rule)
 		if rule.Reason != "" {
-			fmt.Fprintln(w, wrap(rule.Reason, "         "))
+			fmt.Fprintln(w, plaintext.Wrap(rule.Reason, "         "))
 		}
 	}
 	for i, fact := range e.facts() {
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, wrap(fact, ""))
+		fmt.Fprintln(w, plaintext.Wrap(fact, ""))
 	}
 }
 

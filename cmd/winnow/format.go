@@ -6,11 +6,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // Values of -o of the verbs that answer a question.
@@ -22,9 +23,6 @@ const (
 	formatGitHub   = "github"
 	formatText     = "text"
 )
-
-// maxLine is the width that tables are made for.
-const maxLine = 80
 
 // choice is a flag with a fixed set of values, the first of which is the default.
 type choice struct {
@@ -107,13 +105,13 @@ func (g grid) print(w io.Writer) {
 	widths := make([]int, len(g.header))
 	for _, line := range lines {
 		for i, cell := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(plain(cell)))
+			widths[i] = max(widths[i], utf8.RuneCountInString(plaintext.Line(cell)))
 		}
 	}
 	for _, line := range lines {
 		var text strings.Builder
 		for i, cell := range line {
-			fmt.Fprintf(&text, "%-*s  ", widths[i], plain(cell))
+			fmt.Fprintf(&text, "%-*s  ", widths[i], plaintext.Line(cell))
 		}
 		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
 	}
@@ -134,44 +132,7 @@ func (g grid) markdown(w io.Writer) {
 // escapeMarkdown keeps the text of a catalog from becoming markup, in a table or elsewhere.
 func escapeMarkdown(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;").
-		Replace(plain(text))
-}
-
-// plain makes a line of a text: a catalog must not move the cursor of a terminal.
-func plain(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(clean), " ")
-}
-
-// wrap breaks a text into lines of at most maxLine with the indent. Longer words stay whole.
-func wrap(text, indent string) string {
-	var lines []string
-	line := indent
-	for word := range strings.FieldsSeq(plain(text)) {
-		if line != indent && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > maxLine {
-			lines = append(lines, line)
-			line = indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
-	}
-	return strings.Join(append(lines, line), "\n")
-}
-
-// brief cuts a text for a column.
-func brief(text string, width int) string {
-	text = plain(text)
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return string([]rune(text)[:width-3]) + "..."
+		Replace(plaintext.Line(text))
 }
 
 // versionsColumn lists few versions, and of many the first and the last.
@@ -184,12 +145,4 @@ func versionsColumn(versions []string) string {
 	default:
 		return fmt.Sprintf("%s ... %s (%d)", versions[0], versions[n-1], n)
 	}
-}
-
-// count returns "1 thing" or "2 things".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -3,19 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
-
-	"github.com/winnow-dev/winnow/render/lint"
 )
-
-func TestAnnotationEscapesWhatEndsACommand(t *testing.T) {
-	finding := shownFinding{Finding: lint.Finding{
-		Rule: "kkp/a,b", Severity: lint.Warning, Path: "a,b:c%/\n::error::x", Line: 3, Message: "50%\r\n::error::boo",
-	}}
-	want := "::warning file=a%2Cb%3Ac%25/%0A%3A%3Aerror%3A%3Ax,line=3,title=kkp/a%2Cb::50%25%0D%0A::error::boo"
-	if got := annotation(finding); got != want {
-		t.Errorf("annotation() = %q\nwant %q", got, want)
-	}
-}
 
 func TestGridKeepsTextOfACatalogInItsCell(t *testing.T) {
 	g := grid{header: []string{"A", "B"}, rows: [][]string{{"x\n| y\x1b[2J", "*b* <script> `c` @all"}, {"ü", ""}}}
@@ -28,34 +16,5 @@ func TestGridKeepsTextOfACatalogInItsCell(t *testing.T) {
 	want := "| A | B |\n| --- | --- |\n| x \\| y \\[2J | \\*b\\* &lt;script> \\`c\\` &#64;all |\n| ü |  |\n"
 	if markdown.String() != want {
 		t.Errorf("markdown:\n%swant\n%s", markdown.String(), want)
-	}
-}
-
-func TestWrap(t *testing.T) {
-	long := strings.Repeat("x", 90)
-	tests := []struct{ name, text, want string }{
-		{name: "nothing", text: "", want: "  "},
-		{name: "a line", text: "a\tb\nc", want: "  a b c"},
-		{name: "a word that is too long has a line of its own", text: "a " + long + " b", want: "  a\n  " + long + "\n  b"},
-		{
-			name: "80 characters fit, 81 do not",
-			text: strings.Repeat("y", 76) + " z " + strings.Repeat("y", 77) + " z",
-			want: "  " + strings.Repeat("y", 76) + " z\n  " + strings.Repeat("y", 77) + "\n  z",
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := wrap(test.text, "  "); got != test.want {
-				t.Errorf("wrap() = %q\nwant %q", got, test.want)
-			}
-		})
-	}
-}
-
-func TestBrief(t *testing.T) {
-	for text, want := range map[string]string{"": "", "1234567": "1234567", "üüüüüüüü": "üüüü...", "a\nb": "a b"} {
-		if got := brief(text, 7); got != want {
-			t.Errorf("brief(%q) = %q, want %q", text, got, want)
-		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -81,21 +81,46 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 		return []error{err}
 	}
 	for _, where := range catalogs {
-		files, locate, err := readCatalog(ctx, where, len(catalogs) == 1, o.plainHTTP)
-		var result lint.Result
-		if err == nil {
-			if result, err = lint.Run(ctx, files.FS(), options); err != nil {
-				err = fmt.Errorf("linting %s: %w", where, err)
-			}
-		}
+		opened, result, err := o.lintCatalog(ctx, where, options)
 		if err != nil {
 			report.unreadable(where, err)
 			failures = append(failures, err)
 			continue
 		}
-		report.add(result, locate)
+		report.add(result, locate(opened, where, len(catalogs) == 1))
 	}
 	return failures
+}
+
+// lintCatalog lints a CATALOG, whether it is valid or not.
+func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (openedCatalog, lint.Result, error) {
+	opened, err := openCatalog(where, v1alpha1.FormatAuto, o.plainHTTP)
+	if err != nil {
+		return nil, lint.Result{}, err
+	}
+	files, err := readFiles(ctx, where, opened)
+	if err != nil {
+		return nil, lint.Result{}, err
+	}
+	result, err := lint.Run(ctx, files.FS(), options)
+	if err != nil {
+		return nil, lint.Result{}, fmt.Errorf("linting %s: %w", where, err)
+	}
+	return opened, result, nil
+}
+
+// locate returns how findings name a path of a CATALOG: in a directory by where the file is, and otherwise by the path,
+// behind the CATALOG unless it is alone.
+func locate(opened openedCatalog, where string, alone bool) func(string) string {
+	if dir, ok := opened.(directory); ok {
+		return dir.locate
+	}
+	return func(path string) string {
+		if alone {
+			return path
+		}
+		return where + "/" + path
+	}
 }
 
 // fail prints what was found beside what could not be read, and returns the failure that decides the
@@ -116,6 +141,3 @@ func (r *lintReport) fail(failures []error, out streams) error {
 	}
 	return failures[len(failures)-1]
 }
-
-// quiet reports whether notes are not wanted.
-func (s streams) quiet() bool { return s.notes == io.Discard }

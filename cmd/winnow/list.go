@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -84,7 +85,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	if err := write(stdout, o.output.value, list); err != nil {
 		return err
 	}
-	fmt.Fprintf(notes, "%d of %s selected\n", result.Selected, count(result.Available, "application"))
+	fmt.Fprintf(notes, "%d of %s selected\n", result.Selected, plaintext.Count(result.Available, "application"))
 	return nil
 }
 
@@ -158,13 +159,10 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 	return nil
 }
 
-// listed makes JSON have a list where there is nothing.
-func listed(values []string) []string { return append([]string{}, values...) }
-
 func (l *applicationList) grid(deprecatedWidth int) grid {
 	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED"}}
 	for _, a := range l.Applications {
-		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), versionsColumn(a.Versions), orDash(brief(a.Deprecated, deprecatedWidth))})
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), versionsColumn(a.Versions), orDash(plaintext.Brief(a.Deprecated, deprecatedWidth))})
 	}
 	return g
 }
@@ -173,7 +171,7 @@ func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
 func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
 
 func orDash(text string) string {
-	if plain(text) == "" {
+	if plaintext.Line(text) == "" {
 		return "-"
 	}
 	return text
@@ -193,34 +191,6 @@ type decisionList struct {
 type listedDecision struct {
 	decisionSummary
 	referring
-}
-
-// decisionSummary is a decision for people and programs.
-type decisionSummary struct {
-	Name       string   `json:"name"`
-	Source     string   `json:"source"`
-	Selected   bool     `json:"selected"`
-	Rule       string   `json:"rule"`
-	Reason     string   `json:"reason"`
-	Tier       string   `json:"tier,omitempty"`
-	Versions   []string `json:"versions"`
-	Dropped    []string `json:"dropped"`
-	Deprecated string   `json:"deprecated,omitempty"`
-}
-
-func summarize(d selection.Decision) decisionSummary {
-	s := decisionSummary{
-		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
-		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
-		Versions: listed(nil), Dropped: listed(nil),
-	}
-	switch {
-	case d.Selected:
-		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
-	case d.Rule == selection.RuleVersions:
-		s.Dropped = listed(d.Application.Versions)
-	}
-	return s
 }
 
 func newDecisionList(result selection.Result, several bool) *decisionList {

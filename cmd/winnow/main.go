@@ -17,9 +17,6 @@ const (
 	exitFailed   = 2 // usage or input/output
 )
 
-// version is set by the linker.
-var version = "dev"
-
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCommand()
@@ -68,25 +65,4 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newVersionCommand(), newCompletionCommand())
 	return root
-}
-
-// await returns what do returns, or the error of the context once that ends. do is then left
-// behind, so it must have no effects that outlast the process.
-func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := do()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 func commandTree() []*cobra.Command {
@@ -92,7 +94,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 			t.Errorf("%s: exit code %d, stderr %q", args, help.code, help.stderr)
 		}
 		for line := range strings.Lines(help.stdout) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > maxLine {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > plaintext.MaxLine {
 				t.Errorf("%s: %d characters: %s", args, n, line)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/term"
 	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // progressPulse is the least time between two numbers on the terminal.
@@ -61,7 +63,7 @@ func (p *progress) show(text string) {
 		return
 	}
 	p.shown = time.Now()
-	fmt.Fprint(p.terminal, "\r\x1b[K"+brief(text, maxLine-1))
+	fmt.Fprint(p.terminal, "\r\x1b[K"+plaintext.Brief(text, plaintext.MaxLine-1))
 }
 
 // count shows how much of a transfer is done.
@@ -121,7 +123,7 @@ func size(bytes int64) string {
 	const kilo, mega = 1 << 10, 1 << 20
 	switch {
 	case bytes < kilo:
-		return count(int(bytes), "byte")
+		return plaintext.Count(int(bytes), "byte")
 	case bytes < mega:
 		return fmt.Sprintf("%.1f KiB", float64(bytes)/kilo)
 	}

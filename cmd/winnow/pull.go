@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -23,7 +25,7 @@ type pullOptions struct {
 func newPullCommand() *cobra.Command {
 	var o pullOptions
 	cmd := &cobra.Command{
-		Use:   "pull " + ociScheme + "HOST/REPOSITORY[:TAG|@DIGEST] -o DIR",
+		Use:   "pull " + oci.Scheme + "HOST/REPOSITORY[:TAG|@DIGEST] -o DIR",
 		Short: "Fetch a catalog from a registry",
 		Long: "Fetch the files of a catalog, whether it is valid or not, into a directory that\n" +
 			"is empty or does not exist yet. The digest of what was pulled is printed.\n\n" +
@@ -32,7 +34,7 @@ func newPullCommand() *cobra.Command {
 		Example: "  winnow pull oci://ghcr.io/org/catalog:v1.2.0 -o catalog\n\n" +
 			"  # what a cluster has, by the digest in the status of its OCIRepository\n" +
 			"  winnow pull oci://ghcr.io/org/catalog@sha256:0123... -o catalog",
-		Args:              arguments(1, 1, "one reference, "+ociScheme+"HOST/REPOSITORY[:TAG|@DIGEST]"),
+		Args:              arguments(1, 1, "one reference, "+oci.Scheme+"HOST/REPOSITORY[:TAG|@DIGEST]"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
@@ -49,9 +51,9 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	if o.directory == "" {
 		return errors.New("where to? pass -o DIR")
 	}
-	reference, err := parseReference(where)
+	reference, err := oci.ParseReference(where)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", where, err)
 	}
 	if err := checkEmpty(o.directory); err != nil { // before, not after, the transfer
 		return err
@@ -59,11 +61,11 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
-	repository, err := connect(reference, o.plainHTTP, progress.client())
+	repository, err := oci.Connect(reference, o.plainHTTP, progress.client())
 	if err != nil {
 		return err
 	}
-	digest, layer, err := pullLayer(ctx, repository, v1alpha1.FormatAuto)
+	digest, layer, err := repository.Pull(ctx, v1alpha1.FormatAuto)
 	if err != nil {
 		return fmt.Errorf("pulling %s: %w", where, err)
 	}
@@ -76,10 +78,10 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	}
 	progress.clear()
 	tellPulled(notes, files)
-	_, err = fmt.Fprintln(stdout, digestReference(reference, digest))
+	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, digest))
 	return err
 }
 
 func tellPulled(notes io.Writer, files *tree.Tree) {
-	fmt.Fprintf(notes, "pulled %s, %s\n", count(files.Len(), "file"), size(files.Size()))
+	fmt.Fprintf(notes, "pulled %s, %s\n", plaintext.Count(files.Len(), "file"), size(files.Size()))
 }

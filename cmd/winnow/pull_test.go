@@ -21,11 +21,11 @@ func TestPushingWhatWasPulled(t *testing.T) {
 			t.Fatal(pushed.stderr)
 		}
 		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
-		repository, err := newRepository(strings.TrimPrefix(host, ociScheme)+name+":v1", true)
+		repository, err := artifact{where: host + name + ":v1", plainHTTP: true}.connect()
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, content, err := pullLayer(t.Context(), repository, "Auto")
+		_, content, err := repository.Pull(t.Context(), "Auto")
 		if err != nil {
 			t.Fatal(err)
 		}

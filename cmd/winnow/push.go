@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/spf13/cobra"
 	ociregistry "oras.land/oras-go/v2/registry"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -27,7 +31,7 @@ type pushOptions struct {
 func newPushCommand() *cobra.Command {
 	var o pushOptions
 	cmd := &cobra.Command{
-		Use:   "push DIR " + ociScheme + "HOST/REPOSITORY[:TAG]",
+		Use:   "push DIR " + oci.Scheme + "HOST/REPOSITORY[:TAG]",
 		Short: "Publish a catalog in a registry",
 		Long: "Publish the catalog in a directory, as the artifact that an OCIRepository and\n" +
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
@@ -47,7 +51,7 @@ func newPushCommand() *cobra.Command {
 			"  # the digest, for a pull request or a signature\n" +
 			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
 			"  echo \"${reference##*@}\"",
-		Args: arguments(2, 2, "DIR and "+ociScheme+"HOST/REPOSITORY[:TAG]"),
+		Args: arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveFilterDirs
@@ -74,14 +78,14 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return err
 	}
-	annotations, err := o.manifestAnnotations(os.Getenv(sourceDateEpoch))
+	annotations, err := oci.Annotations(o.manifestAnnotations(), os.Getenv(oci.SourceDateEpoch))
 	if err != nil {
 		return err
 	}
 	progress := newProgress(out.notes)
 	defer progress.clear()
 	progress.step("reading " + dir)
-	files, err := readCatalogDirectory(ctx, dir)
+	files, err := readCatalogFiles(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -97,30 +101,63 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err := reportLint(dir, result, out); err != nil {
 		return err
 	}
-	packed, err := packArtifact(dir, files, annotations)
+	packed, err := oci.Pack(dir, files, annotations)
 	if err != nil {
 		return fmt.Errorf("packing %s: %w", dir, err)
 	}
-	repository, err := connect(reference, o.plainHTTP, progress.client())
+	repository, err := oci.Connect(reference, o.plainHTTP, progress.client())
 	if err != nil {
 		return err
 	}
-	p := &publication{repository: repository, progress: progress}
-	if err := p.publish(ctx, packed, tags); err != nil {
-		return fmt.Errorf("pushing %s to %s%s: %w", dir, ociScheme, repositoryName(reference), err)
+	moved, err := repository.Push(ctx, packed, tags, progress.step)
+	if err != nil {
+		return fmt.Errorf("pushing %s to %s: %w", dir, oci.Address(reference), err)
 	}
 	progress.clear()
-	p.tell(out.notes)
+	// A tag may have been moved by mistake.
+	for _, tag := range moved {
+		fmt.Fprintf(out.notes, "the tag %s moved from %s\n", tag.Name, tag.Was)
+	}
 	tellPushed(out.notes, result, files, tags)
-	_, err = fmt.Fprintln(out.stdout, digestReference(reference, packed.Manifest.Descriptor.Digest.String()))
+	_, err = fmt.Fprintln(out.stdout, oci.DigestAddress(reference, packed.Manifest.Descriptor.Digest.String()))
 	return err
+}
+
+// manifestAnnotations are those of all flags, as KEY=VALUE.
+func (o *pushOptions) manifestAnnotations() []string {
+	given := slices.Clone(o.annotations)
+	if o.sourceURL != "" {
+		given = append(given, v1.AnnotationSource+"="+o.sourceURL)
+	}
+	if o.revision != "" {
+		given = append(given, v1.AnnotationRevision+"="+o.revision)
+	}
+	return given
+}
+
+// readCatalogFiles reads what is to be published of a directory.
+func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no catalog at %s: want a directory", dir)
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory: what is published is a directory that holds applications", dir)
+	}
+	all, err := readFiles(ctx, dir, directory(dir))
+	if err != nil {
+		return nil, err
+	}
+	return oci.CatalogFiles(dir, all)
 }
 
 // target returns the repository and the tags to set, in the order given and each once.
 func (o *pushOptions) target(where string) (ociregistry.Reference, []string, error) {
-	reference, err := parseReference(where)
+	reference, err := oci.ParseReference(where)
 	if err != nil {
-		return ociregistry.Reference{}, nil, err
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: %w", where, err)
 	}
 	if strings.Contains(where, "@") {
 		return ociregistry.Reference{}, nil, fmt.Errorf("%s: what is pushed has the digest of its content: leave it out", where)
@@ -153,7 +190,7 @@ func reportLint(dir string, result lint.Result, out streams) error {
 	if out.quiet() {
 		report.least = lint.Error
 	}
-	report.add(result, locateIn(dir))
+	report.add(result, directory(dir).locate)
 	if report.Errors == 0 {
 		report.table(out.notes)
 		return nil
@@ -163,6 +200,6 @@ func reportLint(dir string, result lint.Result, out streams) error {
 }
 
 func tellPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
-	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", count(result.Applications, "application"),
-		count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
+	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", plaintext.Count(result.Applications, "application"),
+		plaintext.Count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
 }

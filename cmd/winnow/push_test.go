@@ -3,17 +3,12 @@ package main
 import (
 	"context"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 const (
@@ -130,59 +125,6 @@ func TestPushInterrupted(t *testing.T) {
 	}
 	if want := []string{emptyConfig}; !slices.Equal(writtenTo(r), want) {
 		t.Errorf("want %q", want)
-	}
-}
-
-// Nobody would read a larger layer.
-func TestPackRefusesWhatNobodyReads(t *testing.T) {
-	random := rand.NewChaCha8([32]byte{})
-	files := tree.New()
-	for _, name := range []string{"a", "b"} {
-		content := make([]byte, 33<<20)
-		if _, err := random.Read(content); err != nil {
-			t.Fatal(err)
-		}
-		if err := files.Add("applications/"+name, content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := packArtifact("catalog", files, nil); err == nil || !strings.HasPrefix(err.Error(), "source catalog: its layer has 69") {
-		t.Errorf("error is %v", err)
-	}
-}
-
-// The order in which the file system has the files, and who owns them, is not in the digest.
-func TestPackIsReproducible(t *testing.T) {
-	names := []string{"applications/b/application.yaml", "applications/a/application.yaml", "catalogs/all/metadata.yaml", "applications/a/metadata.yaml"}
-	want := ""
-	for range len(names) {
-		names = append(names[1:], names[0])
-		dir := t.TempDir()
-		for i, name := range names {
-			file := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			writeFile(t, file, name)
-			if err := os.Chmod(file, 0o600+os.FileMode(i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		files, err := readCatalogDirectory(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		packed, err := packArtifact(dir, files, map[string]string{"a": "1", "b": "2"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := packed.Manifest.Descriptor.Digest.String()
-		if want == "" {
-			want = got
-		}
-		if got != want {
-			t.Errorf("digest is %s, then %s", want, got)
-		}
 	}
 }
 

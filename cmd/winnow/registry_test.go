@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -266,5 +267,26 @@ func TestRenderInterruptedWhilePulling(t *testing.T) {
 				t.Errorf("the archive did not survive: %v", entries)
 			}
 		})
+	}
+}
+
+// What a registry with TLS says to those who do not trust it, or speak plain HTTP.
+func TestAdviseOnTLS(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "https://")
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "; add the authority of " + host + " to those that this machine trusts\n"},
+		{[]string{"--plain-http"}, "; a registry with TLS needs no --plain-http\n"},
+	} {
+		got := execute(t.Context(), append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)
+		if got.code != exitFailed || !strings.HasSuffix(got.stderr, test.want) {
+			t.Errorf("%q: got %+v, want %q", test.args, got, test.want)
+		}
 	}
 }

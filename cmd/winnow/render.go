@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -56,7 +57,7 @@ func newRenderCommand() *cobra.Command {
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
 	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
-	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+ociScheme)
+	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	// The only error of these is that there is no such flag.
 	_ = cmd.MarkFlagDirname("output")
 	_ = cmd.MarkFlagFilename("archive", "tar.gz", "tgz")
@@ -161,7 +162,7 @@ func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
 		}
 	}
 	for _, name := range o.unknownDigests {
-		fmt.Fprintf(notes, "warning: provenance: Object names the digest of source %s, which only %shost/repository tells: written as unknown\n", name, ociScheme)
+		fmt.Fprintf(notes, "warning: provenance: Object names the digest of source %s, which only %shost/repository tells: written as unknown\n", name, oci.Scheme)
 	}
 }
 

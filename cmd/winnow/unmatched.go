@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -21,7 +22,7 @@ func (o *selectionOptions) warnUnmatched(notes io.Writer, unmatched []render.Unm
 func (o *selectionOptions) unmatchedLines(unmatched []render.Unmatched) []string {
 	lines := render.Sentences(unmatched)
 	for i := range lines[:min(len(lines), render.MaxAdvised)] {
-		lines[i] = plain(o.selection.Place(unmatched[i].Field) + ": " + lines[i])
+		lines[i] = plaintext.Line(o.selection.Place(unmatched[i].Field) + ": " + lines[i])
 	}
 	return lines
 }
@@ -49,9 +50,9 @@ func (o *selectionOptions) placed(err error) error {
 
 // warn writes a warning: in lines on a terminal, in one where it may be searched.
 func warn(notes io.Writer, text string) {
-	text = "warning: " + plain(text)
+	text = "warning: " + plaintext.Line(text)
 	if isTerminal(notes) {
-		text = wrap(text, "")
+		text = plaintext.Wrap(text, "")
 	}
 	fmt.Fprintln(notes, text)
 }

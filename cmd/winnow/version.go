@@ -9,6 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// version is set by the linker.
+var version = "dev"
+
 type versionInfo struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`

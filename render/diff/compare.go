@@ -172,3 +172,11 @@ func (h *Held) NamesRender(entry string) bool {
 	checksum, _, _ := strings.Cut(entry, "#")
 	return checksum == h.Render
 }
+
+// AssumeNamespace notes, where the checksum of the render would approve what is held, that the selection was rendered
+// in a namespace that its file does not have: a render has the namespace in each object.
+func (s *Selection) AssumeNamespace() {
+	if s.Held != nil && slices.ContainsFunc(s.Held.Approve, s.Held.NamesRender) {
+		s.Notes = append(s.Notes, "its file has no namespace: with another one than default, the checksum of this render is another")
+	}
+}

@@ -1,0 +1,24 @@
+package main
+
+import "context"
+
+// await returns what do returns, or the error of the context once that ends. do is then left
+// behind, so it must have no effects that outlast the process.
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

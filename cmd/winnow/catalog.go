@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// openSources loads a catalog for every source of the selection, in its order. args are the
+// values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
+func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, plainHTTP bool) ([]selection.Source, error) {
+	catalogs, err := assignSources(cs, flag, args)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]selection.Source, len(catalogs))
+	for i, where := range catalogs {
+		ref := cs.Spec.Sources[i]
+		source, err := openSource(ctx, where, ref, plainHTTP)
+		if err != nil {
+			return nil, err
+		}
+		source.Name = ref.Name
+		sources[i] = source
+	}
+	return sources, nil
+}
+
+// assignSources returns the CATALOG of every source in the spec's order.
+func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([]string, error) {
+	names := make([]string, len(cs.Spec.Sources))
+	for i, source := range cs.Spec.Sources {
+		names[i] = source.Name
+	}
+	if len(names) == 1 && len(args) == 1 {
+		return []string{strings.TrimPrefix(args[0], names[0]+"=")}, nil
+	}
+	catalogs := make([]string, len(names))
+	for _, arg := range args {
+		name, where, ok := strings.Cut(arg, "=")
+		if !ok || !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s %s: want NAME=CATALOG with one of the sources %s", flag, arg, strings.Join(names, ", "))
+		}
+		for i := range names {
+			if names[i] != name {
+				continue
+			}
+			if catalogs[i] != "" {
+				return nil, fmt.Errorf("%s %s: the source %s has a catalog already: %s", flag, arg, name, catalogs[i])
+			}
+			catalogs[i] = where
+		}
+	}
+	for i, where := range catalogs {
+		if where == "" {
+			return nil, fmt.Errorf("the selection's source %s has no catalog: add %s %s=CATALOG", names[i], flag, names[i])
+		}
+	}
+	return catalogs, nil
+}
+
+// openSource loads a CATALOG in the place of a source, of which the path and the format count. Errors
+// name both CATALOG and path, where paths in them start. Only a registry knows the digest of a source,
+// that of the manifest.
+func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
+	name := where
+	if ref.Path != "" {
+		name = fmt.Sprintf("%s (path %s)", where, ref.Path)
+	}
+	opened, err := openCatalog(where, ref.Format, plainHTTP)
+	if err != nil {
+		return selection.Source{}, err
+	}
+	return opened.load(ctx, name, ref.Path)
+}
+
+// openedCatalog is what a CATALOG names.
+type openedCatalog interface {
+	// files reads all files, whether they are a valid catalog or not.
+	files(ctx context.Context) (*tree.Tree, error)
+	// load loads the catalog at a path of the files. Errors call it by the name.
+	load(ctx context.Context, name, path string) (selection.Source, error)
+}
+
+// openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact in a registry that has the format.
+// Nothing of it is read yet.
+func openCatalog(where, format string, plainHTTP bool) (openedCatalog, error) {
+	if strings.HasPrefix(where, oci.Scheme) {
+		return artifact{where, format, plainHTTP}, nil
+	}
+	info, err := os.Stat(where)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no catalog at %s: want a directory, a .tar.gz file or %shost/repository", where, oci.Scheme)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return directory(where), nil
+	}
+	return archiveFile(where), nil
+}
+
+// directory is a CATALOG by its path. os.Root keeps symbolic links from leading out of it.
+type directory string
+
+func (d directory) files(ctx context.Context) (*tree.Tree, error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return archive.ReadFS(ctx, root.FS(), archive.Limits{})
+}
+
+func (d directory) load(ctx context.Context, name, path string) (selection.Source, error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return selection.Source{}, err
+	}
+	defer root.Close()
+	loaded, err := render.LoadFS(ctx, name, root.FS(), path)
+	return selection.Source{Catalog: loaded}, err
+}
+
+// locate returns where the file at a path is.
+func (d directory) locate(path string) string {
+	return filepath.ToSlash(filepath.Join(string(d), filepath.FromSlash(path)))
+}
+
+// archiveFile is a CATALOG by the path of a .tar.gz file.
+type archiveFile string
+
+func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
+	file, err := os.Open(string(a))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return archive.Read(ctx, file, archive.Limits{})
+}
+
+func (a archiveFile) load(ctx context.Context, name, path string) (selection.Source, error) {
+	file, err := os.Open(string(a))
+	if err != nil {
+		return selection.Source{}, err
+	}
+	defer file.Close()
+	loaded, err := render.LoadArchive(ctx, name, file, path)
+	return selection.Source{Catalog: loaded}, err
+}
+
+// artifact is a CATALOG in a registry.
+type artifact struct {
+	where, format string
+	plainHTTP     bool
+}
+
+func (a artifact) connect() (*oci.Repository, error) {
+	reference, err := oci.ParseReference(a.where)
+	if err != nil {
+		return nil, err
+	}
+	return oci.Connect(reference, a.plainHTTP, nil)
+}
+
+func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
+	repository, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	_, layer, err := repository.Pull(ctx, a.format)
+	if err != nil {
+		return nil, fmt.Errorf("pulling: %w", err)
+	}
+	return archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
+}
+
+func (a artifact) load(ctx context.Context, name, path string) (selection.Source, error) {
+	repository, err := a.connect()
+	if err != nil {
+		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)
+	}
+	digest, layer, err := repository.Pull(ctx, a.format)
+	if err != nil {
+		return selection.Source{}, fmt.Errorf("pulling %s: %w", a.where, err)
+	}
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), path)
+	return selection.Source{Digest: digest, Catalog: loaded}, err
+}
+
+// readFiles reads the files of an opened CATALOG. The error tells content that is at fault from what cannot be read.
+func readFiles(ctx context.Context, where string, opened openedCatalog) (*tree.Tree, error) {
+	files, err := opened.files(ctx)
+	return files, refused(where, err)
+}
+
+// refused tells content that is at fault from what cannot be read.
+func refused(where string, err error) error {
+	var hostile *archive.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &hostile):
+		return &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: where, Err: err}
+	}
+	return fmt.Errorf("reading %s: %w", where, err)
+}

@@ -1,0 +1,34 @@
+package main
+
+import "github.com/winnow-dev/winnow/render/selection"
+
+// decisionSummary is a decision for people and programs.
+type decisionSummary struct {
+	Name       string   `json:"name"`
+	Source     string   `json:"source"`
+	Selected   bool     `json:"selected"`
+	Rule       string   `json:"rule"`
+	Reason     string   `json:"reason"`
+	Tier       string   `json:"tier,omitempty"`
+	Versions   []string `json:"versions"`
+	Dropped    []string `json:"dropped"`
+	Deprecated string   `json:"deprecated,omitempty"`
+}
+
+func summarize(d selection.Decision) decisionSummary {
+	s := decisionSummary{
+		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
+		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
+		Versions: listed(nil), Dropped: listed(nil),
+	}
+	switch {
+	case d.Selected:
+		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
+	case d.Rule == selection.RuleVersions:
+		s.Dropped = listed(d.Application.Versions)
+	}
+	return s
+}
+
+// listed makes JSON have a list where there is nothing.
+func listed(values []string) []string { return append([]string{}, values...) }

@@ -1,0 +1,177 @@
+package diffview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Bounds of a comment. GitHub takes 65,536 characters.
+const (
+	maxMarkdown = 60_000 // bytes
+	maxReasons  = 50
+	maxNames    = 20     // of a list
+	maxName     = 80     // characters of one of them
+	maxCode     = 300    // characters of a text
+	maxDiffText = 20_000 // bytes
+)
+
+// rank says what a comment has first when not all of it fits.
+type rank int
+
+// Ranks of parts.
+const (
+	rankDecision rank = iota
+	rankSummary
+	rankList // only where folds do not fit
+	rankFold
+	ranks
+)
+
+// part of a comment, which is there or not as a whole. Of several texts, a later one is shorter.
+type part struct {
+	rank  rank
+	texts []string
+}
+
+// sizeOf is the length of a text in a comment, with the line between two parts.
+func sizeOf(text string) int {
+	if strings.TrimSpace(text) == "" {
+		return 0
+	}
+	return len(text) + 1
+}
+
+// fit joins the parts that fit. Where the folds do not, lists come before them, and a line says how many
+// parts are left out.
+func fit(parts []part, limit int) string {
+	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o text` has all.\n"
+	room := limit - len(note) - 60
+	chosen := make([]string, len(parts))
+	left := map[rank]int{}
+	lists := !fits(parts, room)
+	for r := range ranks {
+		if r == rankList && !lists {
+			continue
+		}
+		text := shortest(parts, r, room)
+		for i, p := range parts {
+			if p.rank != r {
+				continue
+			}
+			if said := text(p); sizeOf(said) <= room {
+				chosen[i], room = said, room-sizeOf(said)
+			} else {
+				left[r]++
+			}
+		}
+	}
+	var text strings.Builder
+	for _, said := range chosen {
+		if sizeOf(said) == 0 {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(said)
+	}
+	if missing := leftOut(left); missing != "" {
+		fmt.Fprintf(&text, note, missing, limit)
+	}
+	return text.String()
+}
+
+// fits reports whether all parts fit but the lists, which then nobody needs.
+func fits(parts []part, room int) bool {
+	for _, p := range parts {
+		if p.rank != rankList {
+			room -= sizeOf(p.texts[0])
+		}
+	}
+	return room >= 0
+}
+
+// shortest returns the text to take of the parts of a rank: the first of each, where all of these fit, and
+// otherwise the last.
+func shortest(parts []part, r rank, room int) func(part) string {
+	for _, p := range parts {
+		if p.rank == r {
+			room -= sizeOf(p.texts[0])
+		}
+	}
+	return func(p part) string {
+		if room >= 0 {
+			return p.texts[0]
+		}
+		return p.texts[len(p.texts)-1]
+	}
+}
+
+// leftOut counts what a comment does not have; empty for nothing.
+func leftOut(left map[rank]int) string {
+	var missing []string
+	if n := left[rankFold]; n > 0 {
+		missing = append(missing, plaintext.Count(n, "fold")+" with details")
+	}
+	if n := left[rankList]; n > 0 {
+		missing = append(missing, plaintext.Count(n, "list")+" of applications")
+	}
+	if n := left[rankDecision] + left[rankSummary]; n > 0 {
+		missing = append(missing, plaintext.Count(n, "summary part"))
+	}
+	switch text := strings.Join(missing, ", "); {
+	case text == "":
+		return ""
+	case len(missing) == 1 && strings.HasPrefix(text, "1 "):
+		return text + " is"
+	default:
+		return text + " are"
+	}
+}
+
+// code makes a code span of a text, in which nothing is markup, a mention or a link.
+func code(text string) string {
+	text = plaintext.Brief(text, maxCode)
+	if text == "" {
+		return "` `"
+	}
+	quotes := strings.Repeat("`", longestRun(text)+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return quotes + text + quotes
+}
+
+func codes(texts []string) string { return excerpt.List(texts, maxNames, shortCode) }
+
+// fence makes a block of a text, which cannot end it.
+func fence(language, text string) string {
+	quotes := strings.Repeat("`", max(3, longestRun(text)+1))
+	var w strings.Builder
+	fmt.Fprintf(&w, "%s%s\n", quotes, language)
+	for line := range strings.Lines(text) {
+		fmt.Fprintln(&w, plaintext.Printable(line))
+	}
+	fmt.Fprintln(&w, quotes)
+	return w.String()
+}
+
+// longestRun returns how many backticks follow each other.
+func longestRun(text string) int {
+	longest, run := 0, 0
+	for _, r := range text {
+		if r != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// shortCode bounds what one of many names takes of a comment.
+func shortCode(text string) string { return code(plaintext.Brief(text, maxName)) }

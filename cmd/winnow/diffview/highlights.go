@@ -1,0 +1,95 @@
+package diffview
+
+import (
+	"fmt"
+
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// highlights are what a reviewer has to see, in lines.
+func highlights(s *diff.Selection) []string {
+	kinds := []struct {
+		label string
+		of    func(diff.Application) []string
+	}{
+		{"removed", func(a diff.Application) []string {
+			return when(a.Change == diff.Removed && a.Deleted == nil, shortCode(a.Name))
+		}},
+		{"removed, and deleted by Flux", removed(true)},
+		{"removed, and kept by Flux", removed(false)},
+		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, shortCode(a.Name)) }},
+		{"versions removed", versionsOf(diff.Removed)},
+		{"same version, another source", fromElsewhere},
+		{"default namespace changed", func(a diff.Application) []string {
+			return when(a.DefaultNamespace != nil, shortCode(a.Name))
+		}},
+		{"major", stepsOf(diff.StepMajor)},
+		{"minor", stepsOf(diff.StepMinor)},
+		{"patch", stepsOf(diff.StepPatch)},
+		{"lower", stepsOf(diff.StepLower)},
+		{"deprecated", func(a diff.Application) []string { return when(a.Deprecated != "", shortCode(a.Name)) }},
+		{"no mirror", func(a diff.Application) []string {
+			return when(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
+		}},
+		{"added", whole(diff.Added)},
+	}
+	var lines []string
+	for _, kind := range kinds {
+		var found []string
+		for _, a := range s.Applications {
+			found = append(found, kind.of(a)...)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		lines = append(lines, kind.label+": "+excerpt.Names(found, maxNames))
+	}
+	return lines
+}
+
+func when(holds bool, text string) []string {
+	if !holds {
+		return nil
+	}
+	return []string{text}
+}
+
+func whole(change diff.Change) func(diff.Application) []string {
+	return func(a diff.Application) []string { return when(a.Change == change, shortCode(a.Name)) }
+}
+
+func removed(deleted bool) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		return when(a.Deleted != nil && *a.Deleted == deleted, shortCode(a.Name))
+	}
+}
+
+func versionsOf(change diff.Change) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		var found []string
+		for _, v := range a.Versions {
+			if a.Change == diff.Updated && v.Change == change {
+				found = append(found, shortCode(a.Name+" "+v.Version))
+			}
+		}
+		return found
+	}
+}
+
+func fromElsewhere(a diff.Application) []string {
+	found := when(a.SourceChanged, shortCode(a.Name))
+	for _, v := range a.Versions {
+		found = append(found, when(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)
+	}
+	return found
+}
+
+func stepsOf(kind string) func(diff.Application) []string {
+	return func(a diff.Application) []string {
+		if a.Highest == nil || a.Highest.Kind != kind {
+			return nil
+		}
+		return []string{shortCode(fmt.Sprintf("%s %s -> %s", a.Name, a.Highest.From, a.Highest.To))}
+	}
+}

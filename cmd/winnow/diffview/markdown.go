@@ -1,0 +1,208 @@
+package diffview
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// Markdown writes a report as the comment of a pull request, of at most 60,000 bytes: of every selection what to
+// decide, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
+// Where the folds do not fit, a list has all applications, and as many folds follow as do.
+func Markdown(w io.Writer, report *diff.Report, stat bool) {
+	var parts []part
+	for _, s := range report.Selections {
+		parts = append(parts, part{rank: rankDecision, texts: []string{decisionMarkdown(s)}},
+			part{rank: rankSummary, texts: []string{summaryMarkdown(s)}})
+		list := []string{statList(s), briefList(s)}
+		if stat {
+			parts = append(parts, part{rank: rankFold, texts: list})
+			continue
+		}
+		parts = append(parts, part{rank: rankList, texts: list})
+		for _, group := range applicationsAlike(s.Applications) {
+			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
+		}
+	}
+	fmt.Fprint(w, fit(append(parts, endsMarkdown(report)...), maxMarkdown))
+}
+
+// endsMarkdown are what follows the selections.
+func endsMarkdown(report *diff.Report) []part {
+	var parts []part
+	if len(report.Selections) == 0 {
+		parts = append(parts, part{texts: []string{"No CatalogSelection changes.\n"}})
+	}
+	for _, sentence := range report.Unknown {
+		parts = append(parts, part{rank: rankSummary, texts: []string{"**Unknown:** " + code(sentence) + "\n"}})
+	}
+	for _, note := range report.Notes {
+		parts = append(parts, part{rank: rankSummary, texts: []string{"Note: " + code(note) + "\n"}})
+	}
+	return parts
+}
+
+// decisionMarkdown is what a reviewer decides about: how much changes, and the approval.
+func decisionMarkdown(s *diff.Selection) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "### %s\n", code(Name(s)))
+	if s.Held != nil {
+		fmt.Fprintf(&w, "\n**%s**\n", heldHeadline(s))
+		if !s.Held.Approved && len(s.Held.Approve) > 0 {
+			fmt.Fprintf(&w, "\n%s\n\n%s", approveHeadline, fence("yaml", dedent(approveYAML(s.Held), "  ")))
+		}
+	}
+	if s.Error != "" {
+		fmt.Fprintf(&w, "\n**Not compared:** %s\n", code(s.Error))
+		return w.String()
+	}
+	fmt.Fprintf(&w, "\n**%s**\n", headline(s))
+	return w.String()
+}
+
+func summaryMarkdown(s *diff.Selection) string {
+	var w strings.Builder
+	for _, sentences := range [][]string{s.Notes, s.Unknown} {
+		for _, sentence := range sentences {
+			fmt.Fprintf(&w, "%s\n\n", code(sentence))
+		}
+	}
+	loosenedMarkdown(&w, s.Loosened)
+	transientMarkdown(&w, s.Transient)
+	heldMarkdown(&w, s.Held)
+	for _, move := range moves(s, code) {
+		fmt.Fprintf(&w, "%s\n\n", move)
+	}
+	for i, line := range highlights(s) {
+		if i == 0 {
+			fmt.Fprint(&w, "What changes:\n\n")
+		}
+		fmt.Fprintf(&w, "- %s\n", line)
+	}
+	if offline(s) {
+		fmt.Fprintf(&w, "\n%s\n", strings.Replace(offlineNote, "--live", "`--live`", 1))
+	}
+	settingsMarkdown(&w, s.Replaced)
+	if len(s.Bypassed) > 0 {
+		fmt.Fprintf(&w, "\nBypassed in the cluster: %s\n", codes(s.Bypassed))
+	}
+	// Each part ends with a blank line, and what follows begins with one.
+	return strings.ReplaceAll(strings.Trim(w.String(), "\n"), "\n\n\n", "\n\n") + "\n"
+}
+
+func loosenedMarkdown(w *strings.Builder, all []diff.Loosened) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "**%s**\n\n", loosenedHeadline)
+	for _, l := range all {
+		fmt.Fprintf(w, "- %s\n", code(loosenedLine(l)))
+	}
+	fmt.Fprintln(w)
+}
+
+func heldMarkdown(w *strings.Builder, h *diff.Held) {
+	if h == nil {
+		return
+	}
+	fmt.Fprintf(w, "%s\n\n", reasonsHeadline)
+	listMarkdown(w, reasonsOf(h))
+	fmt.Fprintln(w)
+	for _, entry := range h.BaseApprovals {
+		fmt.Fprintf(w, "%s\n\n", baseApproval(code(entry)))
+	}
+}
+
+func dedent(lines []string, indent string) string {
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(strings.TrimPrefix(line, indent) + "\n")
+	}
+	return text.String()
+}
+
+// foldMarkdown is what is said of some applications alike, behind a line that opens it.
+func foldMarkdown(group []diff.Application) string {
+	var w strings.Builder
+	a := withoutLive(group[0])
+	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n",
+		html.EscapeString(plaintext.Brief(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), maxCode)))
+	if len(group) > maxInline {
+		fmt.Fprintf(&w, "%s\n", fence("", plaintext.Wrap(strings.Join(namesOf(group), ", "), "")))
+	}
+	for _, line := range inPlace(a) {
+		fmt.Fprintf(&w, "- %s\n", code(line))
+	}
+	versions := versionsOfWhole(a, maxNames)
+	for _, version := range versions[:min(len(versions), maxReasons)] {
+		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
+		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)
+	}
+	if more := len(versions) - maxReasons; more > 0 {
+		fmt.Fprintf(&w, "- and %d more versions\n", more)
+	}
+	if f := a.DefaultNamespace; f != nil {
+		fmt.Fprintf(&w, "- **default namespace** %s\n", code(fromTo(*f)))
+	}
+	fieldsMarkdown(&w, "", a.Fields, a.FieldsOmitted)
+	for _, fact := range facts(a) {
+		fmt.Fprintf(&w, "- %s\n", code(fact))
+	}
+	if a.Values != nil {
+		shown := *a.Values
+		shown.Cut(maxDiffText)
+		fmt.Fprintf(&w, "\n%s\n", code(valuesLine(&shown)))
+		if shown.Diff != "" {
+			fmt.Fprintf(&w, "\n%s", fence("diff", shown.Diff))
+		}
+	}
+	w.WriteString("\n</details>\n")
+	return w.String()
+}
+
+func fieldsMarkdown(w *strings.Builder, indent string, fields []diff.Field, omitted int) {
+	for _, f := range fields {
+		fmt.Fprintf(w, "%s- %s\n", indent, code(fieldLine(f)))
+	}
+	if omitted > 0 {
+		fmt.Fprintf(w, "%s- and %d more fields\n", indent, omitted)
+	}
+}
+
+func transientMarkdown(w *strings.Builder, t *diff.Transient) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "**%s**\n\n", transientHeadline)
+	listMarkdown(w, lossesOf(t))
+	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
+}
+
+// settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.
+func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nReplaced in live definitions:\n\n")
+	for _, s := range all[:min(len(all), maxReasons)] {
+		fmt.Fprintf(w, "- %s\n", code(settingsLine(s)))
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more\n", more)
+	}
+	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
+}
+
+// listMarkdown writes the first statements as a list.
+func listMarkdown(w *strings.Builder, all []statement) {
+	for _, s := range all[:min(len(all), maxReasons)] {
+		fmt.Fprintf(w, "- %s\n", s.markdown())
+	}
+	if more := len(all) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more\n", more)
+	}
+}

@@ -1,0 +1,67 @@
+package diffview
+
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// What is said of a change whose parts reach the cluster one after the other: a spec and its catalogs,
+// or two selections.
+
+const transientHeadline = "TRANSIENT: the new spec over the old catalogs loses more than the end state"
+
+// transientAdvice says how to split the change.
+func transientAdvice(advice diff.Advice) string {
+	const why = "Flux applies the edit of the selection before it has pulled the new catalog. Winnow waits for sources that " +
+		"Flux is about to pull, and cannot know of one that Flux applies later. Split the change into pull requests: "
+	if advice == diff.CatalogFirst {
+		return why + "first the catalog (the tag or digest of the source), then the edit of the selection."
+	}
+	return why + "first an edit of the selection that selects the same over both catalogs (such as the old and the new tier), " +
+		"then the catalog, then the rest of the edit. The catalog first would lose something as well."
+}
+
+// lossLine says what of an application is lost.
+func lossLine(l diff.Loss) string {
+	if l.Change == diff.Removed {
+		return "would be removed, because " + l.Reason
+	}
+	return "versions would be removed: " + strings.Join(l.Versions, ", ")
+}
+
+// moves says what moves where, a line for each receiver. shown quotes what comes from files.
+func moves(s *diff.Selection, shown func(string) string) []string {
+	type group struct {
+		to          string
+		unprotected bool
+	}
+	var order []group
+	names := map[group][]string{}
+	for _, m := range s.Moves {
+		g := group{m.To, m.Unprotected}
+		if m.ToFile != "" {
+			g.to += " (" + m.ToFile + ")"
+		}
+		if len(names[g]) == 0 {
+			order = append(order, g)
+		}
+		names[g] = append(names[g], shown(m.Application))
+	}
+	var lines []string
+	for _, g := range order {
+		list := excerpt.Names(names[g], maxNames)
+		way := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(g.to)
+		switch {
+		case g.unprotected:
+			lines = append(lines, "MOVE: "+way+", and one of both has spec.push: where Flux pulls what is pushed, Winnow cannot keep it "+
+				"alive, so that it is deleted and installed again: "+list)
+		case s.Change == diff.Removed:
+			lines = append(lines, way+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)
+		default:
+			lines = append(lines, way+"; kept alive by Winnow: "+list)
+		}
+	}
+	return lines
+}

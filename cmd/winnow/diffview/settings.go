@@ -1,0 +1,66 @@
+package diffview
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// settingsLine says what is replaced in a live definition, by paths and without values.
+func settingsLine(s diff.Settings) string {
+	var parts []string
+	if f := s.DefaultVersion; f != nil {
+		parts = append(parts, "defaultVersion "+fromTo(*f))
+	}
+	switch {
+	case !s.DefaultValues:
+	case len(s.ValuesPaths) == 0:
+		parts = append(parts, "default values differ, where cannot be told")
+	default:
+		parts = append(parts, "default values differ in "+excerpt.Names(s.ValuesPaths, maxNames))
+	}
+	return s.Application + ": " + strings.Join(parts, "; ")
+}
+
+// settingsAdvice says what keeps what nothing else does, empty for nothing.
+func settingsAdvice(s diff.Settings) string {
+	if len(s.OmitFields) == 0 {
+		return ""
+	}
+	return s.Application + ": only spec.omitFields with " + strings.Join(s.OmitFields, " and ") + " keeps the rest, and leaves it to the cluster of all applications"
+}
+
+const keepHeadline = "To keep these, add to spec of the CatalogSelection (live values, which may be secret):"
+
+// withoutLive leaves the values of a live definition out of what is said of its adoption.
+func withoutLive(a diff.Application) diff.Application {
+	if !a.Adopted {
+		return a
+	}
+	a.Fields = pathsOnly(a.Fields)
+	a.Versions = slices.Clone(a.Versions)
+	for i := range a.Versions {
+		a.Versions[i].Fields = pathsOnly(a.Versions[i].Fields)
+	}
+	if f := a.DefaultNamespace; f != nil {
+		a.DefaultNamespace = &pathsOnly([]diff.Field{*f})[0]
+	}
+	if a.Values != nil {
+		values := *a.Values
+		values.Diff, values.Omitted = "", 0
+		a.Values = &values
+	}
+	return a
+}
+
+func pathsOnly(fields []diff.Field) []diff.Field {
+	public := slices.Clone(fields)
+	for i, f := range public {
+		if f.From != "" {
+			public[i].From = "(live)"
+		}
+	}
+	return public
+}

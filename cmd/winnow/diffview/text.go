@@ -1,0 +1,209 @@
+package diffview
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// Text writes a report for a terminal; with stat, it has a line for each application and no details.
+func Text(w io.Writer, report *diff.Report, stat bool) {
+	for i, s := range report.Selections {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		selectionText{w, stat}.print(s)
+	}
+	if len(report.Selections) == 0 {
+		fmt.Fprintln(w, "no CatalogSelection changes")
+	}
+	for i, sentence := range report.Unknown {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plaintext.Wrap("unknown: "+sentence, ""))
+	}
+	for i, note := range report.Notes {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plaintext.Wrap("note: "+note, ""))
+	}
+}
+
+// selectionText prints a selection for a terminal.
+type selectionText struct {
+	io.Writer
+	// stat prints a line for each application.
+	stat bool
+}
+
+func (w selectionText) print(s *diff.Selection) {
+	fmt.Fprintln(w, plaintext.Wrap(Name(s)+": "+headline(s), ""))
+	for _, side := range []struct {
+		label string
+		state *diff.State
+	}{{"from", s.From}, {"to  ", s.To}} {
+		if side.state != nil && side.state.Revision != "" {
+			fmt.Fprintf(w, "  %s %s\n", side.label, side.state.Revision)
+		}
+	}
+	w.list("", s.Notes)
+	w.list("unknown: ", s.Unknown)
+	w.approval(s)
+	w.loosened(s.Loosened)
+	w.transient(s.Transient)
+	w.held(s.Held)
+	for i, move := range moves(s, plaintext.Line) {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plaintext.Wrap(move, ""))
+	}
+	w.applications(s)
+	if offline(s) {
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(offlineNote, ""))
+	}
+	w.settings(s.Replaced, s.Keep)
+	if len(s.Bypassed) > 0 {
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap("bypassed in the cluster: "+strings.Join(s.Bypassed, ", "), ""))
+	}
+}
+
+func (w selectionText) list(label string, sentences []string) {
+	for _, sentence := range sentences {
+		fmt.Fprintln(w, plaintext.Wrap(label+sentence, "  "))
+	}
+}
+
+// approval comes first: it is what a reviewer decides about.
+func (w selectionText) approval(s *diff.Selection) {
+	if s.Held == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", heldHeadline(s))
+	for _, line := range approval(s.Held) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+func (w selectionText) loosened(all []diff.Loosened) {
+	for i, l := range all {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%s\n", loosenedHeadline)
+		}
+		fmt.Fprintln(w, plaintext.Wrap(loosenedLine(l), "  "))
+	}
+}
+
+func (w selectionText) held(h *diff.Held) {
+	if h == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", reasonsHeadline)
+	for _, reason := range reasonsOf(h) {
+		fmt.Fprintln(w, plaintext.Wrap(reason.print(), "  "))
+	}
+	for _, entry := range h.BaseApprovals {
+		fmt.Fprintln(w, plaintext.Wrap(baseApproval(plaintext.Line(entry)), ""))
+	}
+}
+
+func (w selectionText) applications(s *diff.Selection) {
+	if w.stat {
+		for i, a := range inOrder(s.Applications) {
+			if i == 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintln(w, plaintext.Wrap(sign(a.Change)+" "+plaintext.Line(a.Name)+": "+statOf(a), ""))
+		}
+		return
+	}
+	for _, group := range applicationsAlike(s.Applications) {
+		a := group[0]
+		fmt.Fprintln(w, "\n"+plaintext.Wrap(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), ""))
+		if len(group) > maxInline {
+			fmt.Fprintln(w, plaintext.Wrap(strings.Join(namesOf(group), ", "), "    "))
+		}
+		fmt.Fprint(w, bodyText(a))
+	}
+}
+
+// bodyText is what is said of an application beside its name and its headline.
+func bodyText(a diff.Application) string {
+	var text strings.Builder
+	w := selectionText{Writer: &text}
+	for _, line := range inPlace(a) {
+		fmt.Fprintln(w, plaintext.Wrap(line, "    "))
+	}
+	for _, version := range versionsOfWhole(a, len(a.Versions)) {
+		fmt.Fprintln(w, plaintext.Wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
+		w.fields(version.Fields, version.FieldsOmitted, "        ")
+	}
+	if f := a.DefaultNamespace; f != nil {
+		fmt.Fprintln(w, plaintext.Wrap("DEFAULT NAMESPACE "+fromTo(*f), "    "))
+	}
+	w.fields(a.Fields, a.FieldsOmitted, "    ")
+	for _, fact := range facts(a) {
+		fmt.Fprintln(w, plaintext.Wrap(fact, "    "))
+	}
+	if a.Values != nil {
+		fmt.Fprintf(w, "    %s\n", valuesLine(a.Values))
+		for line := range strings.Lines(a.Values.Diff) {
+			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
+		}
+	}
+	return text.String()
+}
+
+func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {
+	for _, f := range fields {
+		fmt.Fprintln(w, plaintext.Wrap(fieldLine(f), indent))
+	}
+	if omitted > 0 {
+		fmt.Fprintf(w, "%sand %d more fields\n", indent, omitted)
+	}
+}
+
+func (w selectionText) transient(t *diff.Transient) {
+	if t == nil {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", transientHeadline)
+	for _, loss := range lossesOf(t) {
+		fmt.Fprintln(w, plaintext.Wrap(loss.print(), "  "))
+	}
+	fmt.Fprintln(w, plaintext.Wrap(transientAdvice(t.Advice), ""))
+}
+
+// settings prints what the publication replaces in live definitions, and what keeps it.
+func (w selectionText) settings(all []diff.Settings, keep string) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nreplaced in live definitions:")
+	for _, s := range all {
+		fmt.Fprintln(w, plaintext.Wrap(settingsLine(s), "  "))
+	}
+	if keep != "" {
+		fmt.Fprintln(w, keepHeadline)
+	}
+	for line := range strings.Lines(keep) {
+		fmt.Fprintln(w, "  "+plaintext.Printable(line))
+	}
+	for _, s := range all {
+		if advice := settingsAdvice(s); advice != "" {
+			fmt.Fprintln(w, plaintext.Wrap(advice, ""))
+		}
+	}
+}
+
+// applicationsAlike collects the applications of which the same is said, what hurts first.
+func applicationsAlike(applications []diff.Application) [][]diff.Application {
+	return alike(inOrder(applications), func(a diff.Application) string {
+		return sign(a.Change) + applicationHeadline(a) + "\n" + bodyText(a)
+	})
+}

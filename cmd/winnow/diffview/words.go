@@ -1,0 +1,268 @@
+package diffview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// What the formats for people say in the same words.
+
+// maxInline is how many names stand in front of what is said of all of them.
+const maxInline = 5
+
+const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
+
+// offline reports whether the cluster could have been looked at, but was not.
+func offline(s *diff.Selection) bool {
+	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+}
+
+// Name returns what a selection is called in messages: its namespace and name, and the cluster or the file that has it.
+func Name(s *diff.Selection) string {
+	if s.Everything {
+		return "everything"
+	}
+	name := s.Namespace + "/" + s.Name
+	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
+		name += " (" + where + ")"
+	} else if s.File != "" {
+		name += " (" + s.File + ")"
+	}
+	return plaintext.Line(name)
+}
+
+// headline says how much changes.
+func headline(s *diff.Selection) string {
+	switch {
+	case s.Error != "":
+		return "not compared: " + s.Error
+	case len(s.Unknown) > 0:
+		return "not compared"
+	case s.Change == diff.Removed:
+		return "the selection is removed"
+	}
+	var parts []string
+	if s.Change == diff.Added {
+		parts = append(parts, "a new selection")
+	}
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts)} {
+		if len(counted) > 0 {
+			parts = append(parts, strings.Join(counted, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing changes")
+	}
+	if s.Everything {
+		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))
+	}
+	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, plaintext.Count(s.To.Available, "application"))
+}
+
+// fate says what Flux does with the definitions that are removed.
+func fate(s *diff.Selection) string {
+	c, kept := s.Counts, 0
+	for _, a := range s.Applications {
+		if a.Deleted != nil && !*a.Deleted {
+			kept++
+		}
+	}
+	switch {
+	case kept+c.Deleted == 0:
+		return ""
+	case kept == 0:
+		return " (Flux deletes " + them(c.Deleted) + ")"
+	case c.Deleted == 0:
+		return " (Flux keeps " + them(kept) + ")"
+	default:
+		return fmt.Sprintf(" (Flux deletes %d, keeps %d)", c.Deleted, kept)
+	}
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+type counted struct {
+	n    int
+	word string
+}
+
+func applicationCounts(s *diff.Selection) []string {
+	c := s.Counts
+	return counts([]counted{
+		{c.Removed, "removed" + fate(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
+	}, "application")
+}
+
+func versionCounts(c diff.Counts) []string {
+	return counts([]counted{
+		{c.VersionsRemoved, "removed"}, {c.SourceChanges, "with another source"},
+		{c.VersionsReplaced - c.SourceChanges, "changed"}, {c.VersionsAdded, "added"},
+	}, "version")
+}
+
+// counts names the thing once.
+func counts(all []counted, thing string) []string {
+	var parts []string
+	for _, one := range all {
+		switch {
+		case one.n == 0:
+		case len(parts) == 0:
+			parts = append(parts, plaintext.Count(one.n, thing)+" "+one.word)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.word))
+		}
+	}
+	return parts
+}
+
+func applicationHeadline(a diff.Application) string {
+	switch a.Change {
+	case diff.Removed:
+		return "removed " + by(a.Cause) + ", because " + a.Reason
+	case diff.Added:
+		return "added"
+	case diff.Unchanged:
+		if a.Untouched {
+			return "lives in the cluster, and Flux leaves it alone"
+		}
+		return adopted(a) + "its definition stays as it is"
+	}
+	if h := a.Highest; h != nil {
+		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted(a), h.From, h.To, h.Kind)
+	}
+	return adopted(a) + "updated"
+}
+
+// adopted says of a definition that it enters the artifact and lives already.
+func adopted(a diff.Application) string {
+	if a.Adopted {
+		return "adopted, "
+	}
+	return ""
+}
+
+// by says whose doing a loss is.
+func by(cause diff.Cause) string {
+	switch cause {
+	case diff.CauseSpec:
+		return "by the edit of the selection"
+	case diff.CauseAdoption:
+		return "by the adoption: only the live definition has it"
+	}
+	return "by the catalog"
+}
+
+func versionLine(a diff.Application, v diff.Version) string {
+	switch {
+	case v.SourceChanged:
+		return v.Version + " with another source:"
+	case v.Change == diff.Replaced:
+		return v.Version + " changed:"
+	case v.Change == diff.Removed && a.Change != diff.Removed:
+		return v.Version + ", removed " + by(v.Cause)
+	}
+	return v.Version
+}
+
+// versionsOfWhole are those of an application that comes or goes as a whole: where they are many, a line with
+// at most so many names.
+func versionsOfWhole(a diff.Application, most int) []diff.Version {
+	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
+		return a.Versions
+	}
+	line := excerpt.List(a.Versions, most, func(v diff.Version) string { return v.Version })
+	return []diff.Version{{Version: line, Change: a.Change}}
+}
+
+func fromTo(f diff.Field) string {
+	switch {
+	case f.From == "":
+		return "added: " + f.To
+	case f.To == "":
+		return "removed, was " + f.From
+	case f.From == f.To: // both are cut, or a word
+		return f.From + " changed"
+	}
+	return f.From + " -> " + f.To
+}
+
+func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
+
+// inPlace are what changes for those who run an application, without a new version.
+func inPlace(a diff.Application) []string {
+	var all []string
+	switch {
+	case a.Deleted == nil:
+	case *a.Deleted && a.OfKKP():
+		all = append(all, "Flux deletes the definition, and KKP all its installations")
+	case *a.Deleted:
+		all = append(all, "Flux deletes the definition")
+	default:
+		all = append(all, "Flux keeps the definition: it stays in the cluster, and is updated no more")
+	}
+	for _, f := range a.Identity {
+		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
+	}
+	if a.SourceChanged {
+		all = append(all, "with another chart")
+	}
+	return all
+}
+
+// facts are what is told beside the object.
+func facts(a diff.Application) []string {
+	var all []string
+	if a.Deprecated != "" {
+		all = append(all, "deprecated: "+a.Deprecated)
+	}
+	for _, host := range a.Unmirrored {
+		all = append(all, fmt.Sprintf("no mirror covers %s: %s at %s", host.Host, host.Kind, host.Path))
+	}
+	if a.Unsearched != "" {
+		all = append(all, "default values cannot be searched for hosts: "+a.Unsearched)
+	}
+	return all
+}
+
+func valuesLine(v *diff.Values) string {
+	line := fmt.Sprintf("%s: %s added, %d removed", v.Field, plaintext.Count(v.Added, "line"), v.Removed)
+	if v.Omitted > 0 {
+		line += fmt.Sprintf("; %s of the diff left out", plaintext.Count(v.Omitted, "line"))
+	}
+	return line
+}
+
+// sign marks a change at the start of a line.
+func sign(change diff.Change) string {
+	switch change {
+	case diff.Added:
+		return "+"
+	case diff.Removed:
+		return "-"
+	case diff.Updated:
+		return "~"
+	case diff.Replaced:
+		return "!"
+	}
+	return " "
+}
+
+// inOrder puts first what hurts.
+func inOrder(applications []diff.Application) []diff.Application {
+	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
+	sorted := slices.Clone(applications)
+	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
+		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
+	})
+	return sorted
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+const (
+	// maxUngrouped findings are printed as they are. Of more, the first maxOfRule of each rule are.
+	maxUngrouped, maxOfRule = 20, 5
+	// unreadableRule is that of a catalog that no rule could look at.
+	unreadableRule = "lint/unreadable"
+)
+
+// lintReport is what lint prints.
+type lintReport struct {
+	Applications int            `json:"applications"`
+	Errors       int            `json:"errors"`
+	Warnings     int            `json:"warnings"`
+	Ignored      int            `json:"ignored"`
+	Findings     []lint.Finding `json:"findings"`
+
+	// least severity that people are shown.
+	least lint.Severity
+	// wrapped says that lines have to fit a terminal.
+	wrapped bool
+}
+
+// add adds what was found in a catalog.
+func (r *lintReport) add(result lint.Result, locate func(string) string) {
+	r.Applications += result.Applications
+	r.Errors += result.Count(lint.Error)
+	r.Warnings += result.Count(lint.Warning)
+	r.Ignored += result.Ignored
+	for _, finding := range result.Findings {
+		finding.Path = locate(finding.Path)
+		r.Findings = append(r.Findings, finding)
+	}
+}
+
+// unreadable adds a catalog that could not be read, or no catalog where none could be.
+func (r *lintReport) unreadable(where string, err error) {
+	r.Errors++
+	r.Findings = append(r.Findings, lint.Finding{Rule: unreadableRule, Severity: lint.Error, Path: where, Message: plaintext.Line(err.Error())})
+}
+
+func (r *lintReport) summary() string {
+	text := fmt.Sprintf("%s, %s in %s", plaintext.Count(r.Errors, "error"), plaintext.Count(r.Warnings, "warning"),
+		plaintext.Count(r.Applications, "application"))
+	if r.Ignored > 0 {
+		text += fmt.Sprintf(", %d ignored", r.Ignored)
+	}
+	return text
+}
+
+// shownFinding is a finding, or stands for more of its rule.
+type shownFinding struct {
+	lint.Finding
+	more int
+}
+
+// shown returns what people are shown: few findings as they are, and of many the first of each rule, with
+// how many more there are. Catalogs that could not be read are left to stderr.
+func (r *lintReport) shown(unreadable bool) []shownFinding {
+	var all []lint.Finding
+	for _, f := range r.Findings {
+		if f.Severity.AtLeast(r.least) && (unreadable || f.Rule != unreadableRule) {
+			all = append(all, f)
+		}
+	}
+	grouped := len(all) > maxUngrouped
+	if grouped {
+		order := []lint.Severity{lint.Error, lint.Warning, lint.Info}
+		slices.SortStableFunc(all, func(a, b lint.Finding) int {
+			return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), cmp.Compare(a.Rule, b.Rule))
+		})
+	}
+	var shown []shownFinding
+	for i, n := 0, 0; i < len(all); i++ {
+		if n++; i > 0 && all[i].Rule != all[i-1].Rule {
+			n = 1
+		}
+		switch {
+		case !grouped || n <= maxOfRule:
+			shown = append(shown, shownFinding{Finding: all[i]})
+		case n == maxOfRule+1:
+			shown = append(shown, shownFinding{lint.Finding{Rule: all[i].Rule, Severity: all[i].Severity}, 1})
+		default:
+			shown[len(shown)-1].more++
+		}
+	}
+	return shown
+}
+
+// text says what is shown.
+func (f shownFinding) text() string {
+	if f.more > 0 {
+		return fmt.Sprintf("and %d more", f.more)
+	}
+	return f.Message
+}
+
+func (r *lintReport) write(w io.Writer, format string) error {
+	if format != formatGitHub {
+		return write(w, format, r)
+	}
+	var text strings.Builder
+	for _, finding := range r.shown(true) {
+		fmt.Fprintln(&text, annotation(finding))
+	}
+	fmt.Fprintf(&text, "::notice title=winnow lint::%s\n", escapeData.Replace(r.summary()))
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// table has two lines a finding on a terminal: where, and what. Otherwise it has one, for those who
+// search in it.
+func (r *lintReport) table(w io.Writer) {
+	for _, f := range r.shown(false) {
+		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(place(f.Finding)), f.Severity, f.Rule), " ")
+		if r.wrapped {
+			fmt.Fprintf(w, "%s\n%s\n", head, plaintext.Wrap(f.text(), "  "))
+		} else {
+			fmt.Fprintf(w, "%s  %s\n", head, plaintext.Line(f.text()))
+		}
+	}
+}
+
+// markdown is for a comment, beside which nobody reads stderr.
+func (r *lintReport) markdown(w io.Writer) {
+	shown := r.shown(true)
+	if len(shown) == 0 {
+		fmt.Fprintln(w, "Nothing found.")
+		return
+	}
+	g := grid{header: []string{"Where", "Severity", "Rule", "Message"}}
+	for _, f := range shown {
+		g.rows = append(g.rows, []string{place(f.Finding), string(f.Severity), f.Rule, f.text()})
+	}
+	g.markdown(w)
+}
+
+// place returns path:line, which terminals and editors open.
+func place(f lint.Finding) string {
+	if f.Line == 0 {
+		return f.Path
+	}
+	return fmt.Sprintf("%s:%d", f.Path, f.Line)
+}
+
+var (
+	escapeData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// annotation is a workflow command of GitHub Actions.
+func annotation(f shownFinding) string {
+	command, where := string(f.Severity), ""
+	if f.Severity == lint.Info {
+		command = "notice"
+	}
+	if f.Path != "" {
+		where = "file=" + escapeProperty.Replace(f.Path) + ","
+	}
+	if f.Line > 0 {
+		where += fmt.Sprintf("line=%d,", f.Line)
+	}
+	return fmt.Sprintf("::%s %stitle=%s::%s", command, where, escapeProperty.Replace(f.Rule), escapeData.Replace(f.text()))
+}

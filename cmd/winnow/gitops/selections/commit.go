@@ -1,0 +1,242 @@
+package selections
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+)
+
+// revision is what a commit of a GitOps repository says about catalogs.
+type revision struct {
+	selections []placedSelection
+	sources    []placedSource
+	consumers  []placedConsumer
+	notes      []string
+	skipped    []skipped
+}
+
+// origin is where something is written.
+type origin struct {
+	// cluster is the directory of the cluster that has it, and kustomization what applies it; both are
+	// empty for what is read as it stands in its file.
+	cluster, kustomization, file string
+	// unknown says what of it is not known, in sentences, and hidden differs where that does.
+	unknown []string
+	hidden  string
+	// unapplied says that no Kustomization applies the file, though there are some.
+	unapplied bool
+}
+
+type placedSelection struct {
+	*v1alpha1.CatalogSelection
+	origin
+	// invalid says why it cannot be decoded; then only its name is known.
+	invalid error
+}
+
+// reason says why a selection cannot be rendered; nil for none.
+func (s *placedSelection) reason() error {
+	if s == nil {
+		return nil
+	}
+	return s.invalid
+}
+
+// placedSource is a source of Flux.
+type placedSource struct {
+	metav1.PartialObjectMetadata
+	origin
+	// document has all that it says.
+	document string
+}
+
+// placedConsumer is a Kustomization that applies what a selection publishes.
+type placedConsumer struct {
+	origin
+	name string
+	// artifact is <namespace>/<name> of the ExternalArtifact.
+	artifact string
+	// prune says that Flux deletes what leaves the artifact, and ends that it deletes all that it has applied
+	// when the Kustomization is removed.
+	prune, ends bool
+	// spec by its fields.
+	spec map[string]any
+}
+
+// skipped is a document that is left out, where something else than Flux may apply it.
+type skipped struct {
+	file, content string
+	// number in the file, and why it is left out.
+	number int
+	reason error
+}
+
+// told says so, and what else is said of it.
+func (s skipped) told(more string) string {
+	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
+}
+
+// newRevision takes in what a commit applies, and the files that it has beside.
+func newRevision(ctx context.Context, state gitops.State) revision {
+	r := revision{notes: state.Notes}
+	for _, o := range state.Objects {
+		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
+		document, err := yaml.Marshal(o.Object)
+		if err == nil {
+			err = r.document(ctx, where, document)
+		}
+		if err != nil {
+			r.notes = append(r.notes, fmt.Sprintf("%s: %s %s is left out: %v", o.Cluster, o.GetKind(), o.GetName(), err))
+		}
+	}
+	for _, file := range state.Files {
+		r.read(ctx, file)
+	}
+	return r
+}
+
+func mayMatter(content []byte) bool {
+	return bytes.Contains(content, []byte(v1alpha1.CatalogSelectionKind)) ||
+		bytes.Contains(content, []byte(sourcev1.GroupVersion.Group))
+}
+
+// read takes in the documents of a file.
+func (r *revision) read(ctx context.Context, file gitops.File) {
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
+	for i := 1; ; i++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err == nil && mayMatter(document) {
+			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
+		}
+		if err != nil {
+			left := skipped{file.Path, string(document), i, err}
+			if file.Unapplied {
+				r.notes = append(r.notes, left.told(""))
+			} else {
+				r.skipped = append(r.skipped, left)
+			}
+		}
+	}
+}
+
+func (r *revision) document(ctx context.Context, where origin, document []byte) error {
+	var object map[string]any
+	if err := yaml.Unmarshal(document, &object); err != nil {
+		return err
+	}
+	if items, isList := lists.Items(object); isList {
+		return r.items(ctx, where, items)
+	}
+	var head metav1.PartialObjectMetadata
+	if err := yaml.Unmarshal(document, &head); err != nil {
+		return err
+	}
+	group, _, _ := strings.Cut(head.APIVersion, "/")
+	switch {
+	case group == sourcev1.GroupVersion.Group:
+		r.sources = append(r.sources, placedSource{head, where, string(document)})
+	case group == kustomizev1.GroupVersion.Group && where.cluster != "":
+		return r.consumer(where, document)
+	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
+		if !hasSources(document) {
+			return errors.New("a CatalogSelection without sources, such as a patch")
+		}
+		cs, err := selectionfile.ParseDocument(ctx, document)
+		if err != nil {
+			cs = &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: head.Name, Namespace: head.Namespace}}
+		}
+		return r.add(placedSelection{cs, where, err})
+	}
+	return nil
+}
+
+// items takes in those of a list.
+func (r *revision) items(ctx context.Context, where origin, items []any) error {
+	var failures []error
+	for i, item := range items {
+		document, err := yaml.Marshal(item)
+		if err == nil {
+			err = r.document(ctx, where, document)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("item %d: %w", i+1, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func hasSources(document []byte) bool {
+	var cs struct {
+		Spec struct {
+			Sources any `json:"sources"`
+		} `json:"spec"`
+	}
+	return yaml.Unmarshal(document, &cs) != nil || cs.Spec.Sources != nil
+}
+
+func (r *revision) add(cs placedSelection) error {
+	for _, other := range r.selections {
+		if other.cluster == cs.cluster && (cs.cluster != "" || other.file == cs.file) && sameName(other, cs) {
+			return fmt.Errorf("a second CatalogSelection %s", cs.Name)
+		}
+	}
+	r.selections = append(r.selections, cs)
+	return nil
+}
+
+func sameName(a, b placedSelection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
+
+// consumer takes in a Kustomization if it consumes an ExternalArtifact.
+func (r *revision) consumer(where origin, document []byte) error {
+	var k kustomizev1.Kustomization
+	if err := yaml.Unmarshal(document, &k); err != nil {
+		return err
+	}
+	ref := k.Spec.SourceRef
+	if ref.Kind != sourcev1.ExternalArtifactKind {
+		return nil
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = k.Namespace
+	}
+	var raw struct {
+		Spec map[string]any `json:"spec"`
+	}
+	if err := yaml.Unmarshal(document, &raw); err != nil {
+		return err
+	}
+	r.consumers = append(r.consumers, placedConsumer{
+		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
+		prune: k.Spec.Prune, ends: deletes(k), spec: raw.Spec,
+	})
+	return nil
+}
+
+// deletes reports whether Flux deletes what a Kustomization has applied when it is removed.
+func deletes(k kustomizev1.Kustomization) bool {
+	switch k.GetDeletionPolicy() {
+	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
+		return !k.Spec.Suspend
+	case kustomizev1.DeletionPolicyOrphan:
+		return false
+	}
+	return k.Spec.Prune && !k.Spec.Suspend
+}

@@ -1,0 +1,164 @@
+package selections
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// Compare compares what two commits, of the repository of the working directory, publish. An error says that nothing
+// could be compared: what is wrong with a selection, or not known of it, is in the report.
+func Compare(ctx context.Context, base, head string, options Options) (*diff.Report, error) {
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: mayMatter})
+	if err != nil {
+		return nil, err
+	}
+	if len(compared.Missing) > 0 {
+		return nil, fmt.Errorf("neither commit has anything at %s", strings.Join(compared.Missing, ", "))
+	}
+	c := &comparison{
+		options: options, pulled: map[string]pulledCatalog{},
+		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
+		elsewhere: compared.Elsewhere,
+	}
+	report := diff.New()
+	report.From, report.To = base, head
+	report.Unknown = append(report.Unknown, compared.Unknown...)
+	report.Notes = append(append(report.Notes, compared.Notes...), c.head.notes...)
+	for _, note := range c.base.notes {
+		if !slices.Contains(c.head.notes, note) {
+			report.Notes = append(report.Notes, beforePrefix+note)
+		}
+	}
+	c.skipped(report)
+	return report, c.compare(ctx, report)
+}
+
+func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
+	same := 0
+	for _, p := range pairs(c.base, c.head) {
+		consumed := c.consumption(p)
+		consumed.unknown = append(consumed.unknown, c.resumed(p)...)
+		compared, err := c.selection(ctx, p, consumed)
+		if err != nil {
+			return err
+		}
+		for _, sentence := range consumed.unknown {
+			report.Unknown = append(report.Unknown, cmp.Or(p.any().cluster, p.any().file)+": "+sentence)
+		}
+		if compared == nil {
+			same++
+			continue
+		}
+		compared.Cluster, compared.File = p.any().cluster, p.any().file
+		compared.Notes = append(compared.Notes, consumed.notes...)
+		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
+		report.Selections = append(report.Selections, compared)
+	}
+	findMoves(c.placements)
+	if same > 0 {
+		report.Notes = append(report.Notes, plaintext.Count(same, "CatalogSelection")+" with the same spec and sources in both commits")
+	}
+	return nil
+}
+
+// selection returns nil when the commits say the same.
+func (c *comparison) selection(ctx context.Context, p pair, consumed consumption) (*diff.Selection, error) {
+	out := diff.NewSelection(p.any().CatalogSelection)
+	if p.from != nil && p.to != nil && p.to.invalid == nil {
+		out.Loosened = diff.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
+	}
+	var before, after []reference
+	var unknown []string
+	if p.from != nil {
+		before, unknown = c.base.resolve(*p.from)
+		out.Unknown = append(append(out.Unknown, p.from.unknown...), unknown...)
+	}
+	if p.to != nil {
+		after, unknown = c.head.resolve(*p.to)
+		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
+	}
+	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
+		if out.Unknown = c.unseen(*p.to, after); len(out.Unknown) == 0 {
+			return nil, nil
+		}
+	}
+	if len(out.Unknown) > 0 {
+		slices.Sort(out.Unknown)
+		out.Unknown = slices.Compact(out.Unknown)
+		out.Notes = append(out.Notes, p.placeNotes()...)
+		return out, nil
+	}
+	return c.rendered(ctx, p, before, after, out)
+}
+
+// rendered compares the states that the references lead to. out is returned when one of them is invalid,
+// or cannot be pulled.
+func (c *comparison) rendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
+	from, errBefore := c.side(ctx, p.from, before)
+	to, errAfter := c.side(ctx, p.to, after)
+	lost := failed(out, beforePrefix, errBefore)
+	if failed(out, AfterPrefix, errAfter) || lost { // of two that are invalid, the newer one is told
+		return out, ctx.Err()
+	}
+	compared, err := c.judge(ctx, p, from, to, after)
+	if err != nil {
+		return nil, err
+	}
+	c.placements = append(c.placements, placementOf(p, compared, from, to))
+	if from != nil && to != nil && compared.SpecChanged {
+		if err := c.between(ctx, p, sides{from, to}, before, after, compared); failed(out, "", err) {
+			return out, ctx.Err()
+		}
+	}
+	return compared, nil
+}
+
+// failed notes the error of an input: one that is invalid, or that cannot be had.
+func failed(out *diff.Selection, when string, err error) bool {
+	var invalid *render.Error
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &invalid):
+		out.Error = when + err.Error()
+	default:
+		out.Unknown = append(out.Unknown, when+err.Error())
+	}
+	return true
+}
+
+func (c *comparison) judge(ctx context.Context, p pair, from, to *diff.Side, after []reference) (*diff.Selection, error) {
+	if from != nil && to != nil {
+		to.Reviewed = from.Selection.Spec.Safeguards.Approve
+	}
+	out, err := c.options.Compare(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	out.Notes = append(out.Notes, p.placeNotes()...)
+	if p.to == nil {
+		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
+			out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+		}
+		return out, nil
+	}
+	if p.to.Namespace == "" {
+		out.AssumeNamespace()
+	}
+	if p.to.Spec.Suspend {
+		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
+	}
+	if slices.ContainsFunc(after, func(r reference) bool { return r.ignore }) {
+		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not looked at here")
+	}
+	return out, nil
+}

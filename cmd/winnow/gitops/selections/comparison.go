@@ -1,0 +1,90 @@
+package selections
+
+import (
+	"context"
+	"time"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Options of a comparison.
+type Options struct {
+	// Paths of clusters, or of files, in the repository.
+	Paths []string
+	// Repositories are NAME=DIR: sources that are this repository whatever their address.
+	Repositories []string
+	// Open loads the catalog at an address, oci://host/repository[:tag|@digest], in the place of a source. plainHTTP
+	// reports whether the commit allows that without TLS.
+	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
+	// Compare compares two states of a selection. Of one that a commit does not have, the state is nil.
+	Compare func(ctx context.Context, from, to *diff.Side) (*diff.Selection, error)
+}
+
+// AfterPrefix begins the error of a selection that is invalid in the newer commit.
+const AfterPrefix = "after: "
+
+// beforePrefix begins what is about the older commit.
+const beforePrefix = "before: "
+
+// comparison compares two commits.
+type comparison struct {
+	options    Options
+	base, head revision
+	// elsewhere are files that differ and are not looked at.
+	elsewhere []gitops.File
+	// pulled are catalogs by what and which directory of it was asked for.
+	pulled map[string]pulledCatalog
+	// placements are of the selections that were rendered.
+	placements []placement
+}
+
+// side renders a state; nil for none.
+func (c *comparison) side(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
+	if cs == nil || cs.invalid != nil {
+		return nil, cs.reason()
+	}
+	placed := cs.DeepCopy()
+	if placed.Namespace == "" {
+		placed.Namespace = "default"
+	}
+	sources := make([]guard.Source, len(references))
+	for i, r := range references {
+		ref := placed.Spec.Sources[i]
+		if err := r.demandVerified(ref); err != nil {
+			return nil, err
+		}
+		pulled, err := c.pull(ctx, r, ref)
+		if err != nil {
+			return nil, err
+		}
+		sources[i] = guard.SourceOf(placed, ref, pulled)
+	}
+	return diff.Render(ctx, placed, sources)
+}
+
+// pulledCatalog is what pulling a catalog led to.
+type pulledCatalog struct {
+	source selection.Source
+	err    error
+}
+
+// pullTimeout bounds the pull of one catalog, so that a registry that hangs does not keep the others
+// from being compared.
+const pullTimeout = 3 * time.Minute
+
+// pull loads a catalog once.
+func (c *comparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
+	key := r.catalog + " " + ref.Format + " " + ref.Path
+	found, known := c.pulled[key]
+	if !known {
+		limited, cancel := context.WithTimeout(ctx, pullTimeout)
+		defer cancel()
+		found.source, found.err = c.options.Open(limited, r.catalog, ref, r.plainHTTP)
+		c.pulled[key] = found
+	}
+	return found.source, found.err
+}

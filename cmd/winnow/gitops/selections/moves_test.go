@@ -1,0 +1,104 @@
+package selections
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// placed is a selection in words: FILE BEFORE -> AFTER, with names separated by commas.
+func placed(words string, edit func(*placement)) placement {
+	file, states, _ := strings.Cut(words, " ")
+	before, after, _ := strings.Cut(states, " -> ")
+	p := placement{file: file, out: &diff.Selection{Namespace: "fleet", Name: file}, prune: true}
+	p.before, p.after = definitionsNamed(before), definitionsNamed(after)
+	if edit != nil {
+		edit(&p)
+	}
+	return p
+}
+
+func TestWhereApplicationsMove(t *testing.T) {
+	pushed := func(p *placement) { p.pushed = true }
+	kept := func(p *placement) { p.pushed, p.prune = true, false }
+	tests := []struct {
+		name       string
+		placements []placement
+		want       []string
+	}{
+		{
+			name:       "from one to the other",
+			placements: []placement{placed("a x,y -> y", nil), placed("b z -> x,z", nil)},
+			want:       []string{"a: x to fleet/b"},
+		},
+		{
+			name:       "a swap",
+			placements: []placement{placed("a x -> y", nil), placed("b y -> x", nil)},
+			want:       []string{"a: x to fleet/b", "b: y to fleet/a"},
+		},
+		{
+			name:       "what the other one has already, or nobody gets, does not move",
+			placements: []placement{placed("a x,y -> ", nil), placed("b x -> x", nil)},
+		},
+		{
+			name: "to the nearest one of each cluster",
+			placements: []placement{
+				placed("dev/a x -> ", nil), placed("dev/b  -> x", nil), placed("prod/a x -> ", nil), placed("prod/b  -> x", nil),
+			},
+			want: []string{"dev/a: x to fleet/dev/b", "prod/a: x to fleet/prod/b"},
+		},
+		{
+			name:       "to several that are equally near",
+			placements: []placement{placed("a x -> ", nil), placed("b  -> x", nil), placed("c  -> x", nil)},
+			want:       []string{"a: x to fleet/b", "a: x to fleet/c"},
+		},
+		{
+			name:       "the giver is pushed",
+			placements: []placement{placed("a x -> ", pushed), placed("b  -> x", nil)},
+			want:       []string{"a: x to fleet/b, unprotected"},
+		},
+		{
+			name:       "the receiver is pushed",
+			placements: []placement{placed("a x -> ", nil), placed("b  -> x", pushed)},
+			want:       []string{"a: x to fleet/b, unprotected"},
+		},
+		{
+			name:       "the giver is pushed, and prunes nothing",
+			placements: []placement{placed("a x -> ", kept), placed("b  -> x", pushed)},
+			want:       []string{"a: x to fleet/b"},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			findMoves(test.placements)
+			var got []string
+			for _, p := range test.placements {
+				for _, m := range p.out.Moves {
+					text := fmt.Sprintf("%s: %s to %s", p.file, m.Application, m.To)
+					if m.Unprotected {
+						text += ", unprotected"
+					}
+					got = append(got, text)
+				}
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func definitionsNamed(list string) map[safeguard.Key]safeguard.Definition {
+	all := map[safeguard.Key]safeguard.Definition{}
+	for name := range strings.SplitSeq(list, ",") {
+		if name != "" {
+			d := safeguard.Definition{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: name}
+			all[d.Key()] = d
+		}
+	}
+	return all
+}

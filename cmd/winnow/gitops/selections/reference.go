@@ -1,0 +1,151 @@
+package selections
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// reference is what a source of a selection stands for.
+type reference struct {
+	// catalog is a CATALOG in a registry.
+	catalog   string
+	plainHTTP bool
+	ignore    bool
+	// verified says that Flux is told how to verify it, and suspended that it pulls nothing.
+	verified, suspended bool
+	// unknown says why what it stands for is not known.
+	unknown string
+	// document of the source; two references are the same when their documents are.
+	document string
+}
+
+// resolve returns what the sources of a selection stand for, in their order. unknown says why that
+// cannot be told.
+func (r *revision) resolve(cs placedSelection) (references []reference, unknown []string) {
+	for _, ref := range cs.Spec.Sources {
+		found, err := r.reference(cs, ref)
+		if err != nil {
+			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
+		}
+		references = append(references, found)
+	}
+	return references, unknown
+}
+
+func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (reference, error) {
+	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
+	nearest := r.nearest(cs.origin, kind, key)
+	if len(nearest) == 0 && cs.cluster != "" {
+		// Something else than Flux may apply the sources.
+		nearest = r.nearest(origin{file: cs.file}, kind, key)
+	}
+	if len(nearest) == 0 {
+		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
+	}
+	for _, other := range nearest[1:] {
+		if other.document != nearest[0].document {
+			return reference{}, fmt.Errorf("there are several: %s and %s have one", nearest[0].file, other.file)
+		}
+	}
+	return nearest[0].reference()
+}
+
+// nearest returns the sources of the cluster, or outside of clusters those in the nearest directory.
+func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
+	var nearest []placedSource
+	for _, s := range r.sources {
+		// What has no namespace gets one from kustomize.
+		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
+		if s.cluster != where.cluster || s.Kind != kind || s.Name != key.Name || !anywhere {
+			continue
+		}
+		if len(nearest) > 0 && where.cluster == "" {
+			near, other := shared(where.file, s.file), shared(where.file, nearest[0].file)
+			if near < other {
+				continue
+			}
+			if near > other {
+				nearest = nil
+			}
+		}
+		nearest = append(nearest, s)
+	}
+	return nearest
+}
+
+// shared counts the directories that two files have in common.
+func shared(a, b string) int {
+	mine, theirs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
+	n := 0
+	for n < min(len(mine), len(theirs)) && mine[n] == theirs[n] {
+		n++
+	}
+	return n
+}
+
+// reference prefers the digest, then semver, as Flux does.
+func (s placedSource) reference() (reference, error) {
+	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
+	if found.unknown != "" {
+		return found, errors.New(found.unknown)
+	}
+	if s.Kind != sourcev1.OCIRepositoryKind {
+		return found, fmt.Errorf("the catalog of a %s is not supported with --git", s.Kind)
+	}
+	var repository struct {
+		Spec repositorySpec `json:"spec"`
+	}
+	if err := yaml.Unmarshal([]byte(s.document), &repository); err != nil {
+		return found, err
+	}
+	spec := repository.Spec
+	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
+	if !strings.HasPrefix(spec.URL, sourcev1.OCIRepositoryPrefix) {
+		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
+	}
+	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != ""
+	switch {
+	case spec.Reference.Digest != "":
+		found.catalog += "@" + spec.Reference.Digest
+	case spec.Reference.SemVer != "":
+		return found, errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
+	case spec.Reference.Tag != "":
+		found.catalog += ":" + spec.Reference.Tag
+	}
+	return found, nil
+}
+
+// repositorySpec is that of an OCIRepository, as far as it says what is pulled.
+type repositorySpec struct {
+	URL       string        `json:"url"`
+	Reference repositoryRef `json:"ref"`
+	Insecure  bool          `json:"insecure"`
+	Ignore    string        `json:"ignore"`
+	Suspend   bool          `json:"suspend"`
+	Verify    any           `json:"verify"`
+}
+
+type repositoryRef struct {
+	Digest string `json:"digest"`
+	SemVer string `json:"semver"`
+	Tag    string `json:"tag"`
+}
+
+// demandVerified refuses what the controller does, as far as the commit tells.
+func (r reference) demandVerified(ref v1alpha1.SourceReference) error {
+	if !ref.RequireVerified || r.verified {
+		return nil
+	}
+	return &render.Error{Code: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
+		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
+}

@@ -1,0 +1,96 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// maxLive bounds the live definitions that are read.
+const maxLive = 50_000
+
+// Cluster is one that is looked at.
+type Cluster struct {
+	// raw reads what the API server serves: the discovery client brings along all types of
+	// Kubernetes.
+	raw     rest.Interface
+	objects dynamic.Interface
+}
+
+// Open connects as kubectl does: to the context of the kubeconfig, or to the current one of kubectl's where these are
+// empty. Nothing is sent yet.
+func Open(kubeconfig, kubeContext string) (*Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: kubeContext}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig for --live: %w", err)
+	}
+	plain := rest.CopyConfig(config)
+	plain.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
+	raw, err := rest.UnversionedRESTClientFor(plain)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return &Cluster{raw: raw, objects: objects}, nil
+}
+
+// list returns all objects of a kind; a kind that the cluster does not have, has none.
+func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
+	served, err := c.resource(ctx, gvk)
+	if err != nil || served == "" {
+		return nil, err
+	}
+	resource := c.objects.Resource(gvk.GroupVersion().WithResource(served))
+	var all []unstructured.Unstructured
+	for options := (metav1.ListOptions{Limit: 250}); ; {
+		page, err := resource.List(ctx, options)
+		if err != nil {
+			return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+		}
+		all = append(all, page.Items...)
+		if len(all) > maxLive {
+			return nil, fmt.Errorf("the cluster has more than %d %s objects", maxLive, gvk.Kind)
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return all, nil
+		}
+	}
+}
+
+// resource returns what the API server calls a kind, empty where it does not serve it.
+func (c *Cluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (string, error) {
+	content, err := c.raw.Get().AbsPath("/apis", gvk.Group, gvk.Version).Do(ctx).Raw()
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking for %s: %w", gvk.GroupVersion(), err)
+	}
+	var served metav1.APIResourceList
+	if err := json.Unmarshal(content, &served); err != nil {
+		return "", fmt.Errorf("reading what there is of %s: %w", gvk.GroupVersion(), err)
+	}
+	for _, r := range served.APIResources {
+		if r.Kind == gvk.Kind && slices.Contains(r.Verbs, "list") {
+			return r.Name, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,36 @@
+package live
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// ownerNotes say which Kustomizations hold the definitions that enter, a sentence for each.
+func ownerNotes(entering []safeguard.Definition, live map[safeguard.Key]diff.Live) []string {
+	held := map[string]int{}
+	for _, d := range entering {
+		if owner := guard.OwnerOf(&unstructured.Unstructured{Object: live[d.Key()].Object}); owner.Name != "" {
+			held[owner.String()]++
+		}
+	}
+	var notes []string
+	for _, owner := range slices.Sorted(maps.Keys(held)) {
+		notes = append(notes, fmt.Sprintf("%s applied by the Kustomization %s: unless this artifact becomes its source, "+
+			"the selection waits (Conflict) until it has let go", are(held[owner]), owner))
+	}
+	return notes
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 live definition is"
+	}
+	return fmt.Sprintf("%d live definitions are", n)
+}

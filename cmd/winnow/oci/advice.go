@@ -1,0 +1,62 @@
+package oci
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/errcode"
+)
+
+// advise adds to the error of a registry what can be done about it.
+func advise(repository *remote.Repository, err error) error {
+	if err == nil {
+		return nil
+	}
+	if advice := adviceOn(repository, err); advice != "" {
+		return fmt.Errorf("%w; %s", err, advice)
+	}
+	return err
+}
+
+func adviceOn(repository *remote.Repository, err error) string {
+	host := repository.Reference.Registry
+	var response *errcode.ErrorResponse
+	var untrusted *tls.CertificateVerificationError
+	var network *net.OpError
+	switch {
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return "docker login " + host + " stores some"
+	case errors.As(err, &response):
+		return adviceOnResponse(repository, response.StatusCode)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return "a registry without TLS needs --plain-http"
+	case errors.As(err, &untrusted):
+		return "add the authority of " + host + " to those that this machine trusts"
+	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
+		return "what the registry has is damaged: push the catalog again"
+	case errors.As(err, &network) && network.Op == "dial":
+		return "is " + host + " right, and can it be reached from here?"
+	}
+	return ""
+}
+
+func adviceOnResponse(repository *remote.Repository, status int) string {
+	reference := repository.Reference
+	switch {
+	case status == http.StatusUnauthorized:
+		return fmt.Sprintf("the credentials of Docker's configuration are missing or refused: docker login %s stores others", reference.Registry)
+	case status == http.StatusForbidden:
+		return fmt.Sprintf("the account that docker login %s stored has no right to do this in %s", reference.Registry, reference.Repository)
+	case status == http.StatusBadRequest && repository.PlainHTTP:
+		return "a registry with TLS needs no --plain-http"
+	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return "the registry fails or is rate-limiting requests: try again later"
+	}
+	return ""
+}

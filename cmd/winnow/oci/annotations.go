@@ -1,0 +1,54 @@
+package oci
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+)
+
+// SourceDateEpoch is the environment variable of reproducible builds for the time of what is
+// built, in seconds since 1970. See https://reproducible-builds.org/specs/source-date-epoch.
+const SourceDateEpoch = "SOURCE_DATE_EPOCH"
+
+// lastSecond of the year 9999, the last that RFC 3339 can tell.
+const lastSecond = 253402300799
+
+// Annotations returns those of a manifest, of KEY=VALUE, and the time of creation of SOURCE_DATE_EPOCH, in seconds
+// since 1970, unless they have it or the epoch is empty. It is never that of the clock, which would give every push a
+// digest of its own.
+func Annotations(given []string, epoch string) (map[string]string, error) {
+	all := map[string]string{}
+	for _, arg := range given {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("--annotation %s: want KEY=VALUE", arg)
+		}
+		if _, twice := all[key]; twice {
+			return nil, fmt.Errorf("the annotation %s is given twice", key)
+		}
+		all[key] = value
+	}
+	created, ok := all[v1.AnnotationCreated]
+	if !ok {
+		return all, addCreated(all, epoch)
+	}
+	if _, err := time.Parse(time.RFC3339, created); err != nil {
+		return nil, fmt.Errorf("the annotation %s is %q: want a time such as 2006-01-02T15:04:05Z", v1.AnnotationCreated, created)
+	}
+	return all, nil
+}
+
+func addCreated(annotations map[string]string, epoch string) error {
+	if epoch == "" {
+		return nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil || seconds < 0 || seconds > lastSecond {
+		return fmt.Errorf("%s is %q: want seconds since 1970", SourceDateEpoch, epoch)
+	}
+	annotations[v1.AnnotationCreated] = time.Unix(seconds, 0).UTC().Format(time.RFC3339)
+	return nil
+}

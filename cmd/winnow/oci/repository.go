@@ -1,0 +1,60 @@
+package oci
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	ociregistry "oras.land/oras-go/v2/registry"
+	"oras.land/oras-go/v2/registry/remote"
+	"oras.land/oras-go/v2/registry/remote/auth"
+	"oras.land/oras-go/v2/registry/remote/credentials"
+	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/winnow-dev/winnow/registry"
+)
+
+// Repository is one in a registry.
+type Repository struct{ remote *remote.Repository }
+
+// Connect returns the repository of a reference, with the credentials of Docker's configuration. A reference without
+// tag and digest is that of the tag latest. A nil client is one that tries again. Nothing is sent yet.
+func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Client) (*Repository, error) {
+	if reference.Reference == "" {
+		reference.Reference = "latest"
+	}
+	if client == nil {
+		client = retry.DefaultClient
+	}
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
+	}
+	return &Repository{&remote.Repository{
+		Reference: reference,
+		PlainHTTP: plainHTTP,
+		Client: &auth.Client{
+			Client:     client,
+			Cache:      auth.NewCache(),
+			Credential: credentials.Credential(store),
+		},
+	}}, nil
+}
+
+// MovedTag is a tag that named another artifact before.
+type MovedTag struct {
+	// Name of the tag, and Was, the digest that it named.
+	Name, Was string
+}
+
+// Push pushes an artifact under the tags, and returns those of them that it moved. It calls step with what it does
+// next.
+func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string)) (moved []MovedTag, err error) {
+	pusher := registry.Pusher{Step: step, Move: func(_ context.Context, tag string, now v1.Descriptor) error {
+		moved = append(moved, MovedTag{tag, now.Digest.String()})
+		return nil
+	}}
+	err = pusher.Push(ctx, r.remote, a, tags)
+	return moved, advise(r.remote, err)
+}

@@ -1,0 +1,154 @@
+package oci_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// memory is a registry that keeps what is pushed, by its path.
+type memory struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (m *memory) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	path := req.URL.Path
+	switch req.Method {
+	case http.MethodPost:
+		w.Header().Set("Location", path)
+		w.WriteHeader(http.StatusAccepted)
+	case http.MethodPut:
+		content, _ := io.ReadAll(req.Body)
+		m.kept[path] = content
+		sum := digest.FromBytes(content).String()
+		m.kept[strings.Replace(path, "/uploads/", "/"+sum, 1)] = content
+		m.kept["/v2/catalog/manifests/"+sum] = content
+		w.WriteHeader(http.StatusCreated)
+	default:
+		content, found := m.kept[path]
+		if !found {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", v1.MediaTypeImageManifest)
+		w.Header().Set("Docker-Content-Digest", digest.FromBytes(content).String())
+		_, _ = w.Write(content)
+	}
+}
+
+func connect(t *testing.T, address string) *oci.Repository {
+	t.Helper()
+	reference, err := oci.ParseReference(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := oci.Connect(reference, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return repository
+}
+
+// What was pushed can be pulled by tag and by digest, and a tag that is moved is told.
+func TestPushAndPull(t *testing.T) {
+	server := httptest.NewServer(&memory{kept: map[string][]byte{}})
+	defer server.Close()
+	address := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog"
+	push := func(content string) (digest string, moved []oci.MovedTag) {
+		t.Helper()
+		files := tree.New()
+		if err := files.Add("applications/a/application.yaml", []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		packed, err := oci.Pack("catalog", files, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved, err = connect(t, address).Push(t.Context(), packed, []string{"latest"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packed.Manifest.Descriptor.Digest.String(), moved
+	}
+	first, moved := push("first")
+	if len(moved) > 0 {
+		t.Errorf("the first push moves %v", moved)
+	}
+	second, moved := push("second")
+	if want := []oci.MovedTag{{Name: "latest", Was: first}}; !slices.Equal(moved, want) {
+		t.Errorf("moved %v, want %v", moved, want)
+	}
+	for where, want := range map[string]string{address: second, address + ":latest": second, address + "@" + first: first} {
+		got, layer, err := connect(t, where).Pull(t.Context(), v1alpha1.FormatAuto)
+		if err != nil || got != want {
+			t.Fatalf("%s is %s, want %s: %v", where, got, want, err)
+		}
+		files, err := archive.Read(t.Context(), strings.NewReader(string(layer)), archive.Limits{})
+		if err != nil || files.Len() != 1 {
+			t.Errorf("%s has %v: %v", where, files, err)
+		}
+	}
+	if _, _, err := connect(t, address+":none").Pull(t.Context(), v1alpha1.FormatAuto); err == nil || !strings.Contains(err.Error(), "no such repository or tag") {
+		t.Errorf("a tag that is not there: %v", err)
+	}
+}
+
+// An artifact that can be read and is no catalog is at fault itself.
+func TestPullRefusesWhatIsNoCatalog(t *testing.T) {
+	server := httptest.NewServer(&memory{kept: map[string][]byte{"/v2/catalog/manifests/latest": []byte(`{"layers": []}`)}})
+	defer server.Close()
+	_, _, err := connect(t, "oci://"+strings.TrimPrefix(server.URL, "http://")+"/catalog").Pull(t.Context(), v1alpha1.FormatAuto)
+	var refused *render.Error
+	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.ContractViolatedReason {
+		t.Errorf("Pull() = %v", err)
+	}
+}
+
+func TestCatalogFilesAreThoseOfTheCatalog(t *testing.T) {
+	all := tree.New()
+	for _, path := range []string{
+		"README.md", "applications/a/application.yaml", "applications/a/.swp", "applications/.git/x", "catalogs/all/metadata.yaml", "charts/a/values.yaml",
+	} {
+		if err := all.Add(path, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := oci.CatalogFiles("catalog", all)
+	if want := []string{"applications/a/application.yaml", "catalogs/all/metadata.yaml"}; err != nil || !slices.Equal(files.Paths(), want) {
+		t.Errorf("published are %v, want %v: %v", files.Paths(), want, err)
+	}
+	var refused *render.Error
+	if _, err := oci.CatalogFiles("catalog", tree.New()); !errors.As(err, &refused) || refused.Reason() != v1alpha1.InvalidCatalogReason {
+		t.Errorf("a directory without applications: %v", err)
+	}
+}
+
+func TestParseReference(t *testing.T) {
+	reference, err := oci.ParseReference("oci://example.com:5000/org/catalog:v1")
+	if err != nil || oci.Address(reference) != "oci://example.com:5000/org/catalog" ||
+		oci.DigestAddress(reference, "sha256:01") != "oci://example.com:5000/org/catalog@sha256:01" {
+		t.Errorf("ParseReference() = %+v, %v", reference, err)
+	}
+	for _, address := range []string{"example.com/catalog", "oci://example.com", "oci://example.com/Catalog", "https://example.com/catalog"} {
+		if reference, err := oci.ParseReference(address); err == nil {
+			t.Errorf("%s is %+v", address, reference)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// ruleOptions are the flags of the verbs that lint.
+type ruleOptions struct {
+	// definitions are the places of --crds.
+	ignore, definitions []string
+}
+
+func (o *ruleOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.ignore, "ignore", nil, "`RULE` to leave out, several with commas")
+	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
+	var names []string
+	for _, rule := range lint.Rules() {
+		if lint.Ignorable(rule.ID) == nil {
+			names = append(names, rule.ID)
+		}
+	}
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// open returns what lint.Run takes.
+func (o *ruleOptions) open(ctx context.Context, plainHTTP bool) (lint.Options, error) {
+	options := lint.Options{Ignore: o.ignore}
+	for _, rule := range o.ignore {
+		if err := lint.Ignorable(rule); err != nil {
+			return lint.Options{}, fmt.Errorf("--ignore: %w", err)
+		}
+	}
+	if len(o.definitions) == 0 {
+		return options, nil
+	}
+	set, err := openDefinitions(ctx, o.definitions, plainHTTP)
+	if err != nil {
+		return lint.Options{}, err
+	}
+	options.Schemas = schemas{set}
+	return options, nil
+}
+
+// schemas are the CustomResourceDefinitions of --crds.
+type schemas struct{ set *crds.Set }
+
+// Check is part of lint.Schemas.
+func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Problem, known bool, err error) {
+	built, err := asBuilt(document)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err := s.set.Check(ctx, built)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, f := range result.Findings {
+		if f.Message == crds.RulesUnchecked && len(result.Findings) > 1 {
+			continue // it says no more than that there are others
+		}
+		problems = append(problems, lint.Problem{Field: f.Field, Message: f.Message})
+	}
+	return problems, len(result.Unchecked) == 0, nil
+}
+
+// asBuilt returns a document as Flux applies it: kustomize-controller builds it with kustomize, to which yes
+// is a text and a merge key yields to what is written, and not as kubectl reads it. lint has bounded it.
+func asBuilt(document []byte) (built []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser, which believes its own state impossible
+			built, err = nil, fmt.Errorf("parser gave up: %v", p)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(document))
+	for {
+		var object map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			return nil, err
+		}
+		if object != nil {
+			return json.Marshal(object)
+		}
+	}
+}
