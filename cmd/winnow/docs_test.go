@@ -51,7 +51,7 @@ func TestDocumentedSelectionsRender(t *testing.T) {
 
 func pages(t *testing.T) []string {
 	t.Helper()
-	var found []string
+	found := []string{"../../README.md"}
 	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			found = append(found, path)

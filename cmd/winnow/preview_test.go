@@ -87,9 +87,9 @@ func filesBelow(t *testing.T, dir string) []string {
 	return found
 }
 
-// The names in the guide's commands are those of the example, or nobody could run them.
+// The commands of the page name the objects of the example.
 func TestPreviewGuideNamesTheExample(t *testing.T) {
-	guide := readFileString(t, "../../docs/guides/preview.md")
+	guide := readFileString(t, "../../docs/diff.md")
 	var applications kustomizev1.Kustomization
 	if err := yaml.UnmarshalStrict([]byte(readFileString(t, "../../examples/gitops/applications.yaml")), &applications); err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func newRenderCommand() *cobra.Command {
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
 			"which is pulled with the credentials of Docker's configuration.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
-			"is written. See docs/guides/preview.md.",
+			"is written. See docs/diff.md.",
 		Example: "  # what would be applied\n" +
 			"  winnow render -f selection.yaml --source ./catalog\n\n" +
 			"  # the artifact's files, and its archive as the cluster serves it\n" +

@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// pruneSettings are what the rows of the table in docs/guides/removal.md differ in, as it spells them.
+// pruneSettings are the cells by which the rows of the table in docs/guides/operate-safely.md differ.
 type pruneSettings struct{ selection, kustomization, deletionPolicy string }
 
 func (s pruneSettings) cells() []string {
@@ -43,32 +43,22 @@ func (t pruneTable) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// documentedPruneTable reads the one table of the guide, which has to have a row for each of the
-// settings.
+// documentedPruneTable reads the table of the guide, which has to have a row for each of the settings.
 func documentedPruneTable(t *testing.T) pruneTable {
 	t.Helper()
-	guide, err := os.ReadFile(filepath.Join(system.root, "docs", "guides", "removal.md"))
+	guide, err := os.ReadFile(filepath.Join(system.root, "docs", "guides", "operate-safely.md"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	var rows [][]string
-	for line := range strings.Lines(string(guide)) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "|") {
-			cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "|"), "`", ""), "|")
-			for i := range cells {
-				cells[i] = strings.TrimSpace(cells[i])
-			}
-			rows = append(rows, cells)
-		}
 	}
 	columns := []string{
 		"CatalogSelection deletionPolicy", "Kustomization prune", "Kustomization deletionPolicy", "left", "Kustomization gone", "selection gone",
 	}
-	if len(rows) != 2+len(allPruneSettings()) || !slices.Equal(rows[0], columns) {
-		t.Fatalf("the guide has a table of %d lines, which begins with %v", len(rows), rows[:min(1, len(rows))])
+	rows := tableBelow(string(guide), columns)
+	if len(rows) != len(allPruneSettings()) {
+		t.Fatalf("the guide has a table of %d rows with the columns %v", len(rows), columns)
 	}
 	table := pruneTable{}
-	for _, row := range rows[2:] {
+	for _, row := range rows {
 		if len(row) != len(columns) {
 			t.Fatalf("a row has %d cells: %v", len(row), row)
 		}
@@ -80,6 +70,29 @@ func documentedPruneTable(t *testing.T) pruneTable {
 		}
 	}
 	return table
+}
+
+// tableBelow returns the rows of the table with these columns.
+func tableBelow(page string, columns []string) (rows [][]string) {
+	found := false
+	for line := range strings.Lines(page) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "|") {
+			found = false
+			continue
+		}
+		cells := strings.Split(strings.ReplaceAll(strings.Trim(line, "|"), "`", ""), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case slices.Equal(cells, columns):
+			found = true
+		case found && cells[0] != "---":
+			rows = append(rows, cells)
+		}
+	}
+	return rows
 }
 
 func allPruneSettings() (all []pruneSettings) {
