@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,6 +42,24 @@ type document struct {
 // maxReported bounds how many applications, or hosts, an error lists.
 const maxReported = 20
 
+// errAdded says that maxAdded is exceeded.
+var errAdded = fmt.Errorf("what is changed takes over %d bytes more than the catalogs: write out less with aliases", maxAdded)
+
+const (
+	// maxAdded bounds in bytes what transforming adds to all documents together: aliases that are
+	// written out make much of little.
+	maxAdded = 128 << 20
+	// hostBytes is about what a host takes in memory, hostText what it takes at least of a document
+	// that writes it out.
+	hostBytes = 256
+	hostText  = 16
+)
+
+// added returns how much more memory the document takes than the one that it was made of.
+func (d document) added(source int) int64 {
+	return int64(max(0, len(d.content)-source) + hostBytes*max(0, len(d.Hosts)-source/hostText))
+}
+
 // transformAll transforms the selected applications on all cores; the result has their order.
 // The error is an *Error with the reason InvalidSpec that lists every application that cannot
 // be transformed as the spec asks.
@@ -49,10 +68,14 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	failures := make([]error, len(selected))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
+	var added atomic.Int64
 	for i, d := range selected {
 		group.Go(func() error {
 			if ctx.Err() == nil {
 				documents[i], failures[i] = transformOne(ctx, d, opts)
+			}
+			if added.Add(documents[i].added(len(d.Application.Document))) > maxAdded {
+				return &Error{Code: v1alpha1.InvalidSpecReason, Err: errAdded}
 			}
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("transforming application %s: %w", d.Application.Name, err)

@@ -1,11 +1,14 @@
 package render_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
@@ -85,6 +88,41 @@ func TestReferencesOfACatalogAreItsOwn(t *testing.T) {
 		}
 		if charts != len(a.Versions) {
 			t.Errorf("%s refers to %d charts, and has %d versions", a.Name, charts, len(a.Versions))
+		}
+	}
+}
+
+// Aliases of default values, which catalogs do not count, are written out where the values change.
+func TestWhatAliasesMakeOfDocumentsIsBounded(t *testing.T) {
+	outcome := func(applications, times int, text string) error {
+		fsys, names := fstest.MapFS{}, []string{}
+		for i := range applications {
+			names = append(names, fmt.Sprintf("x%d", i))
+			fsys[fmt.Sprintf("applications/x%d/application.yaml", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: x%d}\nspec:\n  defaultValuesBlock: |\n    a: &a %s\n    b: [%s]\n",
+				i, text, strings.Repeat("*a, ", times))}
+		}
+		loaded, err := render.LoadFS(t.Context(), "catalog", fsys, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipeline, err := transform.New(transform.Config{CollectHosts: true, Values: []transform.ValuesRule{{Names: names, Overrides: []byte(`{"c": 1}`)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = render.Render(t.Context(), []selection.Source{{Name: "s", Catalog: loaded}}, render.Options{Transform: pipeline})
+		return err
+	}
+	text, hosts := strings.Repeat("x", 10_000), "["+strings.Repeat("q.io/x:1, ", 100)+"]"
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a few":      {outcome(10, 90, text), ""},
+		"long texts": {outcome(155, 90, text), string(v1alpha1.InvalidSpecReason)},
+		"hosts":      {outcome(18, 300, hosts), string(v1alpha1.InvalidSpecReason)},
+	} {
+		if got := reasonOf(test.err); got != test.want {
+			t.Errorf("%s: %v", name, test.err)
 		}
 	}
 }

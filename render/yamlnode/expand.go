@@ -71,8 +71,8 @@ type expansion struct {
 	place
 
 	into *yaml.Node
-	// comment has no place yet.
-	comment string
+	// comments have no place yet.
+	comments []string
 }
 
 func (e *expansion) entries(mapping *yaml.Node) {
@@ -99,12 +99,12 @@ func (e *expansion) merge(key, value *yaml.Node, known map[string]bool) {
 	from := place{repeated: e.repeated || list.Kind == yaml.SequenceNode && list != value, flow: e.flow}
 	for _, node := range []*yaml.Node{key, value} {
 		if !e.repeated && (node == key || list.Kind == yaml.SequenceNode) {
-			e.comment = join(e.comment, node.HeadComment, node.LineComment, node.FootComment)
+			e.comments = append(e.comments, node.HeadComment, node.LineComment, node.FootComment)
 		}
 	}
 	for _, source := range mergeSources(value) {
 		merged, comment := from.expand(source)
-		e.comment = join(e.comment, merged.HeadComment, comment, merged.FootComment)
+		e.comments = append(e.comments, merged.HeadComment, comment, merged.FootComment)
 		for pair := range slices.Chunk(merged.Content, 2) {
 			if name, ok := KeyName(pair[0]); ok && !known[name] {
 				known[name] = true
@@ -124,19 +124,19 @@ func (e *expansion) add(comment string, nodes ...*yaml.Node) {
 		comment, first.LineComment = join(first.LineComment, comment), ""
 	}
 	if e.flow {
-		e.comment = join(e.comment, comment)
+		e.comments = append(e.comments, comment)
 		return
 	}
-	first.HeadComment, e.comment = join(e.comment, first.HeadComment, comment), ""
+	first.HeadComment, e.comments = join(append(e.comments, first.HeadComment, comment)...), nil
 }
 
 // left returns the comments that are still without a place. Behind the last entry is one.
 func (e *expansion) left() string {
 	if last := len(e.into.Content) - 2; last >= 0 && !e.flow && e.into.Kind == yaml.MappingNode {
-		e.into.Content[last].FootComment = join(e.into.Content[last].FootComment, e.comment)
+		e.into.Content[last].FootComment = join(append([]string{e.into.Content[last].FootComment}, e.comments...)...)
 		return ""
 	}
-	return e.comment
+	return join(e.comments...)
 }
 
 func join(comments ...string) string {

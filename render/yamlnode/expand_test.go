@@ -3,7 +3,9 @@ package yamlnode_test
 import (
 	"bytes"
 	"reflect"
+	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -46,6 +48,26 @@ func TestExpand(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+func TestExpandTakesTimeByTheSizeOfTheDocument(t *testing.T) {
+	start := time.Now()
+	for name, text := range map[string]string{
+		"comments beside aliases": "a: &a [x]\nb: [" + strings.Repeat("*a, # comment\n  ", 45_000) + "]\n",
+		"comments of merges":      "a: &a {x: y}\nb:\n  <<:\n" + strings.Repeat("  - *a # comment\n", 30_000),
+		"an alias to a comment":   "a: &a\n- x # " + strings.Repeat("y", 1<<19) + "\nb: [" + strings.Repeat("*a,", 45_000) + "]\n",
+	} {
+		node := content(t, text)
+		if err := yamlnode.Validate(node); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if size := len(encoded(t, yamlnode.Expand(node))); size > 2*len(text) {
+			t.Errorf("%s: %d bytes become %d", name, len(text), size)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %s", took)
 	}
 }
 
