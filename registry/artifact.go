@@ -9,7 +9,7 @@ import (
 	"oras.land/oras-go/v2/content"
 )
 
-// Blob is what a registry keeps under a digest.
+// Blob is content that a registry stores under its digest.
 type Blob struct {
 	Descriptor v1.Descriptor
 	Content    []byte
@@ -20,13 +20,13 @@ func NewBlob(mediaType string, data []byte) Blob {
 	return Blob{Descriptor: content.NewDescriptorFromBytes(mediaType, data), Content: data}
 }
 
-// Artifact is a manifest with all that it refers to.
+// Artifact is a manifest with the blobs that it refers to.
 type Artifact struct {
 	Config, Layer, Manifest Blob
 }
 
-// Pack makes an artifact of one layer. It is a function of its arguments: unlike oras.PackManifest, it
-// does not say when.
+// Pack returns an artifact of one layer. It depends on its arguments alone: unlike oras.PackManifest, it
+// does not add a creation time.
 func Pack(artifactType string, layer Blob, annotations map[string]string) (Artifact, error) {
 	a := Artifact{Config: Blob{v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data}, Layer: layer}
 	manifest, err := json.Marshal(v1.Manifest{

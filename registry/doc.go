@@ -1,4 +1,4 @@
-// Package registry moves artifacts between an OCI registry and memory: by digest, bounded in bytes, and
-// without sending what is there already. It must not know what an artifact is for, nor where
+// Package registry fetches artifacts from an OCI registry and pushes them: by digest, bounded in bytes, and
+// without sending content that the registry has. It must not know what an artifact is for, nor where
 // addresses and credentials come from.
 package registry

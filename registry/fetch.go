@@ -12,7 +12,7 @@ import (
 // MaxManifest bounds a manifest, in bytes; registries allow 4 MiB.
 const MaxManifest = 4 << 20
 
-// TooLargeError says that the registry has something that is not worth reading.
+// TooLargeError is returned for a manifest or a layer that is larger than the limit. It is not read.
 type TooLargeError struct {
 	// What is too large: "manifest" or "layer".
 	What string
@@ -20,13 +20,13 @@ type TooLargeError struct {
 	Size, Limit int64
 }
 
-// Error says what is too large.
+// Error returns what is too large, with its size and the limit.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("its %s has %d bytes, more than %d", e.What, e.Size, e.Limit)
 }
 
-// FetchManifest returns a manifest, by a tag or a digest, and the descriptor that names it by its
-// digest, with the media type that the registry says. The bytes are those of the digest.
+// FetchManifest returns a manifest, by a tag or a digest, and its descriptor, with its digest and the media
+// type that the registry reports. The bytes match the digest.
 func FetchManifest(ctx context.Context, from *remote.Repository, reference string) (v1.Descriptor, []byte, error) {
 	descriptor, body, err := from.Manifests().FetchReference(ctx, reference)
 	if err != nil {
@@ -40,7 +40,7 @@ func FetchManifest(ctx context.Context, from *remote.Repository, reference strin
 	return descriptor, raw, err
 }
 
-// FetchLayer returns the bytes of a layer, at most limit of them, which have its size and its digest.
+// FetchLayer returns the bytes of a layer, at most limit. They match its size and its digest.
 func FetchLayer(ctx context.Context, from *remote.Repository, layer v1.Descriptor, limit int64) ([]byte, error) {
 	if layer.Size > limit {
 		return nil, &TooLargeError{What: "layer", Size: layer.Size, Limit: limit}

@@ -13,20 +13,20 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
-// Pusher pushes artifacts. The zero value moves every tag that it is given.
+// Pusher pushes artifacts. The zero value moves every tag.
 type Pusher struct {
-	// Step is told what is done next. Nil: nobody is.
+	// Step is called with a description of each step before it; may be nil.
 	Step func(string)
-	// Move is asked before a tag is moved away from what it names now. An error of it ends the push.
-	// Nil: every tag may be moved.
+	// Move is called before a tag is moved away from the manifest that it names now. If it returns an
+	// error, the push ends with it. Nil: every tag may be moved.
 	Move func(ctx context.Context, tag string, now v1.Descriptor) error
 }
 
-// Push pushes what the repository lacks: first all that the manifest refers to, then the manifest, and
-// the tags at last, in order and each once. So a tag never shows half an artifact, and pushing again
-// moves no bytes.
+// Push pushes the content that the repository lacks: first the blobs of the manifest, then the manifest, and
+// last the tags, in order and each once. So a tag never names an incomplete artifact, and pushing again
+// sends no content.
 func (p Pusher) Push(ctx context.Context, to *remote.Repository, a Artifact, tags []string) error {
-	// One token for all: the registry's answers ask for the right to read at first.
+	// Request one token for all requests: the challenge of the first one names only the right to pull.
 	ctx = auth.AppendRepositoryScope(ctx, to.Reference, auth.ActionPull, auth.ActionPush)
 	for _, one := range []struct {
 		name string
@@ -64,11 +64,12 @@ func PushBlob(ctx context.Context, to *remote.Repository, b Blob) error {
 	if err != nil || exists {
 		return err
 	}
-	// A reader whose start can be found again, for another try.
+	// A reader that can seek to its start, for a retry.
 	return to.Push(ctx, b.Descriptor, bytes.NewReader(b.Content))
 }
 
-// tag sets a tag, unless it is: registries may forbid to set one again, even to the same.
+// tag sets a tag, unless it names the manifest already: registries may forbid to set a tag again, even to
+// the same manifest.
 func (p Pusher) tag(ctx context.Context, to *remote.Repository, manifest Blob, tag string) error {
 	now, err := to.Resolve(ctx, tag)
 	switch {

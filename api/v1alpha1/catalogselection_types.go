@@ -7,10 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CatalogSelectionSpec says which applications of which catalogs the artifact holds.
+// CatalogSelectionSpec defines which applications of which catalogs the artifact has.
 type CatalogSelectionSpec struct {
-	// Interval at which the selection is reconciled although nothing happened, and at which
-	// sources that are not ready are looked at again. It is jittered. At least 1s.
+	// Interval at which the selection is reconciled without a change, and at which sources that are not
+	// ready are checked again. It is jittered. At least 1s.
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="must be at least 1s"
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
@@ -22,8 +22,8 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// Sources are the catalogs, in order: of an application that is in several, the first
-	// source's is taken.
+	// Sources are the catalogs, in order of precedence: an application that several sources have is taken
+	// from the first of them.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.kind == b.kind && a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (has(a.path) ? a.path : '') == (has(b.path) ? b.path : '')))",message="each source may be listed once"
@@ -35,7 +35,7 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Limit *Limit `json:"limit,omitempty"`
 
-	// Exclude lists names of applications that are left out, whatever limit says.
+	// Exclude lists names of applications that are left out, even if limit selects them.
 	// +kubebuilder:validation:MaxItems=5000
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -43,15 +43,15 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Exclude []string `json:"exclude,omitempty"`
 
-	// Versions says which entries of spec.versions stay. An application has to pass every rule
-	// that names it; one that is left without versions is not selected.
+	// Versions narrow the entries of an application's spec.versions. An application has to pass every rule
+	// that names it; without any version left, it is not selected.
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
 	// +optional
 	Versions []VersionRule `json:"versions,omitempty"`
 
 	// Mirrors rewrite the addresses of charts, Git repositories and images; of several that
-	// match, the longest from wins.
+	// match, the one with the longest from applies.
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=map
 	// +listMapKey=from
@@ -69,9 +69,9 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Values []ValuesRule `json:"values,omitempty"`
 
-	// OmitFields are fields of spec that the artifact leaves out, so that what the admins of a
-	// cluster set there survives. A dot leads into a mapping. Absent: default, enforced and
-	// selector of KKP's ApplicationDefinitions. An empty list omits nothing.
+	// OmitFields are fields of an application's spec that the artifact leaves out, so that it does not
+	// overwrite the values that admins of a cluster set there. A dot separates the keys of nested mappings.
+	// Absent: default, enforced and selector of KKP's ApplicationDefinitions. An empty list omits nothing.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Pattern="^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$"
 	// +kubebuilder:validation:items:MaxLength=253
@@ -92,15 +92,15 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Patches []kustomize.Patch `json:"patches,omitempty"`
 
-	// DeletionPolicy says what becomes of the objects that leave the artifact. Orphan: they stay
-	// in the cluster, because every object carries kustomize.toolkit.fluxcd.io/prune: disabled.
-	// Delete: Flux deletes them where the Kustomization prunes.
+	// DeletionPolicy applies to objects that leave the artifact. Orphan: they stay in the cluster,
+	// because every object has the annotation kustomize.toolkit.fluxcd.io/prune: disabled. Delete: Flux
+	// deletes them where the Kustomization prunes.
 	// +kubebuilder:validation:Enum=Orphan;Delete
 	// +kubebuilder:default=Orphan
 	// +optional
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 
-	// Provenance says where the sources' digests are recorded. Artifact: in the artifact's
+	// Provenance sets where the sources' digests are recorded. Artifact: in the artifact's
 	// metadata only. Object: also as an annotation of every object, which then changes with
 	// every revision of its source; in KKP any change of a definition re-queues all its
 	// installations.
@@ -109,25 +109,25 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Provenance string `json:"provenance,omitempty"`
 
-	// Safeguards hold what a new revision of a catalog would take away.
+	// Safeguards hold a new revision of a catalog that would remove applications or versions.
 	// +kubebuilder:default={}
 	// +optional
 	Safeguards Safeguards `json:"safeguards,omitzero"`
 
-	// Cluster says what happens to definitions that live in this cluster, where a Kustomization
-	// without a kubeConfig uses the artifact.
+	// Cluster configures how live definitions of this cluster are treated, where a Kustomization without
+	// a kubeConfig uses the artifact.
 	// +kubebuilder:default={}
 	// +optional
 	Cluster Cluster `json:"cluster,omitzero"`
 
-	// ServiceAccountName is the account, of the selection's namespace, in whose name live
-	// definitions are marked, so that a tenant cannot mark what it may not change. Absent: that of
-	// --default-service-account, or else the controller's own.
+	// ServiceAccountName is an account in the selection's namespace that the controller impersonates to
+	// mark live definitions, so that a tenant cannot mark definitions that it may not change. Absent: that
+	// of --default-service-account, or else the controller's own.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// Push puts what is rendered into an OCI registry as well, for clusters without Winnow.
+	// Push pushes the rendered artifact to an OCI registry as well, for clusters without Winnow.
 	// +optional
 	Push *Push `json:"push,omitempty"`
 }
@@ -161,16 +161,16 @@ type SourceReference struct {
 	Path string `json:"path,omitempty"`
 
 	// Format of the catalog. Applications: applications/<dir>/application.yaml.
-	// Auto: of an OCIRepository, what the manifest in the registry says; of other kinds, and of what
-	// flux push artifact has pushed, found out by the content.
+	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
+	// of flux push artifact, the content.
 	// +kubebuilder:validation:Enum=Auto;Applications
 	// +kubebuilder:default=Auto
 	// +optional
 	Format string `json:"format,omitempty"`
 
-	// RequireVerified publishes nothing of the source unless Flux has verified the signature of
-	// exactly the revision in its artifact, by spec.verify of the source. Only OCIRepository and GitRepository
-	// have that. The command line does not look at signatures.
+	// RequireVerified publishes a revision of the source only after Flux has verified the signature of
+	// exactly this revision, by spec.verify of the source. Only OCIRepository and GitRepository have
+	// spec.verify. The command line does not check signatures.
 	// +kubebuilder:default=false
 	// +optional
 	RequireVerified bool `json:"requireVerified,omitempty"`
@@ -178,7 +178,7 @@ type SourceReference struct {
 
 // Formats of catalogs.
 const (
-	// FormatAuto has the manifest or the content say the format.
+	// FormatAuto takes the format from the manifest or the content.
 	FormatAuto = "Auto"
 	// FormatApplications is applications/<dir>/application.yaml with a metadata.yaml beside it.
 	FormatApplications = "Applications"

@@ -6,9 +6,8 @@ const CatalogSelectionFinalizer = "catalog.winnow.dev/finalizer"
 
 // Condition types besides Ready, Reconciling and Stalled of Flux.
 const (
-	// HeldCondition is True while a safeguard keeps a new render from being published.
-	// Its reason says which; Ready stays True on the last good artifact, if there is one.
-	// Otherwise it is False.
+	// HeldCondition is True while a safeguard holds a new render, with the reason of the most serious
+	// change; Ready stays True on the last good artifact, if there is one. Otherwise it is False.
 	HeldCondition = "Held"
 	// SourceReadyCondition is True when every source is Ready, and has the reason and the message of the
 	// first one that is not. Ready stays True on the last good artifact meanwhile.
@@ -17,8 +16,8 @@ const (
 	// revision, and Unknown while none uses it. It is absent where the cluster has no
 	// Kustomizations, or the controller may not see them.
 	AppliedCondition = "Applied"
-	// UnmatchedCondition is True while names in the spec match nothing in the catalogs, or fields to
-	// omit are in no document.
+	// UnmatchedCondition is True while names in the spec match nothing in the catalogs, or no document
+	// has one of the fields to omit.
 	UnmatchedCondition = "Unmatched"
 	// PushedCondition is True when the registry of spec.push has the artifact, and its tags name it.
 	// Absent without spec.push, and before the first publication.
@@ -27,11 +26,11 @@ const (
 
 // Reasons of conditions and events. Whatever fails, the last good artifact stays served.
 const (
-	// SucceededReason: the artifact carries what the spec and the sources say.
+	// SucceededReason: the artifact is the one of the current spec and sources.
 	SucceededReason = "Succeeded"
 	// SourceNotReadyReason: a source does not exist or has no artifact yet.
 	SourceNotReadyReason = "SourceNotReady"
-	// AccessDeniedReason: a source in another namespace, while such references are forbidden.
+	// AccessDeniedReason: a source is in another namespace, and such references are forbidden.
 	AccessDeniedReason = "AccessDenied"
 	// FetchFailedReason: a source's artifact could not be downloaded, or has another digest.
 	FetchFailedReason = "FetchFailed"
@@ -43,21 +42,21 @@ const (
 	InvalidCatalogReason = "InvalidCatalog"
 	// ContractViolatedReason: the manifest of a source's artifact is not that of a catalog.
 	ContractViolatedReason = "ContractViolated"
-	// InvalidSpecReason: the spec asks for something that cannot be done.
+	// InvalidSpecReason: the spec is invalid, or cannot be applied to the catalogs.
 	InvalidSpecReason = "InvalidSpec"
-	// TimedOutReason: rendering and publishing took too long, and begins anew.
+	// TimedOutReason: rendering and publishing took too long, and is retried.
 	TimedOutReason = "TimedOut"
 	// EmptyResultReason: the selection is empty.
 	EmptyResultReason = "EmptyResult"
-	// RemovalReason: an application would vanish that is published.
+	// RemovalReason: a published application would be removed.
 	RemovalReason = "Removal"
-	// VersionRemovalReason: a version of an application would vanish that is published.
+	// VersionRemovalReason: a published version of an application would be removed.
 	VersionRemovalReason = "VersionRemoval"
 	// IdentityChangeReason: a field of an application would change that decides which live releases
-	// it means: these would be orphaned, and installed anew under other names.
+	// it means: these would be orphaned, and installed again under other names.
 	IdentityChangeReason = "IdentityChange"
 	// SourceChangeReason: a version of an application would stay, and come from another chart,
-	// repository or commit: what runs is upgraded in place.
+	// repository or commit: its releases would be upgraded in place.
 	SourceChangeReason = "SourceChange"
 	// UnknownNameReason: an edit of spec.limit adds a name, a tier or a label that matches nothing,
 	// and removes applications.
@@ -67,16 +66,16 @@ const (
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not
 	// publish yet, has versions that the application lacks.
 	AdoptionReason = "Adoption"
-	// BaselineLostReason: what was published last is not known any more, so that a new revision
-	// cannot be compared with it.
+	// BaselineLostReason: the last publication is not known any more, so that a new revision cannot be
+	// compared with it.
 	BaselineLostReason = "BaselineLost"
 	// ConflictReason: another selection, or another source of Flux, holds the same live object.
 	ConflictReason = "Conflict"
-	// HandoverReason: what leaves the selection moves to another one, which has to be known, or has to
-	// have applied it, before it is let go.
+	// HandoverReason: applications move to another selection, which has to be evaluated, or has to have
+	// applied them, before this selection gives them up.
 	HandoverReason = "Handover"
-	// SourcesUnsettledReason: an edit of the spec takes something away, and Flux may not have seen yet
-	// the sources that were edited with it.
+	// SourcesUnsettledReason: an edit of the spec removes applications or versions, and Flux may not have
+	// observed yet the sources that were edited with it.
 	SourcesUnsettledReason = "SourcesUnsettled"
 	// NameConflictReason: an ExternalArtifact of this name exists and belongs to another owner.
 	NameConflictReason = "NameConflict"
@@ -84,7 +83,7 @@ const (
 	StorageFailedReason = "StorageFailed"
 	// GarbageCollectedReason: archives that are no longer referenced were deleted.
 	GarbageCollectedReason = "GarbageCollected"
-	// MarksForbiddenReason: the controller, or the account that it acts as, may not read or mark
+	// MarksForbiddenReason: the controller, or the account that it impersonates, may not read or mark
 	// the definitions of a kind, so that a bypass is not honored and adoption not guarded.
 	MarksForbiddenReason = "MarksForbidden"
 )
@@ -112,9 +111,9 @@ const NoMatchReason = "NoMatch"
 
 // Reasons of Pushed besides Succeeded and Progressing.
 const (
-	// PushFailedReason: the registry could not be reached, or refused.
+	// PushFailedReason: the registry could not be reached, or refused the push.
 	PushFailedReason = "PushFailed"
-	// TagConflictReason: a tag names something that is not this selection's, and was not moved.
+	// TagConflictReason: a tag names an artifact that is not of this selection, and was not moved.
 	TagConflictReason = "TagConflict"
 )
 
@@ -122,7 +121,7 @@ const (
 const (
 	// ManagedByLabel has the value ManagedByValue.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
-	// ManagedByValue says that Winnow rendered the object.
+	// ManagedByValue marks objects that Winnow rendered.
 	ManagedByValue = "winnow"
 	// NameLabel is the name of the CatalogSelection.
 	NameLabel = "catalog.winnow.dev/name"
@@ -130,12 +129,11 @@ const (
 	NamespaceLabel = "catalog.winnow.dev/namespace"
 )
 
-// SourceDigestAnnotation is, under provenance: Object, the digest of the source that an object
-// came from.
+// SourceDigestAnnotation is, with provenance: Object, the digest of the source of an object.
 const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
 
 // The manifest of a pushed artifact: its type, and its annotations besides
-// org.opencontainers.image.revision, which has the revisions of the sources as Flux shows them.
+// org.opencontainers.image.revision, which has the revisions of the sources in Flux's format.
 const (
 	// RenderedArtifactType is the artifactType.
 	RenderedArtifactType = "application/vnd.winnow.rendered.v1"
@@ -153,7 +151,7 @@ const (
 	BypassLabel = "apps.k8c.io/application-bypass" //nolint:gosec // a label, no credential
 	// UnmanagedLabel, with the value "true", marks a definition that no selection holds.
 	UnmanagedLabel = "catalog.winnow.dev/unmanaged"
-	// BypassMarkAnnotation says that the annotation that stops Flux was set for the bypass by the
-	// optional admission policy, so that it may be removed together with this one.
+	// BypassMarkAnnotation marks an annotation for the bypass that the optional admission policy has set,
+	// so that Winnow may remove both.
 	BypassMarkAnnotation = "catalog.winnow.dev/bypass-mark"
 )

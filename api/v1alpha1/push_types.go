@@ -2,8 +2,8 @@ package v1alpha1
 
 import "github.com/fluxcd/pkg/apis/meta"
 
-// Push says where the rendered artifact goes. What says how to reach the registry means the same as
-// in an OCIRepository; Secrets and the ServiceAccount are those of the selection's namespace.
+// Push has the destination of the rendered artifact. The fields about the registry mean the same as in
+// an OCIRepository; Secrets and the ServiceAccount are in the selection's namespace.
 type Push struct {
 	// URL of the repository, without a tag: oci://registry.example.com/rendered/kkp.
 	// +kubebuilder:validation:MaxLength=512
@@ -11,8 +11,8 @@ type Push struct {
 	// +required
 	URL string `json:"url"`
 
-	// Tags to set to the artifact, in order. A tag that names something else than an artifact of this
-	// selection is not moved.
+	// Tags to set to the artifact, in order. A tag that does not name an artifact of this selection is not
+	// moved.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:Pattern="^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$"
@@ -38,7 +38,7 @@ type Push struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// CertSecretRef names a Secret with the registry's authority in ca.crt, and with tls.crt and
-	// tls.key for a registry that wants a client certificate.
+	// tls.key for a registry that requires a client certificate.
 	// +optional
 	CertSecretRef *meta.LocalObjectReference `json:"certSecretRef,omitempty"`
 
@@ -46,18 +46,18 @@ type Push struct {
 	// +optional
 	ProxySecretRef *meta.LocalObjectReference `json:"proxySecretRef,omitempty"`
 
-	// Insecure allows a registry without TLS, or with a certificate that nobody vouches for.
+	// Insecure allows a registry without TLS, or with a certificate that cannot be verified.
 	// +optional
 	Insecure bool `json:"insecure,omitempty"`
 }
 
-// PushStatus is what was pushed last.
+// PushStatus is the artifact that was pushed last.
 type PushStatus struct {
 	// URL of the artifact, by the digest of its manifest: oci://<host>/<repository>@<digest>.
 	URL string `json:"url"`
 	// Revision of the ExternalArtifact that it holds.
 	Revision string `json:"revision"`
-	// Sources are the revisions that it was rendered from, as its manifest says.
+	// Sources are the revisions that it was rendered from, as in its manifest.
 	Sources string `json:"sources"`
 	// Tags that were set to it.
 	// +listType=atomic

@@ -1,25 +1,25 @@
 package v1alpha1
 
-// Safeguards say which changes that follow from a new revision of a catalog are held instead of
-// published. A change that follows from an edit of this spec was reviewed, and passes; except an
-// empty result.
+// Safeguards define which changes that a new revision of a catalog causes are held instead of
+// published. A change that an edit of this spec causes was reviewed, and is published; except an empty
+// result.
 type Safeguards struct {
 	// OnEmpty: the selection is empty, whatever the cause. Hold keeps the last artifact. Publish
-	// publishes an artifact without objects; applications that the catalog took away are held by
-	// onRemoval all the same.
+	// publishes an artifact without objects, but onRemoval still holds applications that the catalog
+	// removed.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
 	OnEmpty string `json:"onEmpty,omitempty"`
 
-	// OnRemoval: an application vanishes.
+	// OnRemoval: an application is removed.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
 	OnRemoval string `json:"onRemoval,omitempty"`
 
-	// OnVersionRemoval: a version of an application vanishes. It also says what happens when a
-	// definition that lives in the cluster has versions that the application lacks.
+	// OnVersionRemoval: a version of an application is removed, or a definition that lives in the cluster
+	// has versions that the application lacks.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -27,15 +27,15 @@ type Safeguards struct {
 
 	// OnIdentityChange: spec.release.prefix, spec.application.kind or spec.application.plural of one
 	// of Cozystack's applications changes. These decide which HelmReleases it means: the live ones
-	// would be orphaned, and installed anew.
+	// would be orphaned, and installed again.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
 	OnIdentityChange string `json:"onIdentityChange,omitempty"`
 
-	// OnSourceChange: a version of an application stays, and comes from another chart, repository or
-	// commit, so that what runs is upgraded in place; or so does a whole application of Cozystack.
-	// summary.sourceChanges counts what was published.
+	// OnSourceChange: a version of an application, or a whole application of Cozystack, stays and comes
+	// from another chart, repository or commit, so that its releases are upgraded in place.
+	// summary.sourceChanges counts the published ones.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish
 	// +optional
@@ -47,12 +47,12 @@ type Safeguards struct {
 	// +optional
 	OnMajorUpgrade string `json:"onMajorUpgrade,omitempty"`
 
-	// Approve lists what is accepted of what is held: <algorithm>:<hex>, or <algorithm>:<hex>#<note>. The
-	// checksum is that of a source's revision; of an OCIRepository it is the digest of the manifest.
-	// Where several sources changed, each has to be listed. Of a GitRepository or a Bucket, where no
-	// source changed, and before the first publication, it is that of the render, as status.held says.
-	// An entry is used up once what it names is published, and also when that was held and something
-	// else was published instead; another note makes it a new one. An empty result cannot be approved.
+	// Approve lists the revisions whose held changes are accepted: <algorithm>:<hex>, or
+	// <algorithm>:<hex>#<note>. The checksum is that of a source's revision; for an OCIRepository it is the
+	// digest of the manifest. If several sources changed, each has to be listed. For a GitRepository or a
+	// Bucket, if no source changed, and before the first publication, it is the checksum of the render, as
+	// in status.held. An entry is used up after its revision was published, or was held while another one
+	// was published; with another note it is a new entry. An empty result cannot be approved.
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Pattern="^[a-z0-9]+:[a-f0-9]{32,128}(#[A-Za-z0-9][A-Za-z0-9._-]{0,62})?$"
 	// +kubebuilder:validation:items:MaxLength=255
@@ -65,30 +65,30 @@ type Safeguards struct {
 const (
 	// SafeguardHold keeps the last good artifact.
 	SafeguardHold = "Hold"
-	// SafeguardPublish lets the change pass.
+	// SafeguardPublish publishes the change.
 	SafeguardPublish = "Publish"
 )
 
-// Cluster says what happens to definitions that live in this cluster.
+// Cluster configures how live definitions of this cluster are treated.
 type Cluster struct {
 	// Bypass: Honor keeps Flux from updating and deleting definitions with the label
-	// apps.k8c.io/application-bypass. Ignore does not look at the label.
+	// apps.k8c.io/application-bypass. Ignore ignores the label.
 	// +kubebuilder:validation:Enum=Honor;Ignore
 	// +kubebuilder:default=Honor
 	// +optional
 	Bypass string `json:"bypass,omitempty"`
 
 	// Unmanaged: Label marks definitions of the same kinds that no selection holds with the label
-	// catalog.winnow.dev/unmanaged, and takes off the labels of selections that they left.
+	// catalog.winnow.dev/unmanaged, and removes the labels of their former selections.
 	// +kubebuilder:validation:Enum=Ignore;Label
 	// +kubebuilder:default=Ignore
 	// +optional
 	Unmanaged string `json:"unmanaged,omitempty"`
 
 	// Serve: Compared names no artifact in the ExternalArtifact until a Kustomization uses it and its
-	// inventory was compared with what is rendered: a Kustomization that is pointed here from elsewhere
-	// deletes what its inventory has and the artifact lacks. Always serves from the first publication
-	// on, for consumers that are no Kustomizations.
+	// inventory was compared with the render: a Kustomization that used another source before deletes the
+	// objects of its inventory that the artifact lacks. Always serves from the first publication on, for
+	// consumers that are no Kustomizations.
 	// +kubebuilder:validation:Enum=Compared;Always
 	// +kubebuilder:default=Compared
 	// +optional
@@ -105,15 +105,15 @@ const (
 
 // Values of the members of Cluster.
 const (
-	// BypassHonor keeps Flux's hands off bypassed definitions.
+	// BypassHonor keeps Flux from updating and deleting bypassed definitions.
 	BypassHonor = "Honor"
-	// BypassIgnore does not look at the label.
+	// BypassIgnore ignores the label.
 	BypassIgnore = "Ignore"
 	// UnmanagedIgnore leaves definitions that no selection holds alone.
 	UnmanagedIgnore = "Ignore"
 	// UnmanagedLabelled labels them.
 	UnmanagedLabelled = "Label"
-	// ServeCompared serves what was compared with the inventory of a consumer.
+	// ServeCompared serves an artifact after it was compared with the inventory of a consumer.
 	ServeCompared = "Compared"
 	// ServeAlways serves from the first publication on.
 	ServeAlways = "Always"

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// CatalogSelectionStatus is what the controller observed and published last.
+// CatalogSelectionStatus has the last observation and the last publication of the controller.
 type CatalogSelectionStatus struct {
 	meta.ReconcileRequestStatus `json:",inline"`
 
@@ -20,13 +20,14 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// Artifact is what was published last. The ExternalArtifact of the same name carries it, unless it
-	// is withheld.
+	// Artifact is the artifact that was published last. The ExternalArtifact of the same name has it, unless
+	// it is withheld.
 	// +optional
 	Artifact *meta.Artifact `json:"artifact,omitempty"`
 
-	// Withheld says why the ExternalArtifact names no artifact: NoConsumer until the first Kustomization
-	// that uses it was compared, Conflict while another selection or source holds what is published.
+	// Withheld is the reason why the ExternalArtifact names no artifact: NoConsumer until the first
+	// Kustomization that uses it was compared, Conflict while another selection or source holds one of the
+	// published objects.
 	// +optional
 	Withheld string `json:"withheld,omitempty"`
 
@@ -35,8 +36,8 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Sources []SourceStatus `json:"sources,omitempty"`
 
-	// SourceRevision is that of the first source in short, for people: the tag of an OCIRepository, or
-	// else the revision with twelve digits of its checksum.
+	// SourceRevision is the shortened revision of the first source, for display: the tag of an
+	// OCIRepository, or else the revision with twelve digits of its checksum.
 	// +optional
 	SourceRevision string `json:"sourceRevision,omitempty"`
 
@@ -44,13 +45,13 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Summary *Summary `json:"summary,omitempty"`
 
-	// Applications are those in the artifact, by name: all of them while these are few, else those that
-	// the artifact does not simply have as their catalog does. The list is bounded; summary.selected is not.
+	// Applications are those in the artifact, by name: all of them if they are few, else those with notes.
+	// The list is bounded; summary.selected is not.
 	// +listType=atomic
 	// +optional
 	Applications []ApplicationStatus `json:"applications,omitempty"`
 
-	// ApplicationsTruncated says that the artifact holds more applications than are listed.
+	// ApplicationsTruncated is true if the artifact has more applications than are listed.
 	// +optional
 	ApplicationsTruncated bool `json:"applicationsTruncated,omitempty"`
 
@@ -60,12 +61,12 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Excluded []string `json:"excluded,omitempty"`
 
-	// Held says what a safeguard keeps from being published, and how to release it.
+	// Held has the changes that a safeguard holds, and the checksums that approve them.
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
 	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, or was
-	// held while something else was published. They release nothing any more; another #note makes a new
+	// held while another one was published. They approve nothing any more; with another #note it is a new
 	// entry.
 	// +listType=atomic
 	// +optional
@@ -77,18 +78,18 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Consumers []ConsumerStatus `json:"consumers,omitempty"`
 
-	// Bypassed are the names of the live definitions, of those that the selection holds or has
-	// applied, that are bypassed. The list is bounded; summary.bypassed is not.
+	// Bypassed are the names of the bypassed live definitions that the selection holds or has applied.
+	// The list is bounded; summary.bypassed is not.
 	// +listType=atomic
 	// +optional
 	Bypassed []string `json:"bypassed,omitempty"`
 
-	// Push is what was put into the registry of spec.push last.
+	// Push is the artifact that was last pushed to the registry of spec.push.
 	// +optional
 	Push *PushStatus `json:"push,omitempty"`
 
-	// Published is the record of the artifact as it was written before there was writtenRecord. It is
-	// read while it is there, and goes with the next publication.
+	// Published is the record of the artifact in the format of releases before writtenRecord. It is read if
+	// it exists, and the next publication removes it.
 	// +kubebuilder:validation:MaxLength=262144
 	// +optional
 	Published []byte `json:"published,omitempty"`
@@ -97,17 +98,17 @@ type CatalogSelectionStatus struct {
 	// +optional
 	History meta.History `json:"history,omitempty"`
 
-	// WrittenRecord is the controller's own record of the artifact, with which the safeguards compare
-	// a new revision. Nobody else may write it. It is absent when it would be larger than 256 KiB. Its
-	// name makes it the last field that kubectl prints of the status.
+	// WrittenRecord is the controller's own record of the artifact, which the safeguards compare with a new
+	// revision. It must not be written by others. It is absent if it would be larger than 256 KiB. By its
+	// name, it is the last field of the status that kubectl prints.
 	// +optional
 	WrittenRecord *WrittenRecord `json:"writtenRecord,omitempty"`
 }
 
-// WrittenRecord is a record of what was published.
+// WrittenRecord is a record of a publication.
 type WrittenRecord struct {
-	// Format is the version of the format of what is packed. Of one that a controller does not know, it
-	// reads nothing.
+	// Format is the version of the format of packed. A controller ignores a record in a format that it does
+	// not know.
 	// +kubebuilder:validation:Minimum=2
 	Format int32 `json:"format"`
 
@@ -117,14 +118,14 @@ type WrittenRecord struct {
 	Packed []byte `json:"packed"`
 }
 
-// HeldStatus is what a safeguard holds.
+// HeldStatus has the changes that a safeguard holds.
 type HeldStatus struct {
-	// Revision of the sources that is held: of a single source as it is, of several as
-	// kind/namespace/name=revision, separated by commas.
+	// Revision is the held revision of a single source; for several sources kind/namespace/name=revision,
+	// separated by commas.
 	Revision string `json:"revision"`
 
-	// Approve lists what spec.safeguards.approve has to have for the change to be published. Empty
-	// when approval cannot release it.
+	// Approve lists the entries that spec.safeguards.approve needs for the change to be published. Empty
+	// if it cannot be approved.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`
@@ -137,19 +138,19 @@ type HeldStatus struct {
 	Total int32 `json:"total"`
 }
 
-// HeldReason is one change that is held.
+// HeldReason is one held change.
 type HeldReason struct {
 	// Reason is Removal, UnknownName, IdentityChange, VersionRemoval, Adoption, SourceChange,
 	// MajorUpgrade, EmptyResult or BaselineLost.
 	Reason string `json:"reason"`
-	// Application that is concerned; empty when it is the selection as a whole.
+	// Application that changes; empty for the selection as a whole.
 	// +optional
 	Application string `json:"application,omitempty"`
 	// Versions that would be lost, or come from another source. The list is bounded.
 	// +listType=atomic
 	// +optional
 	Versions []string `json:"versions,omitempty"`
-	// Message for people.
+	// Message describes the change.
 	Message string `json:"message"`
 }
 
@@ -159,18 +160,18 @@ type ConsumerStatus struct {
 	Namespace string `json:"namespace"`
 	// Name of the Kustomization.
 	Name string `json:"name"`
-	// Remote is true when it applies to another cluster, by its kubeConfig.
+	// Remote is true if it applies to another cluster, by its kubeConfig.
 	// +optional
 	Remote bool `json:"remote,omitempty"`
 	// Revision that it applied last.
 	// +optional
 	Revision string `json:"revision,omitempty"`
-	// Message is what it reports while it has not applied the artifact. It is bounded.
+	// Message of the Kustomization while it has not applied the artifact. It is bounded.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
 
-// SourceStatus is a source as it was rendered.
+// SourceStatus is a source that the artifact was rendered from.
 type SourceStatus struct {
 	// Kind of the source.
 	Kind string `json:"kind"`
@@ -192,20 +193,19 @@ type Summary struct {
 	Selected int32 `json:"selected"`
 	// Excluded is the number of available applications that are not in the artifact.
 	Excluded int32 `json:"excluded"`
-	// Shadowed is the number of applications that a source listed earlier has as well.
+	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int32 `json:"shadowed"`
 	// Deprecated is the number of applications in the artifact that their catalog deprecates.
 	// +optional
 	Deprecated int32 `json:"deprecated,omitempty"`
-	// SourceChanges is the number of applications of which the last publication took a version, that
-	// was published before, from another chart, repository or commit.
+	// SourceChanges is the number of applications with a version that was published before, and that the
+	// last publication took from another chart, repository or commit.
 	// +optional
 	SourceChanges int32 `json:"sourceChanges,omitempty"`
 	// Unmirrored is the number of hosts that no mirror covers, while there are mirrors.
 	// +optional
 	Unmirrored int32 `json:"unmirrored,omitempty"`
-	// Bypassed is the number of live definitions, of those that the selection holds or has
-	// applied, that are bypassed.
+	// Bypassed is the number of bypassed live definitions that the selection holds or has applied.
 	// +optional
 	Bypassed int32 `json:"bypassed,omitempty"`
 	// Unmanaged is the number of live definitions that the selection marks as unmanaged.
@@ -220,8 +220,8 @@ type ApplicationStatus struct {
 	// Source is the name of the source.
 	// +optional
 	Source string `json:"source,omitempty"`
-	// Notes say what of the application differs from what its catalog has, or is to be known: versions
-	// that are left out, a deprecation, other sources that have it as well.
+	// Notes describe differences between the application and its catalog, and further facts: versions that
+	// are left out, a deprecation, other sources that have it as well.
 	// +listType=atomic
 	// +optional
 	Notes []string `json:"notes,omitempty"`

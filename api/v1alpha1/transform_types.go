@@ -2,10 +2,10 @@ package v1alpha1
 
 import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-// VersionRule says which versions of applications stay.
+// VersionRule narrows the versions of applications.
 // +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest)",message="constraint or latest is needed"
 type VersionRule struct {
-	// Names of the applications; absent: all that have versions.
+	// Names of the applications; absent: all applications with versions.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5000
 	// +kubebuilder:validation:items:MinLength=1
@@ -21,7 +21,7 @@ type VersionRule struct {
 	// +optional
 	Constraint string `json:"constraint,omitempty"`
 
-	// Latest keeps that many of the highest versions that the constraint lets through.
+	// Latest keeps that many of the highest versions that satisfy the constraint.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Latest int32 `json:"latest,omitempty"`
@@ -37,7 +37,7 @@ type Mirror struct {
 	// +required
 	From string `json:"from"`
 
-	// To is put in its place.
+	// To replaces the prefix.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
@@ -58,13 +58,13 @@ type ValuesRule struct {
 	// +required
 	Names []string `json:"names"`
 
-	// Defaults fill what the catalog does not set.
+	// Defaults apply where the catalog sets no value.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Defaults *apiextensionsv1.JSON `json:"defaults,omitempty"`
 
-	// Overrides win over what the catalog sets.
+	// Overrides replace values of the catalog.
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional

@@ -94,8 +94,8 @@ func run(ctx context.Context, o *options) error {
 	return start(ctx, mgr, o)
 }
 
-// start runs the manager and, once this process leads, the server of the artifacts. The error
-// is that of the first one that fails.
+// start runs the manager and, once this process is the leader, the server of the artifacts. It returns the
+// error of the one that fails first.
 func start(ctx context.Context, mgr ctrl.Manager, o *options) error {
 	ctrl.Log.WithName("setup").Info("starting manager", "version", version)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -81,8 +81,8 @@ func parse(args []string) (*options, error) {
 	return o, nil
 }
 
-// bindWatchFlags binds those of Flux's flags for watches that apply: Winnow watches neither
-// Secrets nor ConfigMaps.
+// bindWatchFlags binds Flux's flags for watches, except those for Secrets and ConfigMaps, which Winnow does
+// not watch.
 func bindWatchFlags(fs *flag.FlagSet, o *helper.WatchOptions) {
 	all := flag.NewFlagSet("", flag.ContinueOnError)
 	o.BindFlags(all)
@@ -90,8 +90,8 @@ func bindWatchFlags(fs *flag.FlagSet, o *helper.WatchOptions) {
 	fs.AddFlag(all.Lookup("watch-label-selector"))
 }
 
-// enableFeatures reads --feature-gates. ObjectLevelWorkloadIdentity lets a serviceAccountName stand
-// beside the provider of a cloud, as in Flux's controllers.
+// enableFeatures reads --feature-gates. ObjectLevelWorkloadIdentity allows a serviceAccountName together
+// with the provider of a cloud, as in Flux's controllers.
 func enableFeatures(gates *features.FeatureGates) error {
 	supported := map[string]bool{}
 	auth.SetFeatureGates(supported)
@@ -124,7 +124,7 @@ func newManager(o *options) (ctrl.Manager, error) {
 	return ctrl.NewManager(fluxclient.GetConfigOrDie(o.client), ctrl.Options{
 		Scheme: scheme,
 		Cache:  caches,
-		// Read by name, one at a time, and never listed.
+		// Secrets and ServiceAccounts are read by name, one at a time, and never listed.
 		Client:                        client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ServiceAccount{}}}},
 		Logger:                        ctrl.Log,
 		HealthProbeBindAddress:        o.healthAddr,
@@ -144,7 +144,7 @@ func newManager(o *options) (ctrl.Manager, error) {
 	})
 }
 
-// cacheOptions restricts what is watched: to the runtime namespace, and our own kind by label.
+// cacheOptions restricts watches to the runtime namespace, and those of CatalogSelections by label.
 func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 	selector, err := helper.GetWatchSelector(o)
 	if err != nil {
@@ -159,8 +159,8 @@ func cacheOptions(o helper.WatchOptions) (cache.Options, error) {
 	return options, nil
 }
 
-// kindCaches are the options of the caches for kinds that come and go: Kustomizations in the
-// namespaces that are watched, and definitions, which have none.
+// kindCaches returns the options of the caches for kinds that may be missing: Kustomizations, in the
+// watched namespaces, and definitions, which are cluster-scoped.
 func kindCaches(mgr ctrl.Manager, o helper.WatchOptions) (cache.Options, error) {
 	options, err := cacheOptions(o)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package crd carries the CustomResourceDefinitions that the cluster gets, so that programs can check
-// objects by them without a cluster. It must not know what is done with them.
+// Package crd embeds the CustomResourceDefinitions that are installed in clusters, so that programs can
+// check objects by them without a cluster. It must not know how they are used.
 package crd
 
 import (
