@@ -86,6 +86,15 @@ func moving(t *testing.T) *liveCluster {
 	return c
 }
 
+// handOver has alpha publish falco in place of argocd, which beta takes, up to where their Kustomizations have
+// to apply it.
+func (c *liveCluster) handOver() {
+	c.Helper()
+	c.change("alpha", without("argocd", "nginx"))
+	c.change("beta", without("falco"))
+	c.rounds("alpha", "beta")
+}
+
 // rounds reconciles selections as often as they may need to agree.
 func (c *liveCluster) rounds(names ...string) {
 	c.Helper()

@@ -57,9 +57,7 @@ func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 // and the write of this one, which keeps that mark.
 func TestMarksOfAnotherProcessAreNotStripped(t *testing.T) {
 	c := moving(t)
-	c.change("alpha", without("argocd", "nginx"))
-	c.change("beta", without("falco"))
-	c.rounds("alpha", "beta")
+	c.handOver()
 	c.flux("alpha", "alpha", "falco")
 	c.equal("kept", c.kept("argocd"), disabled)
 	c.flux("beta", "beta", "argocd", "nginx")
@@ -232,9 +230,7 @@ func TestAMarkStaysWhileAnotherInventoryHasTheObject(t *testing.T) {
 func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
 	c := moving(t)
 	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
-	c.change("alpha", without("argocd", "nginx"))
-	c.change("beta", without("falco"))
-	c.rounds("alpha", "beta")
+	c.handOver()
 	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
 	c.ready("beta")
 	c.flux("beta", "beta", "argocd", "nginx")
@@ -248,9 +244,7 @@ func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
 // the mark off, so that Flux deletes the object.
 func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c := moving(t)
-	c.change("alpha", without("argocd", "nginx"))
-	c.change("beta", without("falco"))
-	c.rounds("alpha", "beta")
+	c.handOver()
 	c.flux("alpha", "alpha", "falco")
 	c.flux("beta", "beta", "argocd", "nginx")
 	c.report("beta", func(ks *kustomizev1.Kustomization) {

@@ -152,8 +152,7 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 }
 
 // Contested returns a *ConflictError when what a selection serves lives and is held by others: both would
-// have Flux apply theirs, in turns and for ever. Only live objects count. around is
-// what Observe returned.
+// have Flux apply theirs, in turns and for ever. Only live objects count. around is what Observe returned.
 func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) error {
 	if !around.Consumers.ActHere() {
 		return nil

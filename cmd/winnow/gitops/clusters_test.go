@@ -46,16 +46,7 @@ func TestClustersAreFound(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			commits(t, test.files, nil)
-			objects, err := Git{}.open(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer objects.close()
-			tree, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := clustersIn(tree, test.path).dirs(); !reflect.DeepEqual(got, test.want) {
+			if got := clustersIn(headTree(t), test.path).dirs(); !reflect.DeepEqual(got, test.want) {
 				t.Errorf("clusters are %q, want %q", got, test.want)
 			}
 		})

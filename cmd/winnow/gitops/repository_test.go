@@ -60,6 +60,21 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
+// headTree returns the tree of the last commit, which may be read until the test ends.
+func headTree(t *testing.T) *tree {
+	t.Helper()
+	objects, err := Git{}.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(objects.close)
+	found, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
 // compareHead compares base with the commit after it.
 func compareHead(t *testing.T, options Options) *Comparison {
 	t.Helper()

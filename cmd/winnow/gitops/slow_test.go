@@ -44,24 +44,12 @@ func TestABuildHasATimeLimit(t *testing.T) {
 // One that is late by itself, and ends once its files are refused, is not stuck.
 func TestABuildThatIsLateEndsAtItsNextFile(t *testing.T) {
 	late := &builder{limit: 20 * time.Millisecond, kustomize: func(files filesys.FileSystem, _ string) (resmap.ResMap, error) {
-		for {
-			if _, err := files.ReadFile(root + "/x.yaml"); err != nil {
-				return nil, err
-			}
-			time.Sleep(time.Millisecond)
-		}
+		<-files.(*fileSystem).ctx.Done()
+		_, err := files.ReadFile(root + "/x.yaml")
+		return nil, err
 	}}
 	commits(t, map[string]string{"x.yaml": "kind: X\n"}, nil)
-	objects, err := Git{}.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer objects.close()
-	files, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := late.run(t.Context(), &fileSystem{tree: files}, root); !errors.Is(err, errSlow) {
+	if _, err := late.run(t.Context(), &fileSystem{tree: headTree(t)}, root); !errors.Is(err, errSlow) {
 		t.Errorf("it ends with %v, want %v", err, errSlow)
 	}
 }
