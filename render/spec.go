@@ -34,6 +34,9 @@ type Options struct {
 	Mentions []Mention
 	// AllowEmpty renders an empty selection instead of refusing it.
 	AllowEmpty bool
+	// MaxAdded bounds in bytes what transforming adds to all documents together: aliases that are written
+	// out make much of little. Zero stands for 128 MiB.
+	MaxAdded int64
 }
 
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,13 +43,9 @@ type document struct {
 // maxReported bounds how many applications, or hosts, an error lists.
 const maxReported = 20
 
-// errAdded says that maxAdded is exceeded.
-var errAdded = fmt.Errorf("what is changed takes over %d bytes more than the catalogs: write out less with aliases", maxAdded)
-
 const (
-	// maxAdded bounds in bytes what transforming adds to all documents together: aliases that are
-	// written out make much of little.
-	maxAdded = 128 << 20
+	// defaultMaxAdded is the MaxAdded of Options that have none.
+	defaultMaxAdded = 128 << 20
 	// hostBytes is about what a host takes in memory, hostText what it takes at least of a document
 	// that writes it out.
 	hostBytes = 256
@@ -69,13 +66,15 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	var added atomic.Int64
+	limit := cmp.Or(opts.MaxAdded, defaultMaxAdded)
 	for i, d := range selected {
 		group.Go(func() error {
 			if ctx.Err() == nil {
 				documents[i], failures[i] = transformOne(ctx, d, opts)
 			}
-			if added.Add(documents[i].added(len(d.Application.Document))) > maxAdded {
-				return &Error{Code: v1alpha1.InvalidSpecReason, Err: errAdded}
+			if added.Add(documents[i].added(len(d.Application.Document))) > limit {
+				return &Error{Code: v1alpha1.InvalidSpecReason, Err: fmt.Errorf(
+					"what is changed takes over %d bytes more than the catalogs: write out less with aliases", limit)}
 			}
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("transforming application %s: %w", d.Application.Name, err)

@@ -109,7 +109,7 @@ func TestWhatAliasesMakeOfDocumentsIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = render.Render(t.Context(), []selection.Source{{Name: "s", Catalog: loaded}}, render.Options{Transform: pipeline})
+		_, err = render.Render(t.Context(), []selection.Source{{Name: "s", Catalog: loaded}}, render.Options{Transform: pipeline, MaxAdded: 8 << 20})
 		return err
 	}
 	text, hosts := strings.Repeat("x", 10_000), "["+strings.Repeat("q.io/x:1, ", 100)+"]"
@@ -117,9 +117,9 @@ func TestWhatAliasesMakeOfDocumentsIsBounded(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a few":      {outcome(10, 90, text), ""},
-		"long texts": {outcome(155, 90, text), string(v1alpha1.InvalidSpecReason)},
-		"hosts":      {outcome(18, 300, hosts), string(v1alpha1.InvalidSpecReason)},
+		"a few":      {outcome(5, 90, text), ""},
+		"long texts": {outcome(12, 90, text), string(v1alpha1.InvalidSpecReason)},
+		"hosts":      {outcome(3, 150, hosts), string(v1alpha1.InvalidSpecReason)},
 	} {
 		if got := reasonOf(test.err); got != test.want {
 			t.Errorf("%s: %v", name, test.err)
