@@ -124,7 +124,7 @@ func (e events) send(eventType, reason, message string) {
 }
 
 // eventMetadata names revision and digest under keys of the object's API group, as
-// notification-controller wants them.
+// notification-controller expects them.
 func eventMetadata(group string, cs *v1alpha1.CatalogSelection) map[string]string {
 	if cs.Status.Artifact == nil {
 		return nil

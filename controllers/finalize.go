@@ -60,7 +60,7 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 }
 
 // departureDelay is the time after which the archives of a selection that moved away are looked at
-// again, while nobody else serves it.
+// again, while no other controller serves it.
 const departureDelay = 30 * time.Second
 
 // departed forgets a selection that the cache does not have: it was deleted, and finalize has

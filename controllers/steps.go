@@ -125,7 +125,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 		a.names = &unmatchedNames{a.result.Unmatched}
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{render.UnmatchedOf(sources, a.options)} // they explain why it is empty
-		r.cluster.Want(a.selection, a.consumers, nil, a.addsUnknown())
+		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 		return a.holdEmpty(err)
 	}
 	return err
@@ -135,7 +135,7 @@ func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (e
 	if a.around, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Definitions); err != nil {
 		return err
 	}
-	r.cluster.Want(a.selection, a.consumers, a.result.Definitions, a.addsUnknown())
+	r.cluster.NoteRender(a.selection, a.consumers, a.result.Definitions, a.addsUnknown())
 	return nil
 }
 

@@ -20,7 +20,7 @@ const temporaryPattern = ".winnow-*"
 // writeDirectory makes dir hold the files of the tree and nothing else. It replaces an earlier
 // output and refuses a directory that holds anything else. What was there stays until the new
 // files are complete. The directory itself is never replaced: it may be a mount, a link, or
-// where somebody's shell is.
+// where a user's shell is.
 func writeDirectory(dir string, files *tree.Tree) error {
 	if err := checkReplaceable(dir); err != nil {
 		return err

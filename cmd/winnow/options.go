@@ -23,7 +23,7 @@ type selectionOptions struct {
 	selection *selectionfile.Selection // that was read
 }
 
-// arguments wants a number of arguments, and says which where it is another one.
+// arguments demands a number of arguments; the error names what is missing.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {

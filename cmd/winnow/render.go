@@ -150,7 +150,7 @@ func nameUnknownDigests(sources []selection.Source) []string {
 	return names
 }
 
-// warn tells what is no error but may not be meant so.
+// warn prints what is no error but may not be intended.
 func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
 	o.warnUnmatched(notes, result.Unmatched)
 	for _, a := range result.Addresses {

@@ -82,7 +82,7 @@ func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	return late
 }
 
-// propose notes what a selection is about to publish. Whoever asks on keeps its place.
+// propose notes what a selection is about to publish. A selection that goes on proposing keeps its place.
 func (c *claims) propose(uid types.UID, p proposal) {
 	if last, ok := c.proposed[uid]; ok {
 		p.asked = last.asked
@@ -93,7 +93,7 @@ func (c *claims) propose(uid types.UID, p proposal) {
 	put(&c.proposed, uid, p)
 }
 
-// rivalsOf returns, by key, the admitted ones that get what a proposal wants.
+// rivalsOf returns, by key, the admitted ones that get keys of a proposal.
 func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]holder {
 	rivals := map[safeguard.Key]holder{}
 	for other := range admitted {

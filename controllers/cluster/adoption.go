@@ -42,7 +42,7 @@ const maxSettings = 100
 // foundLive is what live definitions have that the next ones may replace.
 type foundLive struct {
 	definitions []safeguard.Definition
-	// settings are those of definitions that lose versions, of which as many as can be told.
+	// settings are those of definitions that lose versions, as many of them as the status has room for.
 	settings map[safeguard.Key]guard.Settings
 	next     map[safeguard.Key]safeguard.Definition
 }
@@ -112,7 +112,7 @@ func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foun
 	for _, object := range objects {
 		wanted[keyOf(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
 	}
-	// In an order: of too many, always the same are told.
+	// In an order: of too many, always the same are compared.
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		gvk := kinds[name]
 		list := &unstructured.UnstructuredList{}

@@ -23,12 +23,12 @@ const maxBypassed = 100
 //	yes     none                               the holder     sets it, by server-side apply
 //	yes     ours                               the holder     removes it, with bypass: Ignore
 //	yes     not of Winnow                                     nothing
-//	no      ours                               whoever acts   removes it, by server-side apply
-//	no      ours, set by the admission policy  whoever acts   removes it, by a patch of what was read
+//	no      ours                               any that acts  removes it, by server-side apply
+//	no      ours, set by the admission policy  any that acts  removes it, by a patch of what was read
 //	no      not of Winnow                                     nothing
 //
 // The holder is the selection whose Kustomization is in the owner labels, or that has reserved what
-// nobody has applied. It returns the names of the bypassed definitions that the selection holds. An
+// no Kustomization has applied. It returns the names of the bypassed definitions that the selection holds. An
 // error is worth another try; what is forbidden is reported once, and is none.
 func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (names []string, err error) {
 	if !consumed.mayActHere() && !alwaysServed(cs, consumed) {
@@ -105,7 +105,7 @@ func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, n
 	return err == nil && ks.Spec.KubeConfig == nil, client.IgnoreNotFound(err)
 }
 
-// alwaysServed reports whether the artifact of a selection is served although nobody is known to use
+// alwaysServed reports whether the artifact of a selection is served although no Kustomization is known to use
 // it, so that something may apply it here that is no Kustomization.
 func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
 	return len(consumed.items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways

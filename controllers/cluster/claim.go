@@ -16,7 +16,7 @@ import (
 // error is a *ConflictError while others hold some of them. Selections that give each other what they
 // want are admitted together, and enqueued.
 //
-// Whoever does not act here claims nothing. Reservations are those of this process: another shard
+// A selection that does not act here claims nothing. Reservations are those of this process: another shard
 // does not know them.
 func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
@@ -86,7 +86,7 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return held, mine, rivals, err
 }
 
-// reservations adds to held the holders of the keys that nobody has applied, or whose holder gave them
+// reservations adds to held the holders of the keys that no Kustomization has applied, or whose holder gave them
 // up. The lock is held.
 func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
 	for key := range wanted {
@@ -152,7 +152,7 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 }
 
 // Contested returns a *ConflictError when what a selection serves lives and is held by others: both would
-// have Flux apply theirs, in turns and for ever. Only live objects count. around is what Observe returned.
+// have Flux apply theirs, in turns and without end. Only live objects count. around is what Observe returned.
 func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) error {
 	if !around.Consumers.ActHere() {
 		return nil
@@ -178,11 +178,11 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	return conflict(held, true)
 }
 
-// Want notes what a selection renders, whatever the guard will say of it: what another one gives up
+// NoteRender notes what a selection renders, whether or not the guard will hold it: what another one gives up
 // meanwhile is kept alive for it. Of a spec with a doubt, such as a name that matches nothing, everything may
 // be wanted while it is new.
-func (c *Cluster) Want(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
-	c.claims.want(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
+func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
+	c.claims.noteRender(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
 }
 
@@ -227,17 +227,17 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	}
 	var concerned []types.NamespacedName
 	for _, other := range others {
-		if overlap(changed, c.served(ctx, other)) || overlap(changed, c.claims.wantedBy(other.UID)) {
+		if overlap(changed, c.served(ctx, other)) || overlap(changed, c.claims.renderedBy(other.UID)) {
 			concerned = append(concerned, client.ObjectKeyFromObject(other))
 		}
 	}
 	c.Enqueue(ctx, concerned...)
 }
 
-func (c *claims) wantedBy(uid types.UID) Keys {
+func (c *claims) renderedBy(uid types.UID) Keys {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wishes[uid].keys
+	return c.renders[uid].keys
 }
 
 // overlap reports whether both have a key.

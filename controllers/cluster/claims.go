@@ -26,13 +26,13 @@ type claims struct {
 	mu sync.Mutex
 	// served maps a selection to the live keys of its artifact.
 	served map[types.UID]Keys
-	// wishes maps a selection to what it wants.
-	wishes map[types.UID]wish
+	// renders maps a selection to its latest render.
+	renders map[types.UID]rendered
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
 	proposed map[types.UID]proposal
 	// asked counts the proposals.
 	asked uint64
-	// reserved maps a key that nobody has applied to the selection that may publish it.
+	// reserved maps a key that no Kustomization has applied to the selection that may publish it.
 	reserved map[safeguard.Key]reservation
 	// revoked maps a selection to the time at which it lost a reservation.
 	revoked map[types.UID]time.Time
@@ -45,12 +45,13 @@ type claims struct {
 	waiting map[types.NamespacedName]wait
 }
 
-// wish is what a selection wants, whatever the guard says. Each part may be of another generation.
-type wish struct {
-	// keys are the live keys of the latest render, nil before the first one, and rendered is the generation
-	// that this was of.
-	keys     Keys
-	rendered int64
+// rendered is what a selection rendered last, whether or not the guard holds it. Each part may be of another
+// generation.
+type rendered struct {
+	// keys are the live keys of the latest render, nil before the first one, and generation is that of the
+	// spec which it was of.
+	keys       Keys
+	generation int64
 	// doubted is the latest generation that may not render what is meant; generations begin with 1.
 	doubted int64
 	// seen is the generation that was seen last, and since is when it was seen first.
@@ -90,7 +91,7 @@ func (c *claims) forget(uid types.UID, name types.NamespacedName) {
 	defer c.mu.Unlock()
 	delete(c.waiting, name)
 	delete(c.served, uid)
-	delete(c.wishes, uid)
+	delete(c.renders, uid)
 	delete(c.proposed, uid)
 	delete(c.revoked, uid)
 	delete(c.evaluated, uid)
@@ -119,31 +120,31 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 	})
 }
 
-// want replaces what a selection renders. A doubt stays for the generation.
-func (c *claims) want(uid types.UID, generation int64, keys Keys, doubt bool) {
+// noteRender replaces what a selection renders. A doubt stays for the generation.
+func (c *claims) noteRender(uid types.UID, generation int64, keys Keys, doubt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := c.wishes[uid]
-	w.keys, w.rendered = keys, generation
+	w := c.renders[uid]
+	w.keys, w.generation = keys, generation
 	if doubt {
 		w.doubted = generation
 	}
-	put(&c.wishes, uid, w)
+	put(&c.renders, uid, w)
 }
 
 // doubts reports whether what a generation of a selection renders may not be what is meant.
 func (c *claims) doubts(uid types.UID, generation int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wishes[uid].doubted == generation
+	return c.renders[uid].doubted == generation
 }
 
 // latest returns what a selection rendered last, or else serves, and whether that is of this generation.
 func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if w := c.wishes[uid]; w.keys != nil {
-		return w.keys, w.rendered == generation
+	if w := c.renders[uid]; w.keys != nil {
+		return w.keys, w.generation == generation
 	}
 	return c.served[uid], false
 }
@@ -152,19 +153,19 @@ func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 func (c *claims) age(uid types.UID, generation int64, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w := c.wishes[uid]
+	w := c.renders[uid]
 	if w.since.IsZero() || w.seen != generation {
 		w.seen, w.since = generation, now
-		put(&c.wishes, uid, w)
+		put(&c.renders, uid, w)
 	}
 	return now.Sub(w.since)
 }
 
-// wants reports whether a selection renders a key.
-func (c *claims) wants(uid types.UID, key safeguard.Key) bool {
+// hasRendered reports whether a selection renders a key.
+func (c *claims) hasRendered(uid types.UID, key safeguard.Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.wishes[uid].keys[key]
+	return c.renders[uid].keys[key]
 }
 
 // holds reports whether no other selection has reserved a key.

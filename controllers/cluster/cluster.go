@@ -57,7 +57,7 @@ type Cluster struct {
 	forbidden sync.Map
 }
 
-// others returns the selections besides cs that are not being deleted. Nobody may modify them: they
+// others returns the selections besides cs that are not being deleted. They must not be modified: they
 // are the cache's.
 func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]*v1alpha1.CatalogSelection, error) {
 	var list v1alpha1.CatalogSelectionList

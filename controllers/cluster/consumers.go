@@ -166,8 +166,8 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
-	told := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
-	message := bounds.Truncate(told, maxConsumerMessage)
+	said := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
+	message := bounds.Truncate(said, maxConsumerMessage)
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -176,14 +176,14 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	case ks.Spec.Suspend:
 		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
 	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
-		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(told)
+		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(said)
 	default:
 		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
 	return c
 }
 
-// Statuses returns what status.consumers tells.
+// Statuses returns status.consumers.
 func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 	var out []v1alpha1.ConsumerStatus
 	for _, item := range c.items[:min(len(c.items), maxConsumers)] {

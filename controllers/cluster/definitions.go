@@ -56,7 +56,7 @@ func trimDefinition(o client.Object) {
 }
 
 // concernedByDefinition returns the selections that publish a definition, or are about to, whose
-// Kustomization has applied it, that were held because of it, or that label what nobody holds. A
+// Kustomization has applied it, that were held because of it, or that label what no selection holds. A
 // change of its status is no concern.
 func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
 	before, after client.Object) []types.NamespacedName {
@@ -79,7 +79,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 	var concerned []types.NamespacedName
 	cared := false
 	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) || appliedBy(cs, object) ||
+		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || appliedBy(cs, object) ||
 			client.ObjectKeyFromObject(cs).String() == applier
 		cared = cared || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
@@ -110,7 +110,7 @@ func differ(before, after client.Object) bool {
 }
 
 // anyOfKind returns one selection that has published definitions of a kind, to look after what
-// nobody holds.
+// no selection holds.
 func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
 		for key := range c.served(ctx, cs) {
@@ -138,7 +138,7 @@ func ownerOf(object client.Object) types.NamespacedName { return guard.OwnerOf(o
 
 // liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
 // does not have, has none; one that may not be read is reported once, and left out. With fresh, a
-// kind that was absent or forbidden is tried again at once. Nobody may modify the objects: they are
+// kind that was absent or forbidden is tried again at once. The objects must not be modified: they are
 // the cache's.
 func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	gvks []schema.GroupVersionKind, fresh bool) ([]*liveMeta, error) {

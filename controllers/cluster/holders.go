@@ -173,7 +173,7 @@ func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.Ca
 				r.keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(wanted, c.claims.wantedBy(other.UID)) {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(wanted, c.claims.renderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.ConsumersOf(ctx, other)

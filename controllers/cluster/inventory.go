@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Keys of live objects. Nobody may modify them once they are shared.
+// Keys of live objects. They must not be modified once they are shared.
 type Keys map[safeguard.Key]bool
 
 // without returns the keys that others lacks.

@@ -97,11 +97,11 @@ func spared(object *liveMeta) bool {
 // isServed reports whether a selection publishes the definition, or renders it.
 func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
 	key := keyOf(object)
-	if c.served(ctx, cs)[key] || c.claims.wants(cs.UID, key) {
+	if c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if appliedBy(other, object) || c.served(ctx, other)[key] || c.claims.wants(other.UID, key) {
+		if appliedBy(other, object) || c.served(ctx, other)[key] || c.claims.hasRendered(other.UID, key) {
 			return true
 		}
 	}

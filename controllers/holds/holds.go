@@ -1,4 +1,4 @@
-// Package holds tells what a safeguard holds, as an error and in the status, cut to what the API has room
+// Package holds describes what a safeguard holds, as an error and in the status, cut to what the API has room
 // for. It must not know when a safeguard holds (package guard), nor what releases it.
 package holds
 

@@ -1,6 +1,6 @@
 // Package kinds watches kinds that come and go with their CRDs, and that the controller may not be
 // allowed to read. It must not know what the objects of a kind mean, nor who asks for them: it gives
-// readers to whoever asks, and enqueues the selections that a change concerns.
+// readers to those who ask for a kind, and enqueues the selections that a change concerns.
 package kinds
 
 import (
@@ -84,7 +84,7 @@ type watch struct {
 	err    error         // why it is not
 	cancel context.CancelFunc
 	askers map[types.NamespacedName]struct{}
-	// ended says that nobody asks for the kind any more. A new asker gets another watch.
+	// ended says that no asker is left. A new asker gets another watch.
 	ended bool
 	// delay before the watch is tried again, and when that is.
 	delay time.Duration
@@ -195,7 +195,7 @@ func (k *Kinds) open(ctx context.Context, w *watch) bool {
 	return true
 }
 
-// probe reads one object, because a cache would try for ever, and log each time.
+// probe reads one object, because a cache would retry without end, and log each time.
 func (k *Kinds) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -206,7 +206,8 @@ func (k *Kinds) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
 	return kindError(gvk, k.reader.List(ctx, list, options...))
 }
 
-// kindError tells the errors of a kind that is not there, or not ours to read, from others.
+// kindError classifies an error: ErrAbsent for a kind that is not there, ErrForbidden for one that the
+// controller may not read.
 func kindError(gvk schema.GroupVersionKind, err error) error {
 	switch {
 	case err == nil:

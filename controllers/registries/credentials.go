@@ -148,7 +148,7 @@ func (r *Registries) ofCloud(ctx context.Context, a Access, repository name.Repo
 }
 
 // conceal has Plain replace the secrets among the words, in all forms in which they may come back.
-// Those of up to three characters cannot be told from other text.
+// Those of up to three characters cannot be distinguished from other text.
 func (c *Connection) conceal(username string, words ...string) {
 	for _, word := range words {
 		if len(word) < 4 {
@@ -162,6 +162,6 @@ func (c *Connection) conceal(username string, words ...string) {
 			}
 		}
 	}
-	// The longest first: what is left of one, when another that it begins with is replaced, is told.
+	// The longest first: where one begins with another, the rest of it must not remain.
 	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// fetchTimeout bounds a download with all its retries: a source that sends for ever must not
+// fetchTimeout bounds a download with all its retries: a source that sends without end must not
 // keep a worker.
 const fetchTimeout = 2 * time.Minute
 
@@ -62,7 +62,7 @@ func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *regis
 const archiveFile = "source.tar.gz"
 
 // load returns the catalog of a source, from the cache where it has it. The key has the URL,
-// so that nobody gets at the content of a source by knowing its digest alone.
+// so that no selection gets at the content of a source by knowing its digest alone.
 func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	digest, fetch := source.Artifact.Digest, c.download
 	if source.Location != nil && source.Location.Layer != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Location says where the catalog of an OCIRepository is, as its manifest has it. It is true for ever
-// of one artifact, which digests name.
+// Location says where the catalog of an OCIRepository is, as its manifest has it. It never
+// changes for an artifact, which is named by digests.
 type Location struct {
 	// Layer is to be fetched from the registry. Nil: source-controller took the right layer, and the
 	// artifact of the OCIRepository is the catalog.

@@ -89,6 +89,6 @@ func readinessIn(object Object) readiness {
 	case ready.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	message := registries.Redact(strings.TrimSpace(ready.Message)) // whoever reads the selection may not read the source
+	message := registries.Redact(strings.TrimSpace(ready.Message)) // a reader of the selection may not read the source
 	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
 }

@@ -22,12 +22,12 @@ const (
 	// pending: Flux has verified another revision, or has not looked yet. On an upgrade it says that
 	// the new revision is verified some time before its artifact is there.
 	pending
-	// refused: Flux cannot verify what the source has, or is not told to.
+	// refused: Flux cannot verify what the source has, or the source does not ask for it.
 	refused
 )
 
 // verification is what Flux makes of the signature of a source's artifact, and why it is not valid.
-// The zero value is that of an artifact about which nobody asks.
+// The zero value is that of an artifact for which no signature is required.
 type verification struct {
 	signature signature
 	problem   string

@@ -33,7 +33,7 @@ type Application struct {
 	Kind string
 	// Group is the part of APIVersion before the slash.
 	Group string
-	// Document holds the bytes of the file. Nobody may modify them.
+	// Document holds the bytes of the file. They must not be modified.
 	Document []byte
 	// Versions are those of spec.versions, in the document's order and each once; empty for
 	// kinds that have none.

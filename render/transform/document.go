@@ -23,7 +23,7 @@ type document struct {
 	root  *yaml.Node // the document node; its content is a mapping
 	lines []int      // offset of each line's first byte
 	// marks has, by line, the offset of every character whose column is a multiple of stride; as far
-	// as somebody asked.
+	// as the caller asked.
 	marks map[int][]int
 	edits []edit
 	// dirty says that nodes changed; whole that edits cannot express it.

@@ -89,7 +89,7 @@ func below(address, prefix string) (rest string, ok bool) {
 	return "", false
 }
 
-func (m mirrors) wants(Input) bool { return m.enabled }
+func (m mirrors) concerns(Input) bool { return m.enabled }
 
 func (m mirrors) apply(_ Input, doc *document, out *Output) *Error {
 	const field = "spec.mirrors"

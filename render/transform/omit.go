@@ -53,7 +53,7 @@ func (o omitFields) of(application *catalog.Application) [][]string {
 	return o.paths
 }
 
-func (o omitFields) wants(in Input) bool {
+func (o omitFields) concerns(in Input) bool {
 	return slices.ContainsFunc(o.of(in.Application), func(path []string) bool {
 		return mayHave(in.Application, path[0])
 	})

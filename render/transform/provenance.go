@@ -11,7 +11,7 @@ import (
 // provenance annotates the object with the digest of its source.
 type provenance struct{ enabled bool }
 
-func (p provenance) wants(Input) bool { return p.enabled }
+func (p provenance) concerns(Input) bool { return p.enabled }
 
 func (p provenance) apply(in Input, doc *document, _ *Output) *Error {
 	const field = "spec.provenance"

@@ -125,8 +125,8 @@ type Pipeline struct {
 
 // step is one transformer.
 type step interface {
-	// wants reports, without parsing, whether the document may have to be changed.
-	wants(in Input) bool
+	// concerns reports, without parsing, whether the document may have to be changed.
+	concerns(in Input) bool
 	// apply changes the document. The error gets the application's name from the pipeline.
 	apply(in Input, doc *document, out *Output) *Error
 }
@@ -168,7 +168,7 @@ func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {
 	out := Output{Document: in.Application.Document, Identity: in.Application.Identity}
 	var doc *document
 	for _, s := range p.steps {
-		if !s.wants(in) {
+		if !s.concerns(in) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

@@ -45,7 +45,7 @@ func newValues(configured []ValuesRule) (values, error) {
 	return v, errors.Join(errs...)
 }
 
-func (v values) wants(in Input) bool { return len(v.rules[in.Application.Name]) > 0 }
+func (v values) concerns(in Input) bool { return len(v.rules[in.Application.Name]) > 0 }
 
 func (v values) apply(in Input, doc *document, _ *Output) *Error {
 	for _, rule := range v.rules[in.Application.Name] {

@@ -15,7 +15,7 @@ import (
 // versions, and without the field takes the latest of those there are.
 type versions struct{}
 
-func (versions) wants(in Input) bool {
+func (versions) concerns(in Input) bool {
 	return !slices.Equal(in.Versions, in.Application.Versions)
 }
 

@@ -219,7 +219,7 @@ func inPlace(a diff.Application) []string {
 	return all
 }
 
-// facts are what is told beside the object.
+// facts stand beside the object.
 func facts(a diff.Application) []string {
 	var all []string
 	if a.Deprecated != "" {

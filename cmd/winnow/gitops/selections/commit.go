@@ -86,8 +86,8 @@ type skipped struct {
 	reason error
 }
 
-// told says so, and what else is said of it.
-func (s skipped) told(more string) string {
+// note says so, and what else there is to say of it.
+func (s skipped) note(more string) string {
 	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
 }
 
@@ -129,7 +129,7 @@ func (r *revision) read(ctx context.Context, file gitops.File) {
 		if err != nil {
 			left := skipped{file.Path, string(document), i, err}
 			if file.Unapplied {
-				r.notes = append(r.notes, left.told(""))
+				r.notes = append(r.notes, left.note(""))
 			} else {
 				r.skipped = append(r.skipped, left)
 			}

@@ -82,7 +82,7 @@ func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
 		older.name, older.artifact))
 }
 
-// differ compares the fields of a Kustomization. Those that say when it applies are told, and the rest
+// differ compares the fields of a Kustomization. Those that say when it applies are notes, and the rest
 // changes what is applied.
 func (o *consumption) differ(older, newer placedConsumer) {
 	if !slices.Equal(older.unknown, newer.unknown) || older.hidden != newer.hidden {
@@ -91,12 +91,12 @@ func (o *consumption) differ(older, newer placedConsumer) {
 	}
 	fields := maps.Clone(older.spec)
 	maps.Copy(fields, newer.spec)
-	told := []string{"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "suspend", "prune", "deletionPolicy"}
+	timing := []string{"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "suspend", "prune", "deletionPolicy"}
 	var notes, unknown []string
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		switch {
 		case equality.Semantic.DeepEqual(older.spec[field], newer.spec[field]):
-		case slices.Contains(told, field):
+		case slices.Contains(timing, field):
 			notes = append(notes, fmt.Sprintf("spec.%s is %v, was %v", field, shownField(newer.spec[field]), shownField(older.spec[field])))
 		default:
 			unknown = append(unknown, "spec."+field)

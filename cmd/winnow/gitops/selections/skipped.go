@@ -8,21 +8,21 @@ import (
 
 // skipped reports the documents that are left out: they are unknown where the commits differ.
 func (c *comparison) skipped(report *diff.Report) {
-	told := map[string]bool{}
+	noted := map[string]bool{}
 	has := func(all []skipped, document skipped) bool {
 		return slices.ContainsFunc(all, func(s skipped) bool { return s.content == document.content })
 	}
 	for _, document := range c.head.skipped {
 		if has(c.base.skipped, document) {
-			report.Notes = append(report.Notes, document.told(""))
+			report.Notes = append(report.Notes, document.note(""))
 			continue
 		}
-		told[document.file] = true
-		report.Unknown = append(report.Unknown, document.told(", and differs"))
+		noted[document.file] = true
+		report.Unknown = append(report.Unknown, document.note(", and differs"))
 	}
 	for _, document := range c.base.skipped {
-		if !told[document.file] && !has(c.head.skipped, document) {
-			report.Unknown = append(report.Unknown, beforePrefix+document.told(""))
+		if !noted[document.file] && !has(c.head.skipped, document) {
+			report.Unknown = append(report.Unknown, beforePrefix+document.note(""))
 		}
 	}
 }
