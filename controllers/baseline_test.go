@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 // currentRecord is the format of the records that are written.
@@ -40,7 +41,7 @@ func (e *environment) damage() {
 
 // TestWithoutARecordTheArtifactIsCompared: only what it holds is known, so no edit excuses anything.
 func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
-	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": sourcetest.Gzip(t, []byte("{}"))} {
 		t.Run(name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd::1.0.0,2.0.0 nginx", patchOf("argocd", removeFirstVersion))
 			e.forge(record)
@@ -77,7 +78,7 @@ func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
 }
 
 func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
-	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": compressed(t, []byte("{}"))} {
+	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": sourcetest.Gzip(t, []byte("{}"))} {
 		for what, words := range map[string]string{"a removal": "argocd", "an addition": "argocd nginx falco"} {
 			t.Run(name+", "+what, func(t *testing.T) {
 				e, good := publishGuarded(t, "argocd nginx")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
 // rewrite changes the status of the selection "kkp" as another version of the controller would, which
@@ -32,7 +33,7 @@ func (e *environment) older(r record.Record, format int32) []byte {
 	if err != nil {
 		e.Fatal(err)
 	}
-	return compressed(e.T, content)
+	return sourcetest.Gzip(e.T, content)
 }
 
 // TestARecordOfAnOlderFormatIsTheBaseline: what it does not know excuses nothing, and the next publication

@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -103,19 +101,6 @@ func TestWhatOfTheSpecIsRecorded(t *testing.T) {
 			}
 		})
 	}
-}
-
-func compressed(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var packed bytes.Buffer
-	compressor := gzip.NewWriter(&packed)
-	if _, err := compressor.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := compressor.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
 }
 
 // realistic returns a catalog of n applications with names and versions as people give them, no

@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -103,7 +102,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 			}
 		})
 	}
-	if r, err := unpack(compressed(t, []byte(`{"spec":{"sources":[]},"definitions":[]}`))); err != nil || len(r.Definitions) > 0 {
+	if r, err := unpack(sourcetest.Gzip(t, []byte(`{"spec":{"sources":[]},"definitions":[]}`))); err != nil || len(r.Definitions) > 0 {
 		t.Errorf("the record of an empty artifact: %v, %v", r, err)
 	}
 }
@@ -121,16 +120,16 @@ func hostileRecords(t *testing.T, good []byte) map[string][]byte {
 		"all but the last byte":    good[:len(good)-1],
 		"with garbage after it":    append(bytes.Clone(good), "garbage"...),
 		"twice":                    append(bytes.Clone(good), good...),
-		"more than may be":         compressed(t, append(spaces, "{}"...)),
-		"gzip of nothing":          compressed(t, nil),
-		"gzip of garbage":          compressed(t, []byte("garbage")),
-		"gzip of a list":           compressed(t, []byte("[]")),
-		"gzip of null":             compressed(t, []byte("null")),
-		"gzip of an empty mapping": compressed(t, []byte("{}")),
-		"definitions of null":      compressed(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
-		"definitions of a string":  compressed(t, []byte(`{"definitions":"argocd"}`)),
-		"a definition of a number": compressed(t, []byte(`{"definitions":[1]}`)),
-		"a spec of a string":       compressed(t, []byte(`{"spec":"x","definitions":[]}`)),
+		"more than may be":         sourcetest.Gzip(t, append(spaces, "{}"...)),
+		"gzip of nothing":          sourcetest.Gzip(t, nil),
+		"gzip of garbage":          sourcetest.Gzip(t, []byte("garbage")),
+		"gzip of a list":           sourcetest.Gzip(t, []byte("[]")),
+		"gzip of null":             sourcetest.Gzip(t, []byte("null")),
+		"gzip of an empty mapping": sourcetest.Gzip(t, []byte("{}")),
+		"definitions of null":      sourcetest.Gzip(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
+		"definitions of a string":  sourcetest.Gzip(t, []byte(`{"definitions":"argocd"}`)),
+		"a definition of a number": sourcetest.Gzip(t, []byte(`{"definitions":[1]}`)),
+		"a spec of a string":       sourcetest.Gzip(t, []byte(`{"spec":"x","definitions":[]}`)),
 	}
 }
 
@@ -177,20 +176,7 @@ func older(t *testing.T, r Record, format int32) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return compressed(t, content)
-}
-
-func compressed(t *testing.T, content []byte) []byte {
-	t.Helper()
-	var packed bytes.Buffer
-	compressor := gzip.NewWriter(&packed)
-	if _, err := compressor.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := compressor.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return packed.Bytes()
+	return sourcetest.Gzip(t, content)
 }
 
 func definitionsOf(names ...string) []safeguard.Definition {

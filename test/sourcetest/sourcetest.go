@@ -4,6 +4,7 @@ package sourcetest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -61,6 +62,20 @@ func Definition(name, versions string) string {
 		fmt.Fprintf(&b, "  - version: %q\n", version)
 	}
 	return b.String()
+}
+
+// Gzip compresses content.
+func Gzip(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	compressor := gzip.NewWriter(&packed)
+	if _, err := compressor.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressor.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
 }
 
 // Digest returns the digest of content, as sources and manifests name it.

@@ -18,6 +18,8 @@ import (
 	kustypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // maxBuild is how long one build may take.
@@ -124,7 +126,7 @@ func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 
 // relative takes the place of the tree, and of the directory of the generator, out of a message.
 func relative(message string) string {
-	return oneLine(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
+	return plaintext.Line(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
 }
 
 // manifest has Flux write the kustomization file of a directory: what is there, or a list of its files,

@@ -13,6 +13,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // Bounds of what is read of a Git repository.
@@ -35,7 +37,7 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 	if !threeDots {
 		var twoDots bool
 		if left, right, twoDots = strings.Cut(revisions, ".."); !twoDots {
-			return "", "", fmt.Errorf("--git %s: want BASE..HEAD or BASE...HEAD", oneLine(revisions))
+			return "", "", fmt.Errorf("--git %s: want BASE..HEAD or BASE...HEAD", plaintext.Line(revisions))
 		}
 	}
 	if right == "" {
@@ -49,14 +51,14 @@ func (g Git) Commits(ctx context.Context, revisions string) (base, head string, 
 	}
 	out, err := g.run(ctx, "merge-base", base, head)
 	if err != nil {
-		return "", "", fmt.Errorf("finding where %s has left %s: %w", oneLine(right), oneLine(left), err)
+		return "", "", fmt.Errorf("finding where %s has left %s: %w", plaintext.Line(right), plaintext.Line(left), err)
 	}
 	return strings.TrimSpace(string(out)), head, nil
 }
 
 // commit resolves a revision, which is untrusted text.
 func (g Git) commit(ctx context.Context, revision string) (string, error) {
-	if revision == "" || strings.HasPrefix(revision, "-") || revision != oneLine(revision) || strings.ContainsAny(revision, " :") {
+	if revision == "" || strings.HasPrefix(revision, "-") || revision != plaintext.Line(revision) || strings.ContainsAny(revision, " :") {
 		return "", fmt.Errorf("%q is not a revision of Git", revision)
 	}
 	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", revision+"^{commit}")
@@ -154,7 +156,7 @@ func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reade
 	case failure != nil && !errors.Is(failure, io.EOF) && !errors.Is(failure, io.ErrUnexpectedEOF):
 		return failure
 	case err != nil:
-		return fmt.Errorf("git %s: %w: %s", args[0], err, oneLine(message.String()))
+		return fmt.Errorf("git %s: %w: %s", args[0], err, plaintext.Line(message.String()))
 	}
 	return failure
 }

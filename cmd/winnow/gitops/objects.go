@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
-	"unicode"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // Bounds of what is read of both commits.
@@ -78,7 +78,7 @@ func (o *objects) read(file blob) ([]byte, error) {
 }
 
 func (o *objects) failed(err error) error {
-	return fmt.Errorf("reading files of Git: %w: %s", err, oneLine(o.stderr.String()))
+	return fmt.Errorf("reading files of Git: %w: %s", err, plaintext.Line(o.stderr.String()))
 }
 
 // readBlob reads what cat-file prints of a blob: a header, the content and a line break.
@@ -88,20 +88,9 @@ func readBlob(out *bufio.Reader, file blob) ([]byte, error) {
 		return nil, err
 	}
 	if want := fmt.Sprintf("%s blob %d\n", file.id, file.size); header != want {
-		return nil, fmt.Errorf("the object is not in this clone: %s", oneLine(header))
+		return nil, fmt.Errorf("the object is not in this clone: %s", plaintext.Line(header))
 	}
 	content := make([]byte, file.size+1)
 	_, err = io.ReadFull(out, content)
 	return content[:file.size], err
-}
-
-// oneLine makes an untrusted text one line without control characters.
-func oneLine(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(clean), " ")
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
 // addressOf makes the address of a repository comparable: without scheme, user, port and suffix. It is
@@ -48,11 +50,11 @@ func nameRepositories(args []string, inside func(dir string) (string, error)) ([
 	for _, arg := range args {
 		name, dir, found := strings.Cut(arg, "=")
 		if !found || name == "" || dir == "" {
-			return nil, fmt.Errorf("--repository %s: want NAME=DIR, flux-system=. say", oneLine(arg))
+			return nil, fmt.Errorf("--repository %s: want NAME=DIR, flux-system=. say", plaintext.Line(arg))
 		}
 		dir, err := inside(dir)
 		if err != nil {
-			return nil, fmt.Errorf("--repository %s: %w", oneLine(arg), err)
+			return nil, fmt.Errorf("--repository %s: %w", plaintext.Line(arg), err)
 		}
 		var source types.NamespacedName
 		if namespace, rest, found := strings.Cut(name, "/"); found {
