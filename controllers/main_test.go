@@ -58,6 +58,8 @@ func runWithStack(m *testing.M) (code int, err error) {
 		Registry:    true,
 		CRDs:        []string{"config/crd/bases", "test/stack/crds"},
 		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme},
+		// A list from the cache waits up to 100 ms until the cache knows of writes to other kinds.
+		Args: map[string][]string{"kube-apiserver": {"--watch-cache=false"}},
 	})
 	if err != nil {
 		return 1, err
