@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/listing"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
@@ -31,6 +32,7 @@ type attempt struct {
 	options   render.Options
 	observed  []source.Observed
 	loaded    []source.Loaded
+	guarded   []guard.Source // loaded, as the safeguards compare it
 	consumers cluster.Consumers
 	result    *render.Result
 	around    *cluster.Surroundings
@@ -64,7 +66,20 @@ func (a *attempt) addsUnknown() bool {
 	if !a.reachedNobody() {
 		last = a.record.Published()
 	}
-	return guard.AddsUnknown(last, guard.Next{Selection: a.selection, Sources: source.Guarded(a.loaded)})
+	return guard.AddsUnknown(last, guard.Next{Selection: a.selection, Sources: a.guarded})
+}
+
+// list writes what is published into the status, for people.
+func (a *attempt) list() {
+	p := listing.Publication{
+		Artifact: a.next.artifact, Result: a.result, Sources: a.next.sources, Took: time.Since(a.start),
+	}
+	if cluster.RevisionOf(a.selection) != a.result.Revision {
+		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Definitions)
+		changes := len(a.sourceChanges)
+		p.SourceChanges = &changes
+	}
+	p.WriteTo(a.selection)
 }
 
 // publication is what was published for a selection, and from what.

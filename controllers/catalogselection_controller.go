@@ -98,11 +98,11 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	cs := a.selection
 	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // until something better is known
 	var again time.Duration
-	around, unmarked := r.cluster.Observe(ctx, cs)
-	if unmarked == nil {
+	around, markErr := r.cluster.Observe(ctx, cs)
+	if markErr == nil {
 		a.around = around
 		err = r.yield(ctx, a, err)
-		again, unmarked = r.cluster.SyncMarks(ctx, cs, around)
+		again, markErr = r.cluster.SyncMarks(ctx, cs, around)
 	}
 	if ctx.Err() != nil {
 		// The controller is stopping: this says nothing about the selection.
@@ -111,7 +111,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	if isConflict(err) {
 		return quietConflict(err)
 	}
-	if unmarked == nil {
+	if markErr == nil {
 		applied = around.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.artifacts.Intact(cs))
@@ -119,8 +119,8 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	o.names, o.applied, o.pushed, o.sources = a.names, applied, r.pushes.Sync(cs, a.record), r.sources.Readiness(ctx, cs)
 	o.soon(again)
 	result, err := r.finish(ctx, a, o)
-	if unmarked != nil {
-		return ctrl.Result{}, errors.Join(err, unmarked)
+	if markErr != nil {
+		return ctrl.Result{}, errors.Join(err, markErr)
 	}
 	return result, err
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/holds"
-	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -35,7 +34,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	case lost == nil && err != nil:
 		return err
 	}
-	next := guard.Next{Selection: cs, Sources: source.Guarded(a.loaded), Result: a.result}
+	next := guard.Next{Selection: cs, Sources: a.guarded, Result: a.result}
 	if a.isNew() {
 		if next.Adopted, err = r.adopted(ctx, a, last.Definitions); err != nil {
 			return err
@@ -114,7 +113,7 @@ func (a *attempt) toApprove() guard.Approval {
 	if cluster.AwaitsConsumer(a.selection) {
 		before = nil
 	}
-	return guard.ToApprove(before, source.Guarded(a.loaded), a.result.Revision)
+	return guard.ToApprove(before, a.guarded, a.result.Revision)
 }
 
 func (a *attempt) hold(reason string, reasons []v1alpha1.HeldReason) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/failure"
-	"github.com/winnow-dev/winnow/controllers/listing"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
@@ -60,7 +59,7 @@ func (r *CatalogSelectionReconciler) publish(ctx context.Context, a *attempt) er
 	if bounded.Err() == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	return failure.Always(v1alpha1.TimedOutReason, fmt.Errorf("publishing took longer than %s, and is tried again with backoff: %w; "+
+	return failure.Override(v1alpha1.TimedOutReason, fmt.Errorf("publishing took longer than %s, and is tried again with backoff: %w; "+
 		"if that goes on, use a smaller catalog or only a part of it (spec.sources[].path), or give the controller more CPU", timeout, err))
 }
 
@@ -112,13 +111,16 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 	if a.record != nil {
 		r.sources.Recall(a.observed, a.selection.Status.Sources, a.record.Locations)
 	}
-	a.loaded, err = r.sources.Load(ctx, a.observed)
-	return err
+	if a.loaded, err = r.sources.Load(ctx, a.observed); err != nil {
+		return err
+	}
+	a.guarded = source.Guarded(a.loaded)
+	return nil
 }
 
 // render renders. An empty result is refused, and held; what the selection claims then is nothing.
 func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (err error) {
-	sources := guard.Selections(source.Guarded(a.loaded))
+	sources := guard.Selections(a.guarded)
 	a.result, err = render.Render(ctx, sources, a.options)
 	switch {
 	case err == nil:
@@ -192,11 +194,11 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if cs.Status.Withheld, err = r.withheld(ctx, a); err != nil {
 		return err
 	}
-	r.list(a)
+	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
 	if cs.Status.Withheld == "" { // what is withheld is compared once more
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
-			append(guard.Checksums(source.Guarded(a.loaded)), guard.Checksum(a.result.Revision)), next.PassedOver)
+			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
 	}
 	if err := r.writeStatus(ctx, a); err != nil {
 		return err
@@ -209,19 +211,6 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	r.edits.forget(cs.UID)
 	r.cluster.Commit(ctx, cs, a.around, a.result.Definitions)
 	return r.artifacts.Announce(ctx, cs)
-}
-
-// list writes what is published into the status, for people.
-func (r *CatalogSelectionReconciler) list(a *attempt) {
-	p := listing.Publication{
-		Artifact: a.next.artifact, Result: a.result, Sources: a.next.sources, Took: time.Since(a.start),
-	}
-	if cluster.RevisionOf(a.selection) != a.result.Revision {
-		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Definitions)
-		changes := len(a.sourceChanges)
-		p.SourceChanges = &changes
-	}
-	p.WriteTo(a.selection)
 }
 
 // withheld says why the ExternalArtifact is to name no artifact yet, empty when it is. What was served

@@ -29,11 +29,11 @@ func Because(reason string, err error) error {
 	if _, known := lookup(err); err == nil || known {
 		return err
 	}
-	return Always(reason, err)
+	return Override(reason, err)
 }
 
-// Always gives err a reason in place of any other that it has.
-func Always(reason string, err error) error { return &failure{reason: reason, err: err} }
+// Override gives err a reason in place of any other that it has.
+func Override(reason string, err error) error { return &failure{reason: reason, err: err} }
 
 // ReasonOf returns the reason of an error of a step, StorageFailed for an error without one: what has no
 // reason is a failure of the API server or of the storage.

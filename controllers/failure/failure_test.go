@@ -30,7 +30,7 @@ func TestTheReasonOfAnError(t *testing.T) {
 		{"of an error that knows it", conflict{}, v1alpha1.ConflictReason},
 		{"wrapped", fmt.Errorf("loading: %w", failure.Because(v1alpha1.FetchFailedReason, dead)), v1alpha1.FetchFailedReason},
 		{"the first one stays", failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("loading: %w", rendered)), v1alpha1.InvalidSpecReason},
-		{"unless another one counts always", failure.Always(v1alpha1.TimedOutReason, fmt.Errorf("too long: %w", rendered)), v1alpha1.TimedOutReason},
+		{"unless it is overridden", failure.Override(v1alpha1.TimedOutReason, fmt.Errorf("too long: %w", rendered)), v1alpha1.TimedOutReason},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := failure.ReasonOf(test.err); got != test.want {
