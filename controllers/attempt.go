@@ -17,30 +17,29 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// attempt is one reconciliation of a selection. Each step adds what it finds for those after it.
+// attempt is the state of one reconciliation of a selection. Each step adds the results that later steps need.
 type attempt struct {
 	start time.Time
-	// selection gets the new status; found is the selection as it was found, and written as it was
-	// written last.
+	// selection gets the new status, found is the selection as it was read, and written as it was written last.
 	selection, found, written *v1alpha1.CatalogSelection
-	// served says that the storage has the archive in the status.
+	// served reports whether the storage has the archive that the status names.
 	served bool
-	// record is that of the last publication, nil where unread says why it cannot be read.
+	// record is the record of the last publication; it is nil if unread says why it cannot be read.
 	record *record.Record
 	unread error
 
-	options   render.Options
-	observed  []source.Observed
-	loaded    []source.Loaded
-	guarded   []guard.Source // loaded, as the safeguards compare it
-	consumers cluster.Consumers
-	result    *render.Result
-	around    *cluster.Surroundings
-	next      publication
+	options      render.Options
+	observed     []source.Observed
+	loaded       []source.Loaded
+	guarded      []guard.Source // loaded, as the safeguards compare it
+	consumers    cluster.Consumers
+	result       *render.Result
+	surroundings *cluster.Surroundings
+	next         publication
 
-	// names are known once something was rendered.
+	// names is nil until the sources are rendered.
 	names *unmatchedNames
-	// sourceChanges are what a new revision takes from other sources under the same versions.
+	// sourceChanges are the definitions that a new revision takes from another source under the same version.
 	sourceChanges []safeguard.Change
 }
 
@@ -50,26 +49,27 @@ func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time) *attempt {
 	return a
 }
 
-// isNew reports whether the render is not what is served: while the artifact is withheld, all of it is new.
+// isNew reports whether the render differs from the served artifact. A withheld artifact is not served.
 func (a *attempt) isNew() bool {
 	return a.result.Revision != cluster.RevisionOf(a.selection) || a.selection.Status.Withheld != ""
 }
 
-// reachedNobody reports whether what was published last was neither served nor pushed: no cluster can lose it.
-func (a *attempt) reachedNobody() bool {
+// reachedNoCluster reports whether the last publication was neither served nor pushed, so that no cluster has
+// applied it.
+func (a *attempt) reachedNoCluster() bool {
 	return cluster.AwaitsConsumer(a.selection) && a.selection.Spec.Push == nil
 }
 
 // addsUnknown reports whether the spec has names that match nothing and that the last publication lacks.
 func (a *attempt) addsUnknown() bool {
 	var last guard.Published
-	if !a.reachedNobody() {
+	if !a.reachedNoCluster() {
 		last = a.record.Published()
 	}
 	return guard.AddsUnknown(last, guard.Next{Selection: a.selection, Sources: a.guarded})
 }
 
-// list writes what is published into the status, for people.
+// list writes the readable lists of what is published into the status.
 func (a *attempt) list() {
 	p := listing.Publication{
 		Artifact: a.next.artifact, Result: a.result, Sources: a.next.sources, Took: time.Since(a.start),
@@ -82,16 +82,16 @@ func (a *attempt) list() {
 	p.WriteTo(a.selection)
 }
 
-// publication is what was published for a selection, and from what.
+// publication is an artifact of a selection with the inputs that it was rendered from.
 type publication struct {
 	uid        types.UID
 	generation int64
 	requested  string
 	sources    []v1alpha1.SourceStatus
 	artifact   meta.Artifact
-	// names are what the render found out about names in the spec.
+	// names are the names in the spec that matched nothing.
 	names *unmatchedNames
-	// files of the applications in their catalogs.
+	// files maps applications to their files in the catalogs.
 	files cluster.Files
 }
 
@@ -123,8 +123,8 @@ func filesOf(result *render.Result) cluster.Files {
 	return files
 }
 
-// sourceChanges returns what the definitions take from other sources than those that were published
-// before under the same versions. Where that is not known, nothing.
+// sourceChanges returns the definitions that come from another source than the published definitions of the same
+// version. It returns none if the earlier source is unknown.
 func sourceChanges(published, next []safeguard.Definition) []safeguard.Change {
 	return slices.DeleteFunc(safeguard.Compare(published, next), func(c safeguard.Change) bool {
 		return c.Reason != v1alpha1.SourceChangeReason

@@ -40,19 +40,19 @@ type CatalogSelectionReconciler struct {
 	cluster      *cluster.Cluster
 	pushes       *pushes.Pushes
 
-	// settleDelay is how old an edit has to be that takes something away.
+	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
-	// publishTimeout is shorter in tests; zero stands for the constant.
+	// publishTimeout overrides the constant of that name unless it is zero.
 	publishTimeout time.Duration
 	// enqueued puts selections into the queue.
 	enqueued chan event.GenericEvent
-	// published maps types.NamespacedName to what this process published last.
+	// published maps the types.NamespacedName of a selection to its last publication by this process.
 	published sync.Map
-	// edits are those that are not published yet.
+	// edits are the edits of specs that are not published yet.
 	edits edits
 }
 
-// Reconcile brings one CatalogSelection to what its spec and its sources say.
+// Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
 func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	start := time.Now()
 	cs, err := r.get(ctx, req.NamespacedName)
@@ -66,58 +66,58 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 
 	switch {
 	case !cs.DeletionTimestamp.IsZero():
-		return quietConflict(r.finalize(ctx, cs))
+		return retryConflict(r.finalize(ctx, cs))
 	case cs.Spec.Suspend:
 		return r.suspended(ctx, cs)
 	}
 	defer r.cluster.Evaluated(ctx, cs)
 	if err := r.addFinalizer(ctx, cs); err != nil {
-		return quietConflict(err)
+		return retryConflict(err)
 	}
 	a := newAttempt(cs, start)
 	return r.conclude(ctx, a, r.reconcile(ctx, a))
 }
 
-// suspended publishes nothing. Kustomizations go on, so bypassed definitions have to be marked all the
-// same, and moves end.
+// suspended reconciles a suspended selection: it publishes nothing. Kustomizations still apply the last artifact, so
+// it still marks bypassed definitions and completes moves between selections.
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
 	r.cluster.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
-	around, err := r.cluster.Observe(ctx, cs)
+	surroundings, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	again, err := r.cluster.SyncMarks(ctx, cs, around)
+	again, err := r.cluster.SyncMarks(ctx, cs, surroundings)
 	return ctrl.Result{RequeueAfter: again}, err
 }
 
-// conclude does what is due on the cluster, whether or not the selection was published, and reports
-// both. err says why it was not.
+// conclude updates the marks in the cluster and reports the outcome. It runs whether or not the selection was
+// published; err is the error of the publication.
 func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, err error) (ctrl.Result, error) {
 	cs := a.selection
-	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // until something better is known
+	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // unless the cluster can be observed
 	var again time.Duration
-	around, markErr := r.cluster.Observe(ctx, cs)
+	surroundings, markErr := r.cluster.Observe(ctx, cs)
 	if markErr == nil {
-		a.around = around
+		a.surroundings = surroundings
 		err = r.yield(ctx, a, err)
-		again, markErr = r.cluster.SyncMarks(ctx, cs, around)
+		again, markErr = r.cluster.SyncMarks(ctx, cs, surroundings)
 	}
 	if ctx.Err() != nil {
-		// The controller is stopping: this says nothing about the selection.
+		// The controller is stopping: the error is no state of the selection.
 		return ctrl.Result{}, ctx.Err()
 	}
 	if isConflict(err) {
-		return quietConflict(err)
+		return retryConflict(err)
 	}
 	if markErr == nil {
-		applied = around.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
+		applied = surroundings.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
 	o.names, o.applied, o.pushed, o.sources = a.names, applied, r.pushes.Sync(cs, a.record), r.sources.Readiness(ctx, cs)
-	o.soon(again)
+	o.requeueWithin(again)
 	result, err := r.finish(ctx, a, o)
 	if markErr != nil {
 		return ctrl.Result{}, errors.Join(err, markErr)
@@ -125,27 +125,26 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	return result, err
 }
 
-// conflictDelay is the time after which an object that another client changed in the meantime
-// is looked at again.
+// conflictDelay is the delay before a selection is reconciled again after a conflict with another client.
 const conflictDelay = 200 * time.Millisecond
 
-// isConflict reports whether the cache was behind the API server: an object was changed, or was
-// created, in the meantime.
+// isConflict reports whether err means that the cache was behind the API server: another client has changed or
+// created the object.
 func isConflict(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err)
 }
 
-// quietConflict comes back soon after a conflict, which is not an error worth a log line.
-func quietConflict(err error) (ctrl.Result, error) {
+// retryConflict requeues after a conflict without an error, because conflicts are normal and not worth a log line.
+func retryConflict(err error) (ctrl.Result, error) {
 	if isConflict(err) {
 		return ctrl.Result{RequeueAfter: conflictDelay}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-// get reads the selection from the cache, unless the cache may be behind what this controller
-// wrote. The status says what is served: with an outdated one, keepServing would put the
-// artifact before the last one back, and Flux would apply it.
+// get reads the selection from the cache, or past it if the cache may lack the last write of this controller. The
+// status names the served artifact: with an outdated status, keepServing would announce the artifact before the
+// last one, and Flux would apply it.
 func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.NamespacedName) (*v1alpha1.CatalogSelection, error) {
 	cs := &v1alpha1.CatalogSelection{}
 	if err := r.Get(ctx, key, cs); err != nil {
@@ -159,7 +158,7 @@ func (r *CatalogSelectionReconciler) get(ctx context.Context, key types.Namespac
 	return live, r.apiReader.Get(ctx, key, live)
 }
 
-// reconcile publishes, and otherwise keeps serving what was published last.
+// reconcile publishes the selection, and keeps serving the last artifact if that fails.
 func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) error {
 	if err := r.keepServing(ctx, a); err != nil {
 		return err
@@ -176,9 +175,9 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	return err
 }
 
-// keepServing repairs the ExternalArtifact of the last good artifact, whatever comes after:
-// a catalog that became invalid must not take down what is served. Nothing is served before the first
-// publication, and where the archive itself is lost and has to be rendered again.
+// keepServing repairs the ExternalArtifact of the last artifact before anything else can fail: a catalog that
+// became invalid must not stop the last artifact from being served. It does nothing before the first publication
+// and if the archive is lost.
 func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt) error {
 	if a.selection.Status.Artifact == nil {
 		_, err := r.artifacts.Find(ctx, a.selection)
@@ -193,7 +192,7 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt
 	return err
 }
 
-// finish writes the status, sends events, collects garbage and says when to come back.
+// finish writes the status, sends events, collects garbage and returns when to reconcile again.
 func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o outcome) (ctrl.Result, error) {
 	cs := a.selection
 	o.report(cs)
@@ -201,7 +200,7 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 		cs.Status.SetLastHandledReconcileRequest(requested)
 	}
 	if err := r.writeStatus(ctx, a); err != nil {
-		return quietConflict(err)
+		return retryConflict(err)
 	}
 	news := events{r.EventRecorder, a.found, cs}
 	news.published(o)
@@ -220,8 +219,8 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	return jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: o.requeueAfter(cs.Spec.Interval)}), nil
 }
 
-// writeStatus writes the whole status in one patch, none if nothing changed since it was written last. The
-// optimistic lock keeps a decision that was made on an outdated object from being written.
+// writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The
+// optimistic lock rejects a decision that was made on an outdated object.
 func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt) error {
 	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
 		return nil
@@ -235,7 +234,7 @@ func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt
 	return nil
 }
 
-// lastPublication returns what this process published last for the selection.
+// lastPublication returns the last publication of the selection by this process.
 func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
 	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
 	if !ok {
@@ -245,7 +244,7 @@ func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelecti
 	return p, p.uid == cs.UID
 }
 
-// publishedFiles returns where the applications of the artifact come from, as far as this process knows.
+// publishedFiles maps the applications of the artifact to their files; it is nil if another process published it.
 func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
 	last, ok := r.lastPublication(cs)
 	if !ok || last.artifact.Revision != cluster.RevisionOf(cs) {

@@ -1,11 +1,10 @@
 // Package controllers reconciles CatalogSelections: it runs the steps from a spec to an ExternalArtifact in
-// order (steps.go), and reports. What a step does stands in a package of its own, in the order of the flow:
-// source observes, fetches and parses; the cluster package compares with what lives there; record keeps what
-// was published; artifacts serves it; listing and holds put it into the status; pushes sends it elsewhere.
-// None of these imports this package.
+// order (steps.go), and reports their outcome. The work of a step is in a package of its own, in the order of the
+// flow: source observes, fetches and parses sources; cluster compares the render with live objects; record packs
+// what was published; artifacts stores and announces it; listing and holds describe it in the status; pushes pushes
+// it to a registry. None of these imports this package.
 //
-// It must not know how a catalog becomes an artifact (package render), and it never applies
-// the applications. Conditions, events and retries are decided in outcome.go and nowhere else.
+// It must not know how a catalog becomes an artifact (package render), and it never applies applications. Conditions, events and retries are decided in outcome.go and nowhere else.
 package controllers
 
 // +kubebuilder:rbac:groups=catalog.winnow.dev,resources=catalogselections,verbs=get;list;watch;patch

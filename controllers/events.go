@@ -22,15 +22,13 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// events are sent of one reconciliation: of what changed between the selection as it was found and as it is.
+// events sends the events of one reconciliation, about the differences between the selection before and after it.
 type events struct {
 	record.EventRecorder
 	before, after *v1alpha1.CatalogSelection
 }
 
 // published reports a new revision, and a failure or a hold that was not reported before.
-// Notification-controller knows a closed list of kinds, which has ExternalArtifact in it, so
-// what happens to the selection is an event of its ExternalArtifact as well.
 func (e events) published(o outcome) {
 	switch {
 	case o.ready && o.held == nil:
@@ -43,9 +41,9 @@ func (e events) published(o outcome) {
 	}
 }
 
-// reported reports whether the conditions that report trouble said the same before. The message of what
-// is retried may name ports and temporary files, and differ every time. Of what is held, only the
-// revision and the reasons count, and that nothing is served any more.
+// reported reports whether the failure or hold was reported before. The message of a retried error may name ports and
+// temporary files that differ every time, so only its reason counts. Of a hold, the revision, the reasons, and
+// whether the last artifact is still served count.
 func (e events) reported(o outcome) bool {
 	if o.held != nil {
 		return equality.Semantic.DeepEqual(e.before.Status.Held, e.after.Status.Held) &&
@@ -62,9 +60,8 @@ func (e events) reported(o outcome) bool {
 	return true
 }
 
-// sources reports once for each reason that a source fails, and that none does any more, unless the
-// event of Ready does. What is missing while nothing was published is expected: Flux applies a selection
-// before its sources.
+// sources reports a failing source once for each reason, and its recovery, unless the event of Ready does. A source
+// that is not ready before the first publication is not reported: Flux applies a selection before its sources.
 func (e events) sources() {
 	was, now := conditions.Get(e.before, v1alpha1.SourceReadyCondition), conditions.Get(e.after, v1alpha1.SourceReadyCondition)
 	failed := was != nil && was.Status == metav1.ConditionFalse
@@ -80,8 +77,7 @@ func (e events) sources() {
 	}
 }
 
-// pushed reports that the artifact is in the registry of spec.push, and once for each reason that it
-// is not.
+// pushed reports each artifact that was pushed to the registry of spec.push, and a failing push once for each reason.
 func (e events) pushed() {
 	now := conditions.Get(e.after, v1alpha1.PushedCondition)
 	switch {
@@ -93,8 +89,8 @@ func (e events) pushed() {
 	}
 }
 
-// sourceChanges reports what a publication took from other sources, whatever the safeguard says: what runs
-// is upgraded in place, under a version that stays.
+// sourceChanges reports the definitions that a publication took from another source, also where the safeguard for it
+// is off: what is installed is upgraded in place while its version stays the same.
 func (e events) sourceChanges(changes []safeguard.Change) {
 	const listed = 10
 	if len(changes) == 0 {
@@ -110,7 +106,8 @@ func (e events) sourceChanges(changes []safeguard.Change) {
 	e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+strings.Join(parts, "; "))
 }
 
-// send sends an event of the selection, and of its ExternalArtifact once there is one.
+// send sends an event of the selection and, if it has an artifact, of the ExternalArtifact: notification-controller
+// accepts a closed list of kinds that contains ExternalArtifact and not CatalogSelection.
 func (e events) send(eventType, reason, message string) {
 	message = bounds.Truncate(message, bounds.EventMessage)
 	e.AnnotatedEventf(e.after, eventMetadata(v1alpha1.GroupVersion.Group, e.after), eventType, reason, "%s", message)

@@ -28,8 +28,8 @@ func (r *CatalogSelectionReconciler) addFinalizer(ctx context.Context, cs *v1alp
 	return nil
 }
 
-// finalize deletes the ExternalArtifact, if it is the selection's, and all stored archives.
-// The finalizer goes only after both are gone.
+// finalize deletes the ExternalArtifact, if the selection owns it, and all stored archives. It removes the
+// finalizer only after both are gone.
 func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	if !controllerutil.ContainsFinalizer(cs, v1alpha1.CatalogSelectionFinalizer) {
 		return nil
@@ -50,7 +50,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 	return nil
 }
 
-// forget drops all that is remembered of a selection that is deleted.
+// forget drops the state in memory of a deleted selection.
 func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	r.pushes.Forget(key)
@@ -59,12 +59,12 @@ func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.Ca
 	r.cluster.Forget(ctx, cs)
 }
 
-// departureDelay is the time after which the archives of a selection that moved away are looked at
-// again, while no other controller serves it.
+// departureDelay is the interval at which a selection of another shard is checked for whether its archives may be
+// removed.
 const departureDelay = 30 * time.Second
 
-// departed forgets a selection that the cache does not have: it was deleted, and finalize has
-// removed all, or it belongs to another shard now. Its archives stay until that one serves it.
+// departed drops the state of a selection that is not in the cache: finalize has removed everything of it, or it
+// belongs to another shard now. Its archives stay until that shard serves it.
 func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	r.cluster.Gone(key)
 	r.cluster.Kinds.Forget(key)
@@ -88,8 +88,8 @@ func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.Nam
 	return ctrl.Result{}, nil
 }
 
-// collectGarbage deletes archives that are no longer served. That it fails is no reason to fail the selection:
-// it is tried again at the next reconciliation.
+// collectGarbage deletes archives that are no longer served. It logs an error and does not return it: the next
+// reconciliation tries again.
 func (r *CatalogSelectionReconciler) collectGarbage(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	deleted, err := r.artifacts.CollectGarbage(ctx, cs)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// guard holds what the new render would take away, by the safeguards of the spec. The error is a
-// *holds.Error, or one that is worth another try.
+// guard checks the new render against the safeguards of the spec. It returns a *holds.Error if one of them
+// holds the render, and other errors are retried.
 //
-// What is compared with: the record of the last publication. What the selection does not publish
-// yet is compared with what lives in the cluster instead, because server-side apply replaces
-// spec.versions as a whole. Until something is served, or where there is no record, the render is also
-// compared with the inventories of the Kustomizations, which delete what they have and the render lacks.
+// The render is compared with the record of the last publication. Definitions that the selection does not publish
+// yet are compared with the live objects instead, because server-side apply replaces spec.versions as a whole.
+// While nothing is served, or without a record, the render is also compared with the inventories of the
+// Kustomizations, because Flux prunes the objects in an inventory that the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) error {
 	cs := a.selection
 	approved := a.toApprove().GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
@@ -41,14 +41,14 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		}
 	}
 	if a.record == nil || cluster.AwaitsConsumer(cs) {
-		// Not later: a Kustomization that finds an artifact prunes, whatever is held of the next one.
+		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
 		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result.Definitions); err != nil {
 			return err
 		}
 	}
 	verdict := guard.Decide(ctx, last, next)
 	if verdict.LosingEdit {
-		// Before it is held: what follows may bring back what is lost.
+		// Wait before holding: a source of the same commit may restore what this render removes.
 		if err := r.settled(ctx, a); err != nil {
 			return err
 		}
@@ -59,13 +59,13 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	return nil
 }
 
-// baseline returns what a new render is compared with: the record of the last publication, or else the
-// content of the artifact that the ExternalArtifact, or the status, names; nothing before the first
-// publication. A *baselineError says that there must have been one, and that it is lost: a record that
-// cannot be read, such as that of a newer controller, is none, but there was a publication.
+// baseline returns the definitions that a new render is compared with: those in the record of the last
+// publication, or else those in the artifact that the ExternalArtifact or the status names. Before the first
+// publication, the baseline is empty. The error is a *baselineError if there was a publication but neither its
+// record (one of a newer controller, for example) nor its artifact can be read.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (guard.Published, error) {
 	cs := a.selection
-	if a.reachedNobody() {
+	if a.reachedNoCluster() {
 		return guard.Published{}, nil
 	}
 	if a.record != nil {
@@ -87,7 +87,7 @@ func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (
 	return guard.Published{Definitions: published}, nil
 }
 
-// baselineError says that what was published last is not known.
+// baselineError reports that the content of the last publication is unknown.
 type baselineError struct{ err error }
 
 func (e *baselineError) Error() string {
@@ -95,19 +95,19 @@ func (e *baselineError) Error() string {
 }
 func (e *baselineError) Unwrap() error { return e.err }
 
-// adopted returns what live definitions lose that enter the artifact. While it is withheld, all that
-// it has enters.
+// adopted returns the changes to live definitions that enter the artifact. While the artifact is withheld, every
+// definition in it counts as entering.
 func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, published []safeguard.Definition) ([]safeguard.Change, error) {
-	if !a.around.MayAct(a.selection) {
+	if !a.surroundings.MayAct(a.selection) {
 		return nil, nil
 	}
 	if cluster.AwaitsConsumer(a.selection) {
 		published = nil
 	}
-	return r.cluster.Adopted(ctx, a.selection, published, a.result, a.around)
+	return r.cluster.Adopted(ctx, a.selection, published, a.result, a.surroundings)
 }
 
-// toApprove returns what releases a render. What was withheld until now was not published.
+// toApprove returns the approval that releases the render. A withheld artifact does not count as published.
 func (a *attempt) toApprove() guard.Approval {
 	before := a.selection.Status.Sources
 	if cluster.AwaitsConsumer(a.selection) {
@@ -124,7 +124,7 @@ func (a *attempt) hold(reason string, reasons []v1alpha1.HeldReason) error {
 	return holds.New(reason, artifacts.Origin(a.observed), reasons, approve...)
 }
 
-// holdEmpty turns the refusal of an empty render into a hold, which nothing releases.
+// holdEmpty turns the error about an empty render into a hold that no approval releases.
 func (a *attempt) holdEmpty(refused error) error {
 	return a.hold(v1alpha1.EmptyResultReason, []v1alpha1.HeldReason{{
 		Reason: v1alpha1.EmptyResultReason, Message: bounds.Truncate(refused.Error(), bounds.EventMessage),

@@ -23,7 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/source"
 )
 
-// Options are what a reconciler is made of. Fields are required unless they say otherwise.
+// Options configures New. All fields are required unless their comment says otherwise.
 type Options struct {
 	// Name is the field manager of all writes.
 	Name string
@@ -32,7 +32,7 @@ type Options struct {
 	APIReader client.Reader
 	// Secrets reads Secrets and ServiceAccounts, which it must not cache.
 	Secrets client.Client
-	// Config reaches the API server for watches of kinds and for impersonation.
+	// Config connects to the API server, for the watches of kinds and for impersonation.
 	Config   *rest.Config
 	Recorder kuberecord.EventRecorder
 	Metrics  helper.Metrics
@@ -40,27 +40,26 @@ type Options struct {
 	Storage *storage.Storage
 	// KindCaches are the options of the watches of definitions and Kustomizations.
 	KindCaches cache.Options
-	// DefaultServiceAccount sets the marks of selections that name none; empty: the controller's own.
+	// DefaultServiceAccount sets the marks of selections without a service account. Empty means the controller's own.
 	DefaultServiceAccount string
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
 	// SourceHost, if not empty, replaces the host of the URLs of sources.
 	SourceHost string
-	// CatalogCacheBytes bounds what the catalogs in memory take.
+	// CatalogCacheBytes bounds the memory of cached catalogs.
 	CatalogCacheBytes int64
-	// HTTPRetry is how often a request is retried.
+	// HTTPRetry is the number of retries of a request.
 	HTTPRetry int
-	// SettleDelay is how old an edit has to be that takes something away.
+	// SettleDelay is the minimum age of an edit that removes something before it is published.
 	SettleDelay time.Duration
-	// PushQueue holds what is to be pushed, with the backoff of pushes, and PushWorkers is their number at a
-	// time.
+	// PushQueue is the queue of pushes with their backoff, and PushWorkers the number of concurrent pushes.
 	PushQueue   workqueue.TypedRateLimitingInterface[ctrl.Request]
 	PushWorkers int
-	// Now is the clock of edits and reservations.
+	// Now returns the time for the age of edits and the expiry of reservations.
 	Now func() time.Time
 }
 
-// New returns a reconciler whose parts enqueue selections with it. The watches of kinds end with ctx.
+// New returns a reconciler. The watches of kinds, which it starts, end with ctx.
 func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	connections := registries.New(o.Secrets, o.HTTPRetry)
 	r := &CatalogSelectionReconciler{

@@ -22,37 +22,36 @@ import (
 type retry int
 
 const (
-	// never: the next change of the spec or of a source brings it back.
+	// never requeues only on the next change of the spec or of a source.
 	never retry = iota
-	// atInterval: after spec.interval, jittered.
+	// atInterval requeues after spec.interval, jittered.
 	atInterval
-	// backoff: soon, then ever later.
+	// backoff requeues with exponential backoff.
 	backoff
 )
 
-// outcome is what a reconciliation means for status, events and the queue.
+// outcome is the result of a reconciliation for the status, the events and the queue.
 type outcome struct {
-	// err is why nothing was published, nil where it was.
+	// err is why nothing was published, or nil.
 	err             error
 	reason, message string
 	ready, stalled  bool
-	// held is what a safeguard holds, nil without.
+	// held describes the change that a safeguard holds, or is nil.
 	held *v1alpha1.HeldStatus
-	// applied is the condition Applied without its type, nil without.
+	// applied is the condition Applied without its type, or nil.
 	applied *metav1.Condition
-	// names are those of the spec that match nothing; nil where that is not known anew, and the
-	// condition Unmatched stays as it is.
+	// names are the names in the spec that match nothing; with nil, the condition Unmatched stays as it is.
 	names *unmatchedNames
-	// pushed is the condition Pushed, in the same way.
+	// pushed is the condition Pushed without its type, or nil.
 	pushed *metav1.Condition
-	// sources is the condition SourceReady without its type.
+	// sources is the condition SourceReady without its type, or nil.
 	sources *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
-	// waiting is true while a render waits for something that is expected to come.
+	// waiting makes Ready Unknown: the render waits for a state that is expected soon.
 	waiting bool
 	retry   retry
-	// after is when to come back at the latest; zero leaves that to retry.
+	// after is the longest delay before the next reconciliation; with zero, retry decides alone.
 	after time.Duration
 }
 
@@ -70,7 +69,7 @@ type outcome struct {
 //	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed, TimedOut          False  Reconciling  backoff
 //
-// served says that the storage has the artifact in the status of cs.
+// served reports whether the storage has the artifact that the status of cs names.
 func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	if err == nil {
 		return outcome{reason: v1alpha1.SucceededReason, message: readyMessage(cs), ready: true, retry: atInterval}
@@ -125,8 +124,8 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 		conditions.MarkFalse(cs, v1alpha1.HeldCondition, v1alpha1.NothingHeldReason, "no change is held")
 		cs.Status.Held = nil
 	default:
-		// What is held stays held while a source cannot be had, or the storage fails. Whether a new
-		// generation is held is not known then: the condition is of the one before.
+		// A hold stays while a source or the storage fails. Whether a newer generation is held is unknown
+		// then, so the condition keeps the older observedGeneration.
 	}
 	if o.names != nil {
 		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
@@ -134,7 +133,7 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)
 	reportCondition(cs, v1alpha1.SourceReadyCondition, o.sources)
-	// Deleting what is set again below would give it a new transition time at every retry.
+	// Only conditions that are not set again below are deleted, so that retries keep the transition times.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)
 	}
@@ -144,12 +143,12 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	switch {
 	case o.ready && o.held != nil:
 		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held%s",
-			readyMessage(cs), o.failing())
+			readyMessage(cs), o.sourceFailure())
 	case o.waiting:
 		conditions.MarkReconciling(cs, o.reason, "%s", message)
 		conditions.MarkUnknown(cs, meta.ReadyCondition, o.reason, "%s", message)
 	case o.ready:
-		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s%s", message, o.failing())
+		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s%s", message, o.sourceFailure())
 	case o.stalled:
 		conditions.MarkStalled(cs, o.reason, "%s", message)
 		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
@@ -160,15 +159,15 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	cs.Status.ObservedGeneration = cs.Generation
 }
 
-// failing is what Ready adds to its message while a source fails, and the last good artifact is served.
-func (o outcome) failing() string {
+// sourceFailure returns what Ready adds to its message while a source fails and the last artifact is served.
+func (o outcome) sourceFailure() string {
 	if o.sources == nil || o.sources.Status != metav1.ConditionFalse {
 		return ""
 	}
 	return "; a source fails, see " + v1alpha1.SourceReadyCondition
 }
 
-// reportCondition sets a condition of the type, or removes it where it is nil.
+// reportCondition sets the condition of the type, or removes it if condition is nil.
 func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condition *metav1.Condition) {
 	if condition == nil {
 		conditions.Delete(cs, conditionType)
@@ -179,17 +178,17 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	conditions.Set(cs, &typed)
 }
 
-// conflictRetry is how soon a conflict is looked at again: a reservation may have run out.
+// conflictRetry is the delay before a conflict is checked again, because a reservation may have expired.
 const conflictRetry = time.Minute
 
-// soon makes the outcome come back after a delay, if that is not zero.
-func (o *outcome) soon(after time.Duration) {
+// requeueWithin shortens the delay of the outcome to after, unless that is zero.
+func (o *outcome) requeueWithin(after time.Duration) {
 	if after > 0 && (o.after == 0 || after < o.after) {
 		o.after = after
 	}
 }
 
-// requeueAfter returns the delay that the outcome asks for, before jitter; zero is none.
+// requeueAfter returns the delay before the next reconciliation without jitter, or zero for none.
 func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
 	switch {
 	case o.retry == atInterval && o.after > 0:
@@ -203,7 +202,7 @@ func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
 // unmatchedNames are the names in the spec that match nothing.
 type unmatchedNames struct{ unmatched []render.Unmatched }
 
-// condition is Unmatched without its type, nil where everything matches.
+// condition returns the condition Unmatched without its type, or nil if everything matches.
 func (n *unmatchedNames) condition() *metav1.Condition {
 	const listed = 20
 	if len(n.unmatched) == 0 {

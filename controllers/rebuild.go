@@ -12,13 +12,13 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// rebuildTimeout bounds the download of sources that may be gone.
+// rebuildTimeout bounds the download of sources that Flux may not serve any more.
 const rebuildTimeout = 20 * time.Second
 
-// rebuild renders the artifact in the status once more, for a selection that lost its archive and
-// has no successor that may replace it: from the sources of that time, if Flux still serves them,
-// and the spec of that time. Signatures are not asked for again: the digest of that time is what
-// makes it the same artifact, and that one stays served even when its source is not verified now.
+// rebuild renders the lost archive of the artifact in the status again, from the recorded spec and the recorded
+// revisions of the sources, if Flux still serves them. It is for a selection whose new render must not be
+// published. It does not verify signatures: the recorded digests identify the content, and a served artifact stays
+// served when its source is no longer verified.
 func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) error {
 	if a.record == nil {
 		return a.unread

@@ -13,14 +13,13 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// settleRetry is how soon sources are looked at again that have not settled.
+// settleRetry is the delay before unsettled sources are checked again.
 const settleRetry = 5 * time.Second
 
-// settleTimeout bounds the wait for sources: one that fails for days must not keep an edit back.
+// settleTimeout bounds the wait for sources: a source that fails for days must not delay an edit.
 const settleTimeout = 10 * time.Minute
 
-// unsettledError says that an edit takes something away, and that sources may follow that were edited
-// together with it.
+// unsettledError reports that an edit removes something while sources of the same commit may still change.
 type unsettledError struct {
 	message string
 	after   time.Duration
@@ -31,7 +30,7 @@ func (e *unsettledError) Reason() string { return v1alpha1.SourcesUnsettledReaso
 
 func (e *unsettledError) Error() string { return e.message }
 
-// edits are the edits that were seen first, by the UID of their selection. The zero value is empty.
+// edits maps the UID of a selection to its spec and when that was seen first. The zero value is empty.
 type edits struct {
 	mu   sync.Mutex
 	seen map[types.UID]edit
@@ -42,7 +41,7 @@ type edit struct {
 	since time.Time
 }
 
-// since returns when the spec of a selection was seen first, now if it was not.
+// since returns when the spec of the selection was seen first, and remembers now for a new spec.
 func (e *edits) since(cs *v1alpha1.CatalogSelection, now time.Time) time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,10 +62,10 @@ func (e *edits) forget(uid types.UID) {
 	delete(e.seen, uid)
 }
 
-// settled returns an *unsettledError while an edit that takes something away may still be on its way:
-// kustomize-controller applies a CatalogSelection before the sources of the same commit, and
-// source-controller needs seconds more. So every source, read past the cache, has to have observed its
-// generation and must not be reconciling, and the edit has to be as old as settleDelay.
+// settled returns an *unsettledError while sources that were edited together with the selection may still change:
+// kustomize-controller applies a CatalogSelection before the sources of the same commit, and source-controller
+// needs some seconds to fetch them. So the edit must be older than settleDelay, and every source, read past the
+// cache, must have observed its generation and must not be reconciling.
 func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) error {
 	now := r.cluster.Now()
 	age := now.Sub(r.edits.since(a.selection, now))

@@ -82,8 +82,8 @@ func (r *CatalogSelectionReconciler) selectionsOf(kind string) handler.MapFunc {
 	}
 }
 
-// sameName maps an ExternalArtifact to the CatalogSelection of its name, so that one that was
-// edited or deleted is repaired at once, and a name that became free is taken.
+// sameName maps an ExternalArtifact to the CatalogSelection of its name, which repairs it after an edit or a
+// deletion by others, and takes the name when another owner releases it.
 func sameName(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }

@@ -21,20 +21,20 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// publishTimeout bounds what a reconciliation does to render and to publish: a catalog that is
-// valid, but too much work, must not keep a worker from all other selections.
+// publishTimeout bounds the steps of one reconciliation: a valid but expensive catalog must not block a
+// worker that other selections need.
 const publishTimeout = 5 * time.Minute
 
-// errUnchanged ends the steps: what they would publish is published already.
+// errUnchanged ends the steps because their result is published already.
 var errUnchanged = errors.New("unchanged")
 
-// step is a part of a publication. The first one that fails ends it.
+// step is one part of a publication. The first step that fails ends the publication.
 type step func(context.Context, *attempt) error
 
-// steps publish what the spec and the sources say, if there is anything new that nothing speaks against.
-// Each of them is reported by its error, so the cheap ones that say most come first: what the spec and the
-// sources are before what they hold, and both before the cluster. Nothing is written before commit but marks
-// and claims, which protect.
+// steps returns the steps from a spec to a published artifact, in order. The first error is what users see, so
+// the checks that cost least and explain most come first: the spec and the status of its sources, then the
+// content of the sources, then the cluster. Before commit, the steps write nothing but marks and claims, which
+// only protect objects.
 func (r *CatalogSelectionReconciler) steps() []step {
 	return []step{
 		r.readSpec,
@@ -49,8 +49,8 @@ func (r *CatalogSelectionReconciler) steps() []step {
 	}
 }
 
-// publish runs the steps within publishTimeout. That it ends says nothing about ctx, whose end means that the
-// controller stops. A step that was interrupted has the reason TimedOut.
+// publish runs the steps within publishTimeout. A step that exceeds it fails with the reason TimedOut. The end
+// of ctx is no such failure: it means that the controller stops.
 func (r *CatalogSelectionReconciler) publish(ctx context.Context, a *attempt) error {
 	timeout := cmp.Or(r.publishTimeout, publishTimeout)
 	bounded, cancel := context.WithTimeout(ctx, timeout)
@@ -80,7 +80,7 @@ func (r *CatalogSelectionReconciler) readSpec(_ context.Context, a *attempt) (er
 	if a.options, err = render.FromSpec(a.selection); err != nil {
 		return err
 	}
-	r.edits.since(a.selection, r.cluster.Now()) // also one that loses nothing: another one comes back as a new one
+	r.edits.since(a.selection, r.cluster.Now()) // also an edit that removes nothing: a later return to an older spec is a new edit
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, a *attempt) (e
 	return source.DemandVerified(a.observed, ok && last.sameSources(a.next))
 }
 
-// endUnchanged ends the steps where this process has published the same before, and serves it.
+// endUnchanged ends the steps if this process has published the same inputs before and still serves the result.
 func (r *CatalogSelectionReconciler) endUnchanged(ctx context.Context, a *attempt) error {
 	last, ok := r.lastPublication(a.selection)
 	if !ok || !a.served || !last.sameInputs(a.next) || a.selection.Status.Withheld != "" && !a.consumers.None() {
@@ -118,7 +118,7 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 	return nil
 }
 
-// render renders. An empty result is refused, and held; what the selection claims then is nothing.
+// render renders the loaded sources. An empty result is an error and a hold, and claims no objects.
 func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (err error) {
 	sources := guard.Selections(a.guarded)
 	a.result, err = render.Render(ctx, sources, a.options)
@@ -126,7 +126,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
-		a.names = &unmatchedNames{render.UnmatchedOf(sources, a.options)} // they explain why it is empty
+		a.names = &unmatchedNames{render.UnmatchedOf(sources, a.options)} // explains why the result is empty
 		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 		return a.holdEmpty(err)
 	}
@@ -134,16 +134,16 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.around, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Definitions); err != nil {
+	if a.surroundings, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Definitions); err != nil {
 		return err
 	}
 	r.cluster.NoteRender(a.selection, a.consumers, a.result.Definitions, a.addsUnknown())
 	return nil
 }
 
-// admit returns nil once nothing speaks against a render: no safeguard, no other holder of one of its
-// objects, and no object that Flux would delete on its way to another selection. What is bypassed is
-// marked last; what cannot be marked is guarded once more, as what Flux applies over.
+// admit returns nil when the render may be published: no safeguard holds it, no other selection holds one of its
+// objects, and Flux would delete no object that moves between selections. Bypassed definitions are marked last. If
+// one cannot be marked, Flux would overwrite it, so the checks run again without the bypass.
 func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) error {
 	for {
 		if err := r.guard(ctx, a); err != nil {
@@ -151,18 +151,18 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		}
 		type check = func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error
 		checks := []check{r.cluster.HandOver}
-		if a.isNew() { // else nothing enters
+		if a.isNew() { // an unchanged render adds no objects
 			checks = []check{r.cluster.Claim, r.cluster.HandOver, r.cluster.Receive}
 		}
 		for _, check := range checks {
-			if err := check(ctx, a.selection, a.around, a.result.Definitions); err != nil {
+			if err := check(ctx, a.selection, a.surroundings, a.result.Definitions); err != nil {
 				return err
 			}
 		}
-		if !a.around.MayAct(a.selection) {
+		if !a.surroundings.MayAct(a.selection) {
 			return nil
 		}
-		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.around, a.result.Definitions)
+		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.surroundings, a.result.Definitions)
 		if err != nil || marked {
 			return err
 		}
@@ -178,9 +178,8 @@ func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error 
 	return nil
 }
 
-// commit announces an artifact that is stored: first in the status, then in the ExternalArtifact. After
-// a crash between the two, the ExternalArtifact follows the status, and no revision is ever taken
-// back.
+// commit announces the stored artifact, first in the status, then in the ExternalArtifact. After a crash between
+// the two, keepServing updates the ExternalArtifact from the status, so a revision is never taken back.
 func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) error {
 	cs := a.selection
 	next := record.New(cs, record.Publication{Sources: a.loaded, Result: a.result, Last: a.record})
@@ -191,12 +190,12 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	if packed == nil {
 		ctrl.LoggerFrom(ctx).Info("the record of the artifact is too large for the status: new revisions are compared with the artifact itself")
 	}
-	if cs.Status.Withheld, err = r.withheld(ctx, a); err != nil {
+	if cs.Status.Withheld, err = r.withholdReason(ctx, a); err != nil {
 		return err
 	}
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
-	if cs.Status.Withheld == "" { // what is withheld is compared once more
+	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
 	}
@@ -209,13 +208,13 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
-	r.cluster.Commit(ctx, cs, a.around, a.result.Definitions)
+	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Definitions)
 	return r.artifacts.Announce(ctx, cs)
 }
 
-// withheld says why the ExternalArtifact is to name no artifact yet, empty when it is. What was served
-// once stays served.
-func (r *CatalogSelectionReconciler) withheld(ctx context.Context, a *attempt) (string, error) {
+// withholdReason returns why the ExternalArtifact must not name the artifact yet, or an empty string if it may. An
+// ExternalArtifact that has named an artifact continues to name one.
+func (r *CatalogSelectionReconciler) withholdReason(ctx context.Context, a *attempt) (string, error) {
 	cs := a.selection
 	if cs.Spec.Cluster.Serve == v1alpha1.ServeAlways || !a.consumers.None() || cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 		return "", nil

@@ -8,22 +8,22 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// waits reports whether a selection publishes what it has rendered once other selections let it.
+// waits reports whether err goes away when other selections release the objects of the render.
 func waits(err error) bool {
 	var conflict *cluster.ConflictError
 	var handover *cluster.HandoverError
 	return errors.As(err, &conflict) || errors.As(err, &handover)
 }
 
-// yield takes the artifact out of the ExternalArtifact when others hold what it serves: both would have
-// Flux apply theirs, in turns. Flux deletes nothing then. It is the one exception to the
-// rule that what was served stays served. err says why nothing was published; the conflict replaces it
-// where it says less.
+// yield removes the artifact from the ExternalArtifact if another selection holds an object in it, because Flux
+// would apply both versions in turns. Flux prunes nothing on a source without an artifact. This is the only
+// exception to the rule that a served artifact stays served. err is why nothing was published, or nil; yield
+// returns the conflict instead if err is nil or only waits for other selections.
 func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err error) error {
 	if a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.cluster.Contested(ctx, a.selection, a.around)
+	contested := r.cluster.Contested(ctx, a.selection, a.surroundings)
 	var conflict *cluster.ConflictError
 	if errors.As(contested, &conflict) {
 		if failed := r.withhold(ctx, a); failed != nil {
@@ -36,7 +36,7 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	return err
 }
 
-// withhold takes the artifact out of the ExternalArtifact, and says so in the status first.
+// withhold records the conflict in the status, and then removes the artifact from the ExternalArtifact.
 func (r *CatalogSelectionReconciler) withhold(ctx context.Context, a *attempt) error {
 	a.selection.Status.Withheld = v1alpha1.ConflictReason
 	if err := r.writeStatus(ctx, a); err != nil {
