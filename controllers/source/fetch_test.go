@@ -62,18 +62,22 @@ func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
 		t.Errorf("%d requests while it is left alone", n)
 	}
 
-	// An edit of the OCIRepository may help at once, and so does time.
-	for name, help := range map[string]func(){
-		"time": func() {
+	// The end of the backoff and an edit of the OCIRepository each allow another request. The edit comes last: its
+	// failure is cached under another key.
+	for _, help := range []struct {
+		name string
+		do   func()
+	}{
+		{"the backoff", func() {
 			last.until = time.Now()
 			catalogs.failedFetches.Add(keys[0], last)
-		},
-		"an edit": func() { repository.Generation++ },
+		}},
+		{"an edit", func() { repository.Generation++ }},
 	} {
 		requests.Store(0)
-		help()
+		help.do()
 		if _ = locate(); requests.Load() == 0 {
-			t.Errorf("no request after %s", name)
+			t.Errorf("no request after %s", help.name)
 		}
 	}
 }
