@@ -42,7 +42,7 @@ type builder struct {
 }
 
 func newBuilder() *builder {
-	return &builder{done: map[string]built{}, limit: maxBuild, kustomize: flux.Build}
+	return &builder{done: map[string]built{}, limit: maxBuild, kustomize: runKustomize}
 }
 
 type built struct {
