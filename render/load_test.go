@@ -52,8 +52,8 @@ func peak(do func()) int64 {
 	}
 }
 
-// TestLoadingTakesNoMoreMemoryThanMeasured holds the measure, by which loads share memory, to be true.
-func TestLoadingTakesNoMoreMemoryThanMeasured(t *testing.T) {
+// TestCostOfLoading holds the measure, by which loads share memory, to be true.
+func TestCostOfLoading(t *testing.T) {
 	const head = "apiVersion: a.b/v1\nkind: ApplicationDefinition\nmetadata: {name: x%d}\nspec: {}\n"
 	for _, test := range []struct {
 		name           string

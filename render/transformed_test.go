@@ -93,7 +93,7 @@ func TestReferencesOfACatalogAreItsOwn(t *testing.T) {
 }
 
 // Aliases of default values, which catalogs do not count, are written out where the values change.
-func TestWhatAliasesMakeOfDocumentsIsBounded(t *testing.T) {
+func TestCostOfAliases(t *testing.T) {
 	outcome := func(applications, times int, text string) error {
 		fsys, names := fstest.MapFS{}, []string{}
 		for i := range applications {

@@ -172,7 +172,7 @@ func TestWhatIsKeptOutTakesNoAdviceAway(t *testing.T) {
 }
 
 // A selection and a catalog that are made to cost time, by thousands of long names that are alike.
-func TestManyNamesThatMatchNothingCostLittle(t *testing.T) {
+func TestCostOfNamesThatMatchNothing(t *testing.T) {
 	fsys := fstest.MapFS{}
 	long := strings.Repeat("a", 50)
 	for i := range 2000 {

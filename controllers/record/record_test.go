@@ -135,7 +135,7 @@ func hostileRecords(t *testing.T, good []byte) map[string][]byte {
 
 // The digests of origins of a record that is too large get shorter, then go: without any record every
 // change is held.
-func TestARecordThatIsTooLargeLosesItsOrigins(t *testing.T) {
+func TestCostOfLargeRecords(t *testing.T) {
 	for _, test := range []struct {
 		definitions int
 		want        safeguard.Origins

@@ -54,7 +54,7 @@ func loadAtOnce(t *testing.T, catalogs *Catalogs, sources []Observed) int64 {
 	}
 }
 
-func TestCatalogsThatAreLoadedAtOnceShareABoundedMemory(t *testing.T) {
+func TestCostOfSimultaneousLoads(t *testing.T) {
 	useless := []string{"applications/a/application.yaml", sourcetest.Definition("a", "")}
 	for i := range 5 {
 		useless = append(useless, fmt.Sprintf("images/%d.png", i), strings.Repeat("x", 8<<20))

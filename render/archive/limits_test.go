@@ -158,9 +158,9 @@ func header(size int64) []byte {
 	return out.Bytes()
 }
 
-// TestBombs checks that a bomb is stopped before it has unfolded: little is
+// TestCostOfBombs checks that a bomb is stopped before it has unfolded: little is
 // read, and little is allocated.
-func TestBombs(t *testing.T) {
+func TestCostOfBombs(t *testing.T) {
 	var padding []byte
 	for range 64 {
 		padding = append(padding, raw(entry{kind: tar.TypeXHeader, body: record("comment", strings.Repeat("x", 1<<19))})...)

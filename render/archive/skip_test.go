@@ -57,7 +57,7 @@ func TestWhatIsSkippedIsCheckedAllTheSame(t *testing.T) {
 	}
 }
 
-func TestASkippedFileCostsNoMemory(t *testing.T) {
+func TestCostOfSkippedFiles(t *testing.T) {
 	var entries []entry
 	for i := range 10 {
 		entries = append(entries, entry{name: string(rune('a'+i)) + ".png", body: strings.Repeat("x", 8<<20)})

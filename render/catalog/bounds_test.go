@@ -64,8 +64,8 @@ func TestLoadBoundsWhatAllFilesTogetherKeepInMemory(t *testing.T) {
 	}
 }
 
-// TestACatalogTakesNoMoreMemoryThanItsSizeSays holds the account of caches to be true.
-func TestACatalogTakesNoMoreMemoryThanItsSizeSays(t *testing.T) {
+// TestCostOfACatalog holds the account of caches to be true.
+func TestCostOfACatalog(t *testing.T) {
 	repeat := func(n int, format string) string {
 		var text strings.Builder
 		for i := range n {

@@ -25,10 +25,10 @@ func pipelineOf(t *testing.T) *transform.Pipeline {
 	return pipeline
 }
 
-// TestTheTimeOfATransformGrowsWithTheDocument has documents that took tens of seconds, because whoever looked for a
+// TestCostOfALargeDocument has documents that took tens of seconds, because whoever looked for a
 // place in a line began at its start: one document took eight times as long as eight of an eighth of its size. A machine
 // with other work to do may spoil one comparison, so that the best of five counts.
-func TestTheTimeOfATransformGrowsWithTheDocument(t *testing.T) {
+func TestCostOfALargeDocument(t *testing.T) {
 	const (
 		head  = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: web}\nspec:\n"
 		parts = 8

@@ -32,7 +32,7 @@ func TestCheckSurvivesDepth(t *testing.T) {
 }
 
 // A rule has the budget that the API server gives it, and no more.
-func TestCheckBoundsRules(t *testing.T) {
+func TestCostOfRules(t *testing.T) {
 	schema := "type: object, x-kubernetes-validations: [{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, self.l.all(d, a+b+c+d >= 0))))'}], " +
 		"properties: {l: {type: array, items: {type: integer}}}"
 	object := "apiVersion: example.com/v1\nkind: X\nmetadata: {name: a}\nl: [" + strings.Repeat("1,", 2000) + "1]"

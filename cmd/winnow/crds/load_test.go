@@ -68,7 +68,7 @@ func definitionOf(schema string) string {
 	return out
 }
 
-func TestLoadBoundsAllFiles(t *testing.T) {
+func TestCostOfAllFiles(t *testing.T) {
 	fsys := fstest.MapFS{}
 	for _, name := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
 		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(strings.Repeat("#", maxFileBytes))}
