@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each head changes what reaches a cluster, or may: it is among the objects, or unknown.
+// Each head may change the objects of a cluster: the change is among the objects, or unknown.
 func TestNoChangeIsOverlooked(t *testing.T) {
 	const fromHere = "  sourceRef: {kind: GitRepository, name: fleet}\n"
 	plain := cluster("")
@@ -45,7 +45,7 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 		name string
 		base map[string]string
 		head []string
-		// unknown is part of a sentence; empty where the objects differ.
+		// unknown is part of a sentence; empty if the objects differ.
 		unknown string
 	}{
 		{"a Kustomization of another cluster", with(plain,
@@ -95,18 +95,18 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 	}
 }
 
-// said is what a state says of selections and catalogs, by cluster and name.
+// said maps the cluster and name of selections and catalogs to their specs.
 func said(state State) map[string]string {
 	found := map[string]string{}
 	for _, o := range state.Objects {
 		if kind := o.GetKind(); kind == "CatalogSelection" || kind == "OCIRepository" {
-			found[o.Cluster+" "+kind+" "+o.GetName()] = textOf(o.Object["spec"])
+			found[o.Cluster+" "+kind+" "+o.GetName()] = yamlOf(o.Object["spec"])
 		}
 	}
 	return found
 }
 
-// A path that is misspelt is found, whatever stands beside it.
+// A misspelt path is reported, whatever the other paths.
 func TestPathsThatAreNowhereAreMissing(t *testing.T) {
 	commits(t, cluster(""), map[string]string{"new/x.yaml": "kind: X\n"})
 	compared := compareHead(t, Options{Paths: []string{"cluster", "clutser", "new", "apps/selection.yml"}})

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// consumersOf maps names to the consumers of a selection.
+// consumersOf maps the names of the consumers of a selection to the consumers.
 func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
 	found := map[string]placedConsumer{}
 	if cs == nil || cs.cluster == "" {
@@ -25,22 +25,22 @@ func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
 	return found
 }
 
-// consumption is how the consumers of a selection differ.
-type consumption struct {
-	// notes are on the selection, and unknown is what is not evaluated, in sentences.
+// consumerChanges are the changes of the consumers of a selection.
+type consumerChanges struct {
+	// notes are sentences on the consumers, and unknown are sentences on changes that are not evaluated.
 	notes, unknown []string
 }
 
-// consumption compares the consumers of both commits.
-func (c *comparison) consumption(p pair) consumption {
+// compareConsumers compares the consumers of a selection in both commits.
+func (c *comparison) compareConsumers(p pair) consumerChanges {
 	before, after := c.base.consumersOf(p.from), c.head.consumersOf(p.to)
 	if p.to == nil {
-		// The Kustomization may stay, without its source.
+		// The Kustomization may remain without its source.
 		after = c.head.consumersOf(p.from)
 	}
 	names := maps.Clone(before)
 	maps.Copy(names, after)
-	var out consumption
+	var out consumerChanges
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		older, had := before[name]
 		newer, has := after[name]
@@ -48,7 +48,7 @@ func (c *comparison) consumption(p pair) consumption {
 		case had && has:
 			out.differ(older, newer)
 		case had:
-			out.left(older, c.head.consumers, p.from)
+			out.switched(older, c.head.consumers, p.from)
 		case p.from != nil:
 			out.notes = append(out.notes, "its Kustomization "+name+" is new")
 		}
@@ -56,8 +56,8 @@ func (c *comparison) consumption(p pair) consumption {
 	return out
 }
 
-// left says what becomes of what a Kustomization has applied that is removed, or applies something else.
-func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *placedSelection) {
+// switched reports a Kustomization that is removed or applies another artifact.
+func (o *consumerChanges) switched(older placedConsumer, head []placedConsumer, cs *placedSelection) {
 	i := slices.IndexFunc(head, func(k placedConsumer) bool { return k.cluster == older.cluster && k.name == older.name })
 	if i < 0 {
 		o.removed(older, cs)
@@ -71,9 +71,9 @@ func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *plac
 	}
 }
 
-// removed says what becomes of what a Kustomization has applied.
-func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
-	if !older.ends || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+// removed reports whether Flux deletes the objects of a Kustomization that is removed.
+func (o *consumerChanges) removed(older placedConsumer, cs *placedSelection) {
+	if !older.deletes || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
 		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays")
 		return
 	}
@@ -82,9 +82,9 @@ func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
 		older.name, older.artifact))
 }
 
-// differ compares the fields of a Kustomization. Those that say when it applies are notes, and the rest
-// changes what is applied.
-func (o *consumption) differ(older, newer placedConsumer) {
+// differ compares the fields of a Kustomization. Changes of timing are notes. Other changes affect the
+// objects and are unknown.
+func (o *consumerChanges) differ(older, newer placedConsumer) {
 	if !slices.Equal(older.unknown, newer.unknown) || older.hidden != newer.hidden {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.name, newer.artifact,
 			strings.Join(append(slices.Clone(older.unknown), newer.unknown...), "; ")))
