@@ -13,7 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// advise adds to the error of a registry what can be done about it.
+// advise appends to the error of a registry advice on how to solve it.
 func advise(repository *remote.Repository, err error) error {
 	if err == nil {
 		return nil
