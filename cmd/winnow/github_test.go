@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitHub serves and takes the comments of the pull request 7 of org/fleet.
+// gitHub serves and stores the comments of pull request 7 of org/fleet.
 type gitHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -53,7 +53,7 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if g.failing == req.Method {
-		// What GitHub says must not become a command of the runner, nor a line of its own.
+		// A message of GitHub must not become a command of the runner, nor a separate line.
 		reply(w, g.status, map[string]string{"message": "Resource not accessible\n::add-mask::x"})
 		return
 	}
