@@ -6,6 +6,6 @@
 // Winnow does: it starts processes, applies manifests and pushes catalogs, and imports no package of
 // the product.
 //
-// There is no kube-controller-manager: nothing collects the dependents of a deleted owner, namespaces
-// stay in Terminating, and Deployments run nothing.
+// There is no kube-controller-manager: dependents of a deleted owner are not collected, namespaces stay
+// in Terminating, and Deployments run no pods.
 package stack
