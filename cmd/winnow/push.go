@@ -144,7 +144,7 @@ func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory: what is published is a directory that holds applications", dir)
+		return nil, fmt.Errorf("%s is no directory: want a directory with a catalog", dir)
 	}
 	all, err := readFiles(ctx, dir, directory(dir))
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 		return ociregistry.Reference{}, nil, fmt.Errorf("%s: %w", where, err)
 	}
 	if strings.Contains(where, "@") {
-		return ociregistry.Reference{}, nil, fmt.Errorf("%s: what is pushed has the digest of its content: leave it out", where)
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: the digest is computed from the content: leave it out", where)
 	}
 	var tags []string
 	if reference.Reference != "" {

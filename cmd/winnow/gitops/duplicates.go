@@ -26,7 +26,7 @@ func (r reporter) duplicates() {
 		before, after := older[name], newer[name]
 		untouched := func(t duplicate) bool { return t.untouched }
 		if slices.ContainsFunc(before, untouched) && len(after) > 0 && !slices.ContainsFunc(after, untouched) {
-			r.unknown("the %s is applied again: what the cluster has of it is not in the commit before", name)
+			r.unknown("the %s is applied again: its live state is not in the commit before", name)
 		}
 		if !differ(before) && !differ(after) {
 			continue
@@ -85,6 +85,6 @@ func (r reporter) resumed(before, after *node) {
 	if before == nil || after == nil || !before.spec.Suspend || after.spec.Suspend || after.outcome == skipped {
 		return
 	}
-	r.unknown("%s is resumed: what the cluster has of it is not in the commit before, "+
-		"and all that was committed meanwhile is applied", after.label())
+	r.unknown("%s is resumed: its live objects are not in the commit before, "+
+		"and it applies all commits since its suspension", after.label())
 }

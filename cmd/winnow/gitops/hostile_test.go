@@ -141,7 +141,7 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 			if got := selectionsOf(compared.Head); !reflect.DeepEqual(got, want) {
 				t.Errorf("selections are %v, want %v", got, want)
 			}
-			note := "cluster: Kustomization flux-system/apps has what is not in this repository, and nothing is fetched; it is the same in both commits: " + remote
+			note := "cluster: Kustomization flux-system/apps has resources outside of this repository, which are not fetched, and are the same in both commits: " + remote
 			if len(compared.Unknown) > 0 || !strings.Contains(strings.Join(compared.Notes, "\n"), note) {
 				t.Errorf("unknown is %q, notes are %q", compared.Unknown, compared.Notes)
 			}

@@ -24,7 +24,7 @@ func (c *comparer) reportAppliedElsewhere(options Options) {
 		}
 		slices.Sort(dirs)
 		dirs = slices.Compact(dirs)
-		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of others apply what is there: "+
+		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of other clusters apply its files: "+
 			"pass the directories of clusters instead, or no path at all; there are %s", name, excerpt.Names(dirs, maxListed))
 		if maps.Equal(c.base.files, c.head.files) {
 			c.out.Notes = append(c.out.Notes, sentence)

@@ -75,7 +75,7 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 		{"Kustomizations in a list", map[string]string{"cluster/flux.yaml": list, "apps/kustomization.yaml": "resources: [s.yaml]\n", "apps/s.yaml": excluding("x", "a")},
 			[]string{"apps/kustomization.yaml", "namePrefix: p-\nresources: [s.yaml]\n"}, ""},
 		{"a selection that Flux has left alone", with(plain, "apps/selection.yaml", marked("reconcile: Disabled")), []string{"apps/selection.yaml", excluding("apps", "a")},
-			"cluster: the CatalogSelection flux-system/apps is applied again: what the cluster has of it is not in the commit before"},
+			"cluster: the CatalogSelection flux-system/apps is applied again: its live state is not in the commit before"},
 		{"a selection that was applied once", with(plain, "apps/selection.yaml", marked("ssa: IfNotPresent")), []string{"apps/selection.yaml", excluding("apps", "a")},
 			"cluster: the CatalogSelection flux-system/apps is applied again"},
 		{"a group in escapes", with(plain, "apps/selection.yaml", escaped("a")), []string{"apps/selection.yaml", escaped("b")}, ""},

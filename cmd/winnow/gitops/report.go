@@ -55,7 +55,7 @@ func (r reporter) report() {
 		default:
 			different = append(different, shown)
 			if after != nil && after.spec.Suspend {
-				r.note("%s is suspended: what it applies reaches the cluster once it is resumed", after.label())
+				r.note("%s is suspended: its objects reach the cluster once it is resumed", after.label())
 			}
 		}
 		r.resumed(before, after)
@@ -129,10 +129,10 @@ func (r reporter) remotes(before, after *node) {
 	names := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(older.names), newer.names...))))
 	list := excerpt.Names(names, maxListed)
 	if older.state == newer.state {
-		r.note("%s has what is not in this repository, and nothing is fetched; it is the same in both commits: %s", n.label(), list)
+		r.note("%s has resources outside of this repository, which are not fetched, and are the same in both commits: %s", n.label(), list)
 		return
 	}
-	r.unknown("%s has what is not in this repository, and nothing is fetched; it differs, or what is done to it: %s", n.label(), list)
+	r.unknown("%s has resources outside of this repository, which are not fetched; these, or the changes to them, differ: %s", n.label(), list)
 }
 
 // remote holds the remote bases of a node, and a digest of them and all changes to their objects.
@@ -169,7 +169,7 @@ func (r reporter) resourceSets() {
 		case before.Unstructured != nil && after.Unstructured != nil && before.digest() == after.digest():
 			r.note("the %s is not evaluated, and is the same in both commits", name)
 		default:
-			r.unknown("the %s differs, and what it makes is known in the cluster only", name)
+			r.unknown("the %s differs, and its objects are known in the cluster only", name)
 		}
 	}
 }

@@ -81,11 +81,11 @@ func (c *Cluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (st
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", gvk.GroupVersion(), err)
+		return "", fmt.Errorf("reading the resources of %s: %w", gvk.GroupVersion(), err)
 	}
 	var served metav1.APIResourceList
 	if err := json.Unmarshal(content, &served); err != nil {
-		return "", fmt.Errorf("reading what there is of %s: %w", gvk.GroupVersion(), err)
+		return "", fmt.Errorf("decoding the resources of %s: %w", gvk.GroupVersion(), err)
 	}
 	for _, r := range served.APIResources {
 		if r.Kind == gvk.Kind && slices.Contains(r.Verbs, "list") {

@@ -39,7 +39,7 @@ func adviceOn(repository *remote.Repository, err error) string {
 	case errors.As(err, &untrusted):
 		return "add the authority of " + host + " to those that this machine trusts"
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
-		return "what the registry has is damaged: push the catalog again"
+		return "the artifact in the registry is damaged: push the catalog again"
 	case errors.As(err, &network) && network.Op == "dial":
 		return "is " + host + " right, and can it be reached from here?"
 	}

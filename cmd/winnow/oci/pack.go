@@ -54,7 +54,7 @@ func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry
 	}
 	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
 		return registry.Artifact{}, &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: dir,
-			Err: fmt.Errorf("its layer has %d bytes, more than %d, which nobody would read", packed.Len(), limit)}
+			Err: fmt.Errorf("its layer has %d bytes, more than the limit of %d", packed.Len(), limit)}
 	}
 	layer := registry.NewBlob(contract.LayerMediaType, packed.Bytes())
 	layer.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: contract.LayerTitle}

@@ -30,7 +30,7 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 
 // resumed returns a sentence for the selection and each of its sources that is no longer suspended.
 func (c *comparison) resumed(p pair) (sentences []string) {
-	const resumed = "%s is resumed: what was published last is older than the commit before, so that more may change than is said here"
+	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
 	if p.from != nil && p.to != nil && p.from.Spec.Suspend && !p.to.Spec.Suspend {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}

@@ -147,7 +147,7 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *diff.Si
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
 		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
-			out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
 		return out, nil
 	}

@@ -66,7 +66,7 @@ func (o *consumerChanges) switched(older placedConsumer, head []placedConsumer, 
 	newer := head[i]
 	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s applies %s instead", newer.name, newer.artifact))
 	if newer.prune && cs.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes what the new one does not have",
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes objects that the new one lacks",
 			newer.name, newer.artifact, older.artifact))
 	}
 }
@@ -74,11 +74,11 @@ func (o *consumerChanges) switched(older placedConsumer, head []placedConsumer, 
 // removed reports whether Flux deletes the objects of a Kustomization that is removed.
 func (o *consumerChanges) removed(older placedConsumer, cs *placedSelection) {
 	if !older.deletes || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
-		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays")
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: its objects stay")
 		return
 	}
-	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")
-	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes what it has applied: what that ends is known in the cluster only",
+	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes its objects")
+	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes its objects: the consequences are known in the cluster only",
 		older.name, older.artifact))
 }
 
@@ -106,7 +106,7 @@ func (o *consumerChanges) differ(older, newer placedConsumer) {
 		o.notes = append(o.notes, "its Kustomization "+newer.name+" differs: "+strings.Join(notes, ", "))
 	}
 	if len(unknown) > 0 {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: what that does to the applications is not evaluated",
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: the effect on the applications is not evaluated",
 			newer.name, newer.artifact, strings.Join(unknown, ", ")))
 	}
 }
