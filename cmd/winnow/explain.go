@@ -84,7 +84,7 @@ func unknownApplication(name string, result selection.Result) error {
 	return &findingError{err}
 }
 
-// explanation is what explain prints.
+// explanation is the output of explain.
 type explanation struct {
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`

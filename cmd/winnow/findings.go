@@ -18,7 +18,7 @@ const (
 	unreadableRule = "lint/unreadable"
 )
 
-// lintReport is what lint prints.
+// lintReport is the output of lint.
 type lintReport struct {
 	Applications int            `json:"applications"`
 	Errors       int            `json:"errors"`

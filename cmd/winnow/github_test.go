@@ -86,12 +86,12 @@ func reply(w http.ResponseWriter, status int, content any) {
 	_ = json.NewEncoder(w).Encode(content)
 }
 
-// askGitHub is one of
+// askGitHub implements the commands
 //
-//	github requests               prints the requests since it was asked last, or none
-//	github comments LOGIN N       adds comments of somebody
+//	github requests               prints the requests since the last call, or none
+//	github comments LOGIN N       adds N comments of a user
 //	github comment LOGIN FILE     adds a comment
-//	github body ID                prints a comment, ended with a line that says by whom it is
+//	github body ID                prints a comment and a last line with its author
 //	github crlf ID                ends the lines of a comment as browsers do
 //	github fail METHOD STATUS     fails from now on; GET 200 never does
 func askGitHub(ts *testscript.TestScript, neg bool, args []string) {

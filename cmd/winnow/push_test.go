@@ -113,7 +113,7 @@ func TestPushInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	got := pushTo(ctx, t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut && req.ContentLength > 100 {
-			_, _ = io.Copy(io.Discard, req.Body) // the server notices only then that the client has gone
+			_, _ = io.Copy(io.Discard, req.Body) // the server only then notices that the client has closed the connection
 			cancel()
 			<-req.Context().Done()
 			return

@@ -66,14 +66,14 @@ func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelec
 	if cs.Status.Push.URL == first.Status.Push.URL {
 		f.t.Fatalf("nothing new was pushed: %+v", cs.Status.Push)
 	}
-	f.staging.look()
+	f.staging.reconcileSource()
 	f.staging.awaitApplied(cs)
 	f.staging.assertHas("datacenter")
-	f.edge.look()
+	f.edge.reconcileSource()
 	f.edge.awaitApplied(edge)
 	f.edge.assertHas("edge")
 
-	f.production.look()
+	f.production.reconcileSource()
 	f.production.awaitApplied(first)
 	if got := f.production.values("argocd"); !strings.Contains(got, "replicas: 1") {
 		f.t.Errorf("production, which is pinned, has the values\n%s", got)
@@ -127,7 +127,7 @@ func (f *fleet) assertStays(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	for _, s := range []*spoke{f.staging, f.production} {
 		was, definitions := s.revision(), resourceVersions(s.definitions())
-		s.look()
+		s.reconcileSource()
 		s.awaitApplied(before)
 		if now := s.revision(); now != was {
 			f.t.Errorf("%s moved from %s to %s", s.name, was, now)
@@ -148,7 +148,7 @@ func (f *fleet) exclude(before *v1alpha1.CatalogSelection) {
 	f.replace("hub/datacenter.yaml", "  - falco\n", "  - falco\n  - velero\n")
 	f.deployHub()
 	cs := f.awaitPushed("datacenter", before.Status.Push.Sources)
-	f.staging.look()
+	f.staging.reconcileSource()
 	ks := f.staging.awaitApplied(cs)
 	if slices.ContainsFunc(ks.Status.Inventory.Entries, func(e kustomizev1.ResourceRef) bool { return strings.Contains(e.ID, "velero") }) {
 		f.t.Errorf("velero is still applied: %+v", ks.Status.Inventory)

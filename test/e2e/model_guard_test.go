@@ -9,11 +9,11 @@ import (
 
 // objections returns the reasons why the next applications of a part are held, sorted and without duplicates:
 //
-//	nothing is selected            EmptyResult, which nothing releases
+//	nothing is selected            EmptyResult, which cannot be approved
 //	it is approved                 nothing
-//	nobody knows what was served   BaselineLost
-//	otherwise                      what the catalog takes away, what the Kustomization would delete that
-//	                               applied something else, what live definitions would lose that enter
+//	the served state is unknown    BaselineLost
+//	otherwise                      losses by the catalog, objects that the Kustomization would delete
+//	                               without a comparison, losses of live definitions that enter
 func (m *model) objections(p *modelPart, next map[string]app) []string {
 	switch {
 	case len(next) == 0:

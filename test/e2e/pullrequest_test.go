@@ -125,7 +125,7 @@ func TestAPullRequestSaysWhatTheClusterGets(t *testing.T) {
 
 	g.commit("v2", said.Held.Approve...)
 	g.apply()
-	want := foretell(before, said.Applications)
+	want := versionsAfter(before, said.Applications)
 	after := g.awaitApplied(slices.Sorted(maps.Keys(want))...)
 	for name, versions := range want {
 		if got := liveVersions(after[name]); !slices.Equal(got, versions) {
@@ -174,8 +174,8 @@ func (g gitOps) assertGolden(markdown string) {
 	}
 }
 
-// foretell maps the names of applications to the versions after the changes of the report.
-func foretell(before map[string]unstructured.Unstructured, changes []diff.Application) map[string][]string {
+// versionsAfter maps the names of applications to the versions after the changes of the report.
+func versionsAfter(before map[string]unstructured.Unstructured, changes []diff.Application) map[string][]string {
 	want := map[string][]string{}
 	for name, definition := range before {
 		want[name] = liveVersions(definition)

@@ -152,8 +152,8 @@ func (s *spoke) revision() string {
 	return repository.Status.Artifact.Revision
 }
 
-// look requests a reconciliation of the OCIRepository, and waits for its end.
-func (s *spoke) look() {
+// reconcileSource requests a reconciliation of the OCIRepository, and waits for its end.
+func (s *spoke) reconcileSource() {
 	t := s.fleet.t
 	t.Helper()
 	repository, err := s.repository(t.Context())

@@ -36,7 +36,7 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 	if err != nil {
 		return err
 	}
-	for _, srv := range options.wanted() {
+	for _, srv := range options.selected() {
 		if _, err := b.binary(ctx, srv); err != nil {
 			return err
 		}

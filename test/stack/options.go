@@ -37,8 +37,8 @@ type Options struct {
 	AddToScheme []func(*runtime.Scheme) error
 }
 
-// wanted returns the servers of the options, in the order in which they start.
-func (o Options) wanted() []server {
+// selected returns the servers of the options, in the order in which they start.
+func (o Options) selected() []server {
 	optional := map[string]bool{
 		Registry:            o.Registry,
 		SourceController:    o.SourceController,

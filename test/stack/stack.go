@@ -74,7 +74,7 @@ func (s *Stack) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.binaries = map[string]string{}
-	for _, srv := range s.options.wanted() {
+	for _, srv := range s.options.selected() {
 		if s.binaries[srv.name], err = b.binary(ctx, srv); err != nil {
 			return err
 		}
