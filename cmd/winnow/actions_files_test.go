@@ -14,7 +14,7 @@ import (
 
 var actionNames = []string{"diff", "publish"}
 
-// The descriptions of the actions agree with their scripts, into which nothing is interpolated.
+// The inputs and outputs of the actions match their scripts, which contain no interpolation.
 func TestActionsUseWhatTheyDeclare(t *testing.T) {
 	for _, name := range actionNames {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func checkSteps(t *testing.T, action actionFile, scripts string) {
 			t.Errorf("%q runs more than a script of the action", step.Run)
 			continue
 		}
-		// All actions are one below the directory of the shared scripts.
+		// The directory of each action is next to that of the shared scripts.
 		if _, err := os.Stat(filepath.Join(actionsDir, "diff", call[1])); err != nil && strings.HasPrefix(call[1], "../") {
 			t.Error(err)
 		}
@@ -70,7 +70,7 @@ var (
 	jsonBlock = regexp.MustCompile("(?ms)^```json\n(.*?)^```")
 )
 
-// checkUses finds the steps of Winnow's actions anywhere in a workflow, and returns their number.
+// checkUses checks the steps of a workflow that use Winnow's actions, and returns their number.
 func checkUses(t *testing.T, node any) int {
 	t.Helper()
 	found := 0
@@ -112,7 +112,7 @@ func parse(t *testing.T, text string) any {
 	return content
 }
 
-// The template of a catalog repository has no findings, and its workflows use what there is.
+// The template of a catalog repository has no findings, and its workflows use existing actions and inputs.
 func TestCatalogRepository(t *testing.T) {
 	const dir = "../../examples/catalog-repo"
 	got := execute(t.Context(), "lint", dir, "--fail-on", "warning", "-o", "json")
@@ -129,7 +129,7 @@ func TestCatalogRepository(t *testing.T) {
 	}
 }
 
-// The workflows and the configuration of the guide are what their readers take them for.
+// The workflows of the guide are valid workflows, and its configuration is valid.
 func TestPullRequestGuide(t *testing.T) {
 	guide := readFileString(t, "../../docs/guides/pull-requests.md")
 	found, jobs := 0, 0
@@ -166,7 +166,7 @@ func checkGitLabJob(t *testing.T, job map[string]any) {
 	}
 }
 
-// checkTables: the guide has all inputs and outputs of the diff action.
+// checkTables checks that the guide lists all inputs and outputs of the diff action.
 func checkTables(t *testing.T, guide string) {
 	t.Helper()
 	action, err := readAction("diff")

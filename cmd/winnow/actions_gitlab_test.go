@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// gitLab has the notes of a merge request, those of others on the first page.
+// gitLab serves the notes of a merge request. The first page contains those of other users.
 type gitLab struct {
 	requests []string
 	note     string
@@ -45,7 +45,7 @@ func (g *gitLab) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// The script of the guide's job posts one note and updates it, and ends as winnow does.
+// The script of the guide's job posts one note, updates it, and exits with the code of winnow.
 func TestGuideJobOfGitLab(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {

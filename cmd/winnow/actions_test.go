@@ -18,13 +18,12 @@ import (
 
 const (
 	actionsDir = "../../.github/actions"
-	// token is what no output may have.
+	// token must not be in any output.
 	token = "ghs_s3cretT0ken"
 )
 
-// TestActions runs the shell of the GitHub actions as a runner does, against a GitHub that is made
-// up. Beside the commands of TestScripts, the scripts have action,
-// github and resolve.
+// TestActions runs the shell of the GitHub actions as a runner does, against a fake GitHub. The
+// scripts can use the commands of TestScripts, and action, github and resolve.
 func TestActions(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "git", "jq"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -62,7 +61,7 @@ func TestActions(t *testing.T) {
 	})
 }
 
-// actionFile is what of an action.yml matters here.
+// actionFile has the fields of an action.yml that the tests use.
 type actionFile struct {
 	Name, Description string
 	Inputs            map[string]struct {
@@ -90,9 +89,9 @@ func readAction(name string) (actionFile, error) {
 
 var expression = regexp.MustCompile(`\$\{\{ ([\w.-]+) \}\}`)
 
-// runAction is: action NAME CODE [INPUT=VALUE]... It runs the last step of the action with the
-// environment that action.yml gives it. \n in a value is the end of a line. What the variables
-// PULL, PULL_BASE and PULL_HEAD have is in the event.
+// runAction implements: action NAME CODE [INPUT=VALUE]... It runs the last step of the action with
+// the environment of action.yml. \n in a value is a line break. The event contains the values of the
+// variables PULL, PULL_BASE and PULL_HEAD.
 func runAction(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: action NAME CODE [INPUT=VALUE]...")
@@ -156,7 +155,7 @@ func runStep(ts *testscript.TestScript, name, code, command string) {
 	checkNoToken(ts)
 }
 
-// checkNoToken looks where others could read the token.
+// checkNoToken checks that no output of the action contains the token.
 func checkNoToken(ts *testscript.TestScript) {
 	if strings.Contains(ts.ReadFile("stdout")+ts.ReadFile("stderr"), token) {
 		ts.Fatalf("the token is printed")

@@ -28,9 +28,9 @@ const (
 
 var codeBlock = regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```")
 
-// The commands of the guide, one after the other, fill the mirrors with what the cluster fetches.
-// All hosts are directories of one registry here. What stands in for helm, git and kubectl writes
-// down how it is called.
+// The commands of the guide, in order, fill the mirrors with the artifacts that the cluster fetches.
+// All hosts are directories of one registry here. The stand-ins of helm, git and kubectl record their
+// arguments.
 func TestAirGapGuideFillsTheMirrors(t *testing.T) {
 	for _, program := range []string{"sh", "jq", "sed", "sort", "tr"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -76,7 +76,7 @@ func TestAirGapGuideFillsTheMirrors(t *testing.T) {
 	}
 }
 
-// checkMirrors checks that the catalog with its signature, the chart and the image are inside.
+// checkMirrors checks that the mirrors contain the catalog with its signature, the chart and the image.
 func checkMirrors(t *testing.T) {
 	t.Helper()
 	mirrored(t, inside+":v1.1.0", outside+":v1.1.0")
@@ -94,8 +94,8 @@ func mirrored(t *testing.T, to, from string) {
 	}
 }
 
-// publishOutside puts into the registry what is outside: the catalog with signatures of both kinds, of
-// which it returns the checksum, a chart and an image.
+// publishOutside pushes the artifacts of the outside hosts: the catalog with signatures of both kinds, a
+// chart and an image. It returns the checksum of the catalog.
 func publishOutside(t *testing.T) string {
 	t.Helper()
 	pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+os.Getenv("REGISTRY")+"/"+outside+":v1.1.0",
@@ -114,7 +114,7 @@ func publishOutside(t *testing.T) string {
 	return checksum
 }
 
-// publish puts an empty artifact into the registry.
+// publish pushes an empty artifact to the registry.
 func publish(t *testing.T, reference string, subject *v1.Descriptor) {
 	t.Helper()
 	repository, tag, err := orasTarget(reference, false)
@@ -132,7 +132,7 @@ func publish(t *testing.T, reference string, subject *v1.Descriptor) {
 	}
 }
 
-// resolved returns what the registry has under a reference, without annotations.
+// resolved returns the descriptor of a reference in the registry, without annotations.
 func resolved(t *testing.T, reference string) v1.Descriptor {
 	t.Helper()
 	repository, tag, err := orasTarget(reference, false)
@@ -146,7 +146,7 @@ func resolved(t *testing.T, reference string) v1.Descriptor {
 	return descriptor
 }
 
-// referrers are the manifests that refer to another.
+// referrers returns the manifests that refer to another one.
 func referrers(t *testing.T, reference string) []v1.Descriptor {
 	t.Helper()
 	repository, _, err := orasTarget(reference, false)
@@ -166,7 +166,7 @@ type guide struct {
 	environ  []string
 }
 
-// standIns are programs that a guide calls. winnow gets the registry in the place of all hosts.
+// standIns maps programs that a guide calls to scripts. winnow uses the registry instead of all hosts.
 var standIns = map[string]string{
 	"winnow": `for arg; do
 	shift
@@ -198,7 +198,7 @@ func newGuide(t *testing.T) guide {
 	return g
 }
 
-// run returns what a command prints, which must not fail.
+// run returns the output of a command, which must not fail.
 func (g guide) run(t *testing.T, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", command)
@@ -210,7 +210,7 @@ func (g guide) run(t *testing.T, command string) string {
 	return string(out)
 }
 
-// guideBlock returns the YAML block of the guide that has a text.
+// guideBlock returns the YAML block of the guide that contains a text.
 func guideBlock(t *testing.T, text string) string {
 	t.Helper()
 	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, airGapGuide), -1) {

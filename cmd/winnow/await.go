@@ -2,8 +2,8 @@ package main
 
 import "context"
 
-// await returns what do returns, or the error of the context once that ends. do is then left
-// behind, so it must have no effects that outlast the process.
+// await returns the results of do, or the error of the context once that ends. The goroutine of do
+// then continues, so do must have no effects that outlast the process.
 func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// openSources loads a catalog for every source of the selection, in its order. args are the
-// values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
+// openSources loads a catalog for every source of the selection, in the order of the spec. args are
+// the values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
 func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, plainHTTP bool) ([]selection.Source, error) {
 	catalogs, err := assignSources(cs, flag, args)
 	if err != nil {
@@ -39,7 +39,7 @@ func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string
 	return sources, nil
 }
 
-// assignSources returns the CATALOG of every source in the spec's order.
+// assignSources returns the CATALOG of every source, in the order of the spec.
 func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([]string, error) {
 	names := make([]string, len(cs.Spec.Sources))
 	for i, source := range cs.Spec.Sources {
@@ -72,9 +72,9 @@ func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([
 	return catalogs, nil
 }
 
-// openSource loads a CATALOG in the place of a source, of which the path and the format count. Errors
-// name both CATALOG and path, where paths in them start. Only a registry knows the digest of a source,
-// that of the manifest.
+// openSource loads a CATALOG as the source ref, of which it uses the path and the format. Errors name both
+// the CATALOG and the path, because paths in errors are relative to it. Only a source from a registry has a
+// digest, that of the manifest.
 func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
 	name := where
 	if ref.Path != "" {
@@ -87,16 +87,16 @@ func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 	return opened.load(ctx, name, ref.Path)
 }
 
-// openedCatalog is what a CATALOG names.
+// openedCatalog reads the content of a CATALOG.
 type openedCatalog interface {
-	// files reads all files, whether they are a valid catalog or not.
+	// files reads all files and does not check that they are a valid catalog.
 	files(ctx context.Context) (*tree.Tree, error)
-	// load loads the catalog at a path of the files. Errors call it by the name.
+	// load loads the catalog at a path in the files. Errors refer to it by name.
 	load(ctx context.Context, name, path string) (selection.Source, error)
 }
 
-// openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact in a registry that has the format.
-// Nothing of it is read yet.
+// openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
+// It reads no content yet.
 func openCatalog(where, format string, plainHTTP bool) (openedCatalog, error) {
 	if strings.HasPrefix(where, oci.Scheme) {
 		return artifact{where, format, plainHTTP}, nil
@@ -113,7 +113,7 @@ func openCatalog(where, format string, plainHTTP bool) (openedCatalog, error) {
 	return archiveFile(where), nil
 }
 
-// directory is a CATALOG by its path. os.Root keeps symbolic links from leading out of it.
+// directory is the path of a CATALOG. It is read through os.Root, so no symbolic link leads out of it.
 type directory string
 
 func (d directory) files(ctx context.Context) (*tree.Tree, error) {
@@ -135,12 +135,12 @@ func (d directory) load(ctx context.Context, name, path string) (selection.Sourc
 	return selection.Source{Catalog: loaded}, err
 }
 
-// locate returns where the file at a path is.
+// locate returns the path of a file of the catalog, joined to the directory.
 func (d directory) locate(path string) string {
 	return filepath.ToSlash(filepath.Join(string(d), filepath.FromSlash(path)))
 }
 
-// archiveFile is a CATALOG by the path of a .tar.gz file.
+// archiveFile is the path of a CATALOG in a .tar.gz file.
 type archiveFile string
 
 func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
@@ -201,14 +201,14 @@ func (a artifact) load(ctx context.Context, name, path string) (selection.Source
 	return selection.Source{Digest: digest, Catalog: loaded}, err
 }
 
-// readFiles reads the files of an opened CATALOG. The error tells content that is at fault from what cannot be read.
+// readFiles reads the files of an opened CATALOG. It returns errors as archiveError does.
 func readFiles(ctx context.Context, where string, opened openedCatalog) (*tree.Tree, error) {
 	files, err := opened.files(ctx)
-	return files, refused(where, err)
+	return files, archiveError(where, err)
 }
 
-// refused tells content that is at fault from what cannot be read.
-func refused(where string, err error) error {
+// archiveError returns a *render.Error if the content of a CATALOG is invalid, and a plain error if it cannot be read.
+func archiveError(where string, err error) error {
 	var hostile *archive.Error
 	switch {
 	case err == nil:

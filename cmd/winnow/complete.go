@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 )
 
-// completionTime bounds what a shell waits for that completes a word.
+// completionTime bounds the time that a shell waits for a completion.
 const completionTime = 2 * time.Second
 
 // completeFirst completes the first argument with files and directories.
@@ -25,7 +25,7 @@ func completeFirst(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// completeSelection completes -f, and --name with the selections of it.
+// completeSelection completes -f with files, and --name with the selections in that file.
 func completeSelection(cmd *cobra.Command) {
 	completeFiles(cmd, "file")
 	// The only error is that there is no such flag.
@@ -42,19 +42,19 @@ func completeFiles(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// completeNothing keeps a shell from offering files for flags that take none.
+// completeNothing keeps a shell from completing files for flags that take none.
 func completeNothing(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
 	}
 }
 
-// completeNames returns the names of the selections in a file. Standard input is the terminal's.
+// completeNames returns the names of the selections in a file. It never reads standard input.
 func completeNames(ctx context.Context, file string) []string {
 	if file == "" || file == "-" {
 		return nil
 	}
-	return inTime(ctx, func(ctx context.Context) []string {
+	return withinTime(ctx, func(ctx context.Context) []string {
 		content, err := readFile(ctx, file, nil)
 		if err != nil {
 			return nil
@@ -63,10 +63,10 @@ func completeNames(ctx context.Context, file string) []string {
 	})
 }
 
-// completeApplications returns the names in the catalogs of --source. It asks no registry: a
-// shell that completes must not wait for the network.
+// completeApplications returns the names of the applications in the catalogs of --source. It skips
+// registries: a completion must not wait for the network.
 func completeApplications(ctx context.Context, sources []string) []string {
-	return inTime(ctx, func(ctx context.Context) []string {
+	return withinTime(ctx, func(ctx context.Context) []string {
 		var names []string
 		for _, arg := range sources {
 			where := arg
@@ -88,9 +88,9 @@ func completeApplications(ctx context.Context, sources []string) []string {
 	})
 }
 
-// inTime returns what find finds, sorted and each once, or nothing when that takes too long: a pipe
-// may have no other end, and a file system may be gone.
-func inTime(ctx context.Context, find func(context.Context) []string) []string {
+// withinTime returns the results of find, sorted and without duplicates, or nil after completionTime: a pipe
+// may have no writer, and a file system may not respond.
+func withinTime(ctx context.Context, find func(context.Context) []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	found, _ := await(ctx, func() ([]string, error) { return find(ctx), nil })

@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// openDefinitions reads the CustomResourceDefinitions of --crds: of a directory, a file or an artifact
-// in a registry.
+// openDefinitions reads the CustomResourceDefinitions of --crds from directories, files and artifacts
+// in registries.
 func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crds.Set, error) {
 	set := &crds.Set{}
 	for _, where := range places {
@@ -60,7 +60,7 @@ func loadDefinitions(ctx context.Context, set *crds.Set, where string, plainHTTP
 	return set.Load(ctx, where, root.FS())
 }
 
-// pulledDefinitionsError leaves out that the artifact is no catalog, which it need not be.
+// pulledDefinitionsError removes the context "not a catalog" from err: definitions need not be a catalog.
 func pulledDefinitionsError(where string, err error) error {
 	var refused *render.Error
 	if errors.As(err, &refused) && errors.Unwrap(refused.Err) != nil {
@@ -69,8 +69,8 @@ func pulledDefinitionsError(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// checkObjects checks what was built, and warns of what the set has no definition for. A
-// *findingError has all that is wrong.
+// checkObjects checks the objects in the stream, and warns of kinds without a definition in the set. It
+// returns all findings in one *findingError.
 func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.Writer) error {
 	result, err := set.Check(ctx, stream)
 	if err != nil {
@@ -89,7 +89,7 @@ func checkObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.W
 	return nil
 }
 
-// maxUnchecked bounds the names of objects in a warning.
+// maxUnchecked bounds the number of object names in a warning.
 const maxUnchecked = 20
 
 func warnUnchecked(stderr io.Writer, kind string, names []string) {
@@ -97,7 +97,7 @@ func warnUnchecked(stderr io.Writer, kind string, names []string) {
 		plaintext.Line(excerpt.Names(names, maxUnchecked)))
 }
 
-// findingsError is printed with a finding a line.
+// findingsError is a list of findings, which printError prints one a line.
 type findingsError []crds.Finding
 
 func (e findingsError) Error() string {

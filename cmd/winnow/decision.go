@@ -2,7 +2,7 @@ package main
 
 import "github.com/winnow-dev/winnow/render/selection"
 
-// decisionSummary is a decision for people and programs.
+// decisionSummary is the part of a decision that list and explain print.
 type decisionSummary struct {
 	Name       string   `json:"name"`
 	Source     string   `json:"source"`
@@ -30,5 +30,5 @@ func summarize(d selection.Decision) decisionSummary {
 	return s
 }
 
-// listed makes JSON have a list where there is nothing.
+// listed returns a copy that is never nil, which JSON would print as null.
 func listed(values []string) []string { return append([]string{}, values...) }

@@ -119,7 +119,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	return nil
 }
 
-// diffView is a report in the formats of -o.
+// diffView prints a report in the formats of -o.
 type diffView struct {
 	*diff.Report
 	// stat leaves out the details.
@@ -140,7 +140,7 @@ func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Read
 	return o.catalogs.compare(ctx, stdin, o.cluster)
 }
 
-// cluster is nil without --live.
+// cluster opens the cluster of --live. It returns nil without the flag.
 func (o *diffOptions) cluster() (*live.Cluster, error) {
 	switch {
 	case o.catalogs.live:
@@ -151,7 +151,7 @@ func (o *diffOptions) cluster() (*live.Cluster, error) {
 	return nil, nil
 }
 
-// conditions is a flag with names of diff.Conditions.
+// conditions is the value of --fail-on: names of diff.Conditions.
 type conditions struct{ names []string }
 
 func (c *conditions) add(cmd *cobra.Command) {

@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// catalogOptions are the flags of a comparison of catalogs and selections that are files.
+// catalogOptions are the flags of a comparison of catalogs by selections in files.
 type catalogOptions struct {
 	file, fromFile, name string
 	from, to             []string
@@ -36,7 +36,7 @@ func (o *catalogOptions) addFlags(cmd *cobra.Command) {
 	completeFiles(cmd, "from-selection")
 }
 
-// check says which flags are missing.
+// check returns an error that names the missing flags.
 func (o *catalogOptions) check() error {
 	switch {
 	case o.file == "":
@@ -52,7 +52,7 @@ func (o *catalogOptions) check() error {
 	return nil
 }
 
-// checkEverything says which flags do not go with two catalogs alone.
+// checkEverything returns an error if the flags are not those of a comparison of two catalogs without a selection.
 func (o *catalogOptions) checkEverything() error {
 	switch {
 	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:
@@ -65,7 +65,7 @@ func (o *catalogOptions) checkEverything() error {
 	return nil
 }
 
-// compare compares what the flags name, with the cluster that open returns.
+// compare compares the states that the flags name, with the live state of the cluster that open returns.
 func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func() (*live.Cluster, error)) (*diff.Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if err != nil {
 		return nil, err
 	}
-	if err := inSteps(ctx, from, to, compared); err != nil {
+	if err := addTransient(ctx, from, to, compared); err != nil {
 		return nil, err
 	}
 	if assumed {
@@ -109,7 +109,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	return diff.New(compared), nil
 }
 
-// before renders the older state; nil for a selection that publishes for the first time.
+// before renders the older state. It returns nil for a selection that has not published yet.
 func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelection, stdin io.Reader) (*diff.Side, error) {
 	last, catalogs, file := next, o.from, o.file
 	if o.fromFile != "" {
@@ -124,21 +124,21 @@ func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelec
 	if len(catalogs) == 0 {
 		catalogs = o.to
 	}
-	// What an earlier selection is called and where it is, is nothing that can change.
+	// Name and namespace identify the selection, so a difference between the two files is not a change.
 	last.Name, last.Namespace = next.Name, next.Namespace
 	return o.side(ctx, last, file, "--from", catalogs)
 }
 
-// inSteps notes what is lost while only one of spec and catalogs is new.
-func inSteps(ctx context.Context, from, to *diff.Side, out *diff.Selection) error {
+// addTransient adds to the comparison the losses while only one of spec and catalogs is new.
+func addTransient(ctx context.Context, from, to *diff.Side, out *diff.Selection) error {
 	if from == nil {
 		return nil
 	}
-	edited, err := over(ctx, to.Selection, from.Sources, to.Sources)
+	edited, err := intermediate(ctx, to.Selection, from.Sources, to.Sources)
 	if err != nil {
 		return err
 	}
-	updated, err := over(ctx, from.Selection, to.Sources, from.Sources)
+	updated, err := intermediate(ctx, from.Selection, to.Sources, from.Sources)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func inSteps(ctx context.Context, from, to *diff.Side, out *diff.Selection) erro
 	return nil
 }
 
-// side renders a state of the selection that is in the file.
+// side renders the selection in the file over the catalogs of the flag.
 func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*diff.Side, error) {
 	opened, err := openSources(ctx, cs, flag, catalogs, o.plainHTTP)
 	if err != nil {
@@ -164,9 +164,9 @@ func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return side, nil
 }
 
-// over renders a selection over the catalogs of another state, or over its own where that does not have
-// them; nil where it cannot be rendered, so that nothing is published of it.
-func over(ctx context.Context, cs *v1alpha1.CatalogSelection, other, own []guard.Source) (*diff.Side, error) {
+// intermediate renders a selection over the catalogs of another state, and over its own where the other state
+// lacks them. It returns nil if the render fails, because the controller then publishes nothing.
+func intermediate(ctx context.Context, cs *v1alpha1.CatalogSelection, other, own []guard.Source) (*diff.Side, error) {
 	sources := slices.Clone(own)
 	for i, mine := range own {
 		for _, source := range other {

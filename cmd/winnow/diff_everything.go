@@ -10,11 +10,11 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// everythingName is what a source is called where there is no selection to name it.
+// everythingName is the name of the source and of the selection in a comparison without a selection.
 const everythingName = "catalog"
 
-// compareEverything compares two catalogs as a selection of everything would see them. KKP's system
-// applications are selected by name only, and no field is omitted.
+// compareEverything compares two catalogs by a selection of all their applications. It selects by name, as KKP's
+// system applications require, and omits no field.
 func compareEverything(ctx context.Context, fromCatalog, toCatalog string, plainHTTP bool) (*diff.Report, error) {
 	ref := v1alpha1.SourceReference{Name: everythingName}
 	older, err := openSource(ctx, fromCatalog, ref, plainHTTP)
@@ -26,11 +26,11 @@ func compareEverything(ctx context.Context, fromCatalog, toCatalog string, plain
 		return nil, fmt.Errorf("after: %w", err)
 	}
 	cs := everything(ref, older, newer)
-	from, err := ofEverything(ctx, cs, older)
+	from, err := renderEverything(ctx, cs, older)
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
 	}
-	to, err := ofEverything(ctx, cs, newer)
+	to, err := renderEverything(ctx, cs, newer)
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}
@@ -44,7 +44,7 @@ func compareEverything(ctx context.Context, fromCatalog, toCatalog string, plain
 	return report, nil
 }
 
-// everything selects all applications of the catalogs.
+// everything returns a selection of all applications of the catalogs.
 func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1alpha1.CatalogSelection {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Name, cs.Namespace = everythingName, "default"
@@ -59,6 +59,6 @@ func everything(ref v1alpha1.SourceReference, catalogs ...selection.Source) *v1a
 	return cs
 }
 
-func ofEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*diff.Side, error) {
+func renderEverything(ctx context.Context, cs *v1alpha1.CatalogSelection, opened selection.Source) (*diff.Side, error) {
 	return diff.Render(ctx, cs, []guard.Source{guard.SourceOf(cs, cs.Spec.Sources[0], opened)})
 }

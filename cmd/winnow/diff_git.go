@@ -29,7 +29,7 @@ func (o *commitOptions) addFlags(cmd *cobra.Command) {
 	completeNothing(cmd, "git", "repository")
 }
 
-// compare compares what the commits of --git apply, with the cluster that open returns.
+// compare compares the commits of --git, with the live state of the cluster that open returns.
 func (o *commitOptions) compare(ctx context.Context, paths []string, plainHTTP bool, open func() (*live.Cluster, error)) (*diff.Report, error) {
 	base, head, err := gitops.Git{}.Commits(ctx, o.git)
 	if err != nil {
@@ -49,8 +49,8 @@ func (o *commitOptions) compare(ctx context.Context, paths []string, plainHTTP b
 	}
 	return selections.Compare(ctx, base, head, selections.Options{
 		Paths: paths, Repositories: o.repositories,
-		// Without TLS only if the flag says so as well: what a pull request says alone must not send credentials in
-		// the clear.
+		// insecure comes from the commit. It needs --plain-http as well: a pull request alone must not make winnow
+		// send credentials in the clear.
 		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
 			return openSource(ctx, address, ref, insecure && plainHTTP)
 		},

@@ -56,7 +56,7 @@ spec: {displayName: x, description: x, method: helm, versions: [VERSIONS]}
 
 const liveVersion = `{version: 0.0.1, template: {source: {helm: {url: "https://charts.example.com", chartName: x, chartVersion: 0.0.1}}}}`
 
-// settingsOfArgocd is what the publication replaces in the live definition, and what keeps it.
+// settingsOfArgocd are the settings that the publication replaces in the live definition, and the YAML that keeps them.
 const settingsOfArgocd = `  argocd: defaultVersion "3.0.0" -> "3.1.5"; default values differ in
   controller.replicas, dex.secret
 To keep these, add to spec of the CatalogSelection (live values, which may be secret):
@@ -76,7 +76,7 @@ To keep these, add to spec of the CatalogSelection (live values, which may be se
         secret: hunter2
 `
 
-// firstAdoption is how the preview of a first publication begins, and firstStat what it says of applications.
+// firstAdoption is the start of the preview of a first publication, and firstStat its lines on applications.
 const firstAdoption = `flux-system/applications: a new selection; 2 applications updated, 2 added, 2
 adopted (they live already); 2 versions removed, 5 added (6 of 10 applications
 selected)
@@ -93,7 +93,7 @@ var firstStat = []string{
 	"  velero: lives in the cluster, where the platform itself reconciles it",
 }
 
-// What a selection that begins to hold applications takes from those that live in a cluster.
+// A selection that begins to hold applications shows the losses of those that are live.
 func TestDiffLive(t *testing.T) {
 	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with a file of testdata, or writes it.
+// golden compares got with a file of testdata, or writes the file.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -21,7 +21,7 @@ func golden(t *testing.T, file, got string) {
 	}
 }
 
-// One change of everything, with a catalog that tries to break out of the comment.
+// The report has a change of each kind, and text of the catalog that tries to break out of the comment.
 func TestDiffInEveryFormat(t *testing.T) {
 	for format, file := range map[string]string{formatText: "want.txt", formatMarkdown: "want.md", formatJSON: "want.json"} {
 		t.Run(format, func(t *testing.T) {

@@ -14,13 +14,13 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// temporaryPattern names what is being written and is renamed or removed in the end.
+// temporaryPattern names files and directories that are renamed or removed once they are complete.
 const temporaryPattern = ".winnow-*"
 
-// writeDirectory makes dir hold the files of the tree and nothing else. It replaces an earlier
-// output and refuses a directory that holds anything else. What was there stays until the new
-// files are complete. The directory itself is never replaced: it may be a mount, a link, or
-// where a user's shell is.
+// writeDirectory writes the files of the tree to dir. It replaces an earlier output and returns an
+// error if dir contains other files. The earlier output stays until the new files are complete.
+// It does not replace the directory itself, which may be a mount, a link or the working directory of
+// a shell.
 func writeDirectory(dir string, files *tree.Tree) error {
 	if err := checkReplaceable(dir); err != nil {
 		return err
@@ -38,8 +38,8 @@ func writeDirectory(dir string, files *tree.Tree) error {
 	})
 }
 
-// writeEmptyDirectory makes dir hold the files of the tree. It refuses a directory that holds
-// anything. Nothing is there until all files are complete.
+// writeEmptyDirectory writes the files of the tree to dir, which must be empty or missing. No file
+// appears in it before all are complete.
 func writeEmptyDirectory(dir string, files *tree.Tree) error {
 	if err := checkEmpty(dir); err != nil {
 		return err
@@ -58,7 +58,7 @@ func writeEmptyDirectory(dir string, files *tree.Tree) error {
 	})
 }
 
-// checkEmpty refuses a directory that holds anything, and what is no directory.
+// checkEmpty returns an error unless dir is an empty directory or does not exist.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -72,8 +72,8 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// stage writes the files beside the contents of dir and has them moved there from the directory
-// fresh. old may be made, for what goes. Both are gone in the end.
+// stage writes the files to fresh, a temporary directory in dir, and calls move to move them to their
+// place. move may create the directory old for replaced files. stage removes both at the end.
 func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w", err)
@@ -90,7 +90,7 @@ func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (er
 	return move(fresh, old)
 }
 
-// replace moves what is at path, if anything, to old, and fresh to path.
+// replace moves path to old, if it exists, and fresh to path.
 func replace(path, fresh, old string) error {
 	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -98,7 +98,7 @@ func replace(path, fresh, old string) error {
 	return os.Rename(fresh, path)
 }
 
-// checkReplaceable refuses a directory with a file that an earlier render did not write.
+// checkReplaceable returns an error if dir contains a file that no earlier render wrote.
 func checkReplaceable(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -122,8 +122,8 @@ func checkReplaceable(dir string) error {
 	})
 }
 
-// writtenFiles returns the files of an earlier output in dir, by its kustomization.yaml; none if
-// that is missing or not by render.
+// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names. It
+// is empty if that file is missing or render did not write it.
 func writtenFiles(dir string) (map[string]bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func writtenFiles(dir string) (map[string]bool, error) {
 		Labels    []struct{ Pairs map[string]string }
 	}
 	if err := yaml.Unmarshal(content, &kustomization); err != nil {
-		return nil, nil // then render did not write it
+		return nil, nil // render writes valid YAML, so it did not write this
 	}
 	written := map[string]bool{}
 	for _, labels := range kustomization.Labels {

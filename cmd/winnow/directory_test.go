@@ -30,7 +30,7 @@ func outputTree(t *testing.T, application string) *tree.Tree {
 	return files
 }
 
-// A directory must hold what an earlier render wrote, or nothing.
+// A directory must be empty, or contain only files that an earlier render wrote.
 func TestCheckReplaceable(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -77,7 +77,7 @@ func TestCheckReplaceable(t *testing.T) {
 	}
 }
 
-// The directory is the shell's, or a mount: its identity must not change.
+// The directory may be a mount or the working directory of a shell: it must not be replaced.
 func TestWriteDirectoryKeepsTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
@@ -93,7 +93,7 @@ func TestWriteDirectoryKeepsTheDirectory(t *testing.T) {
 	}
 }
 
-// compareTree fails unless fsys holds the files of want and nothing else.
+// compareTree fails unless fsys contains exactly the files of want.
 func compareTree(t *testing.T, fsys fs.FS, want *tree.Tree) {
 	t.Helper()
 	got, err := archive.ReadFS(t.Context(), fsys, archive.Limits{})

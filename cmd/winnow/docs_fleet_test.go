@@ -12,10 +12,10 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// fromExample is the first line of a block that is part of a file in examples/fleet.
+// fromExample matches the first line of a block that is part of a file in examples/fleet.
 var fromExample = regexp.MustCompile(`^# ([\w/]+\.yaml)\n`)
 
-// What the guide shows of the example is what the end-to-end tests apply, and the rest fits the API.
+// The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
 func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {

@@ -97,7 +97,7 @@ func renderSelection(t *testing.T, cs *v1alpha1.CatalogSelection, example *catal
 	}
 }
 
-// The command of the specification computes the revision that is published.
+// The command in the specification computes the published revision.
 func TestDocumentedDigestCommand(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the command is for GNU's tools")

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// namedTests are "`file_test.go`: `TestOne`, `TestTwo`".
+// namedTests matches "`file_test.go`: `TestOne`, `TestTwo`".
 var namedTests = regexp.MustCompile("`([\\w/]+_test\\.go)`: ((?:`Test\\w+`(?:, )?)+)")
 
-// A test that the documentation names as a proof is there.
+// The tests that the documentation names exist.
 func TestDocumentedTestsExist(t *testing.T) {
 	named := 0
 	for _, page := range pages(t) {
@@ -29,7 +29,7 @@ func TestDocumentedTestsExist(t *testing.T) {
 	}
 }
 
-// A rule that nothing shows is a wish: each row of the table names a test that is there.
+// Each row of the table names an existing test, which proves the rule.
 func TestEveryRuleOfSafetyNamesATest(t *testing.T) {
 	_, rest, _ := strings.Cut(readFileString(t, "../../docs/design/safety.md"), "\n| --- |")
 	table, _, _ := strings.Cut(rest, "\n\n")

@@ -12,26 +12,26 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// findingError says that a command has read its input and found something wrong with it, by a check of its
-// own. What the renderer refuses is a *render.Error, with a reason of the API.
+// findingError reports that a command could read its input and that a check of the command failed. Input
+// that the renderer refuses is a *render.Error, with a reason of the API.
 type findingError struct{ err error }
 
 func (e *findingError) Error() string { return e.err.Error() }
 
 func (e *findingError) Unwrap() error { return e.err }
 
-// isFinding reports whether the input is wrong, and not its reading.
+// isFinding reports whether the input is invalid, as opposed to unreadable.
 func isFinding(err error) bool {
 	var refused *render.Error
 	var found *findingError
 	return errors.As(err, &refused) || errors.As(err, &found)
 }
 
-// maxViolations of a selection are printed: its lists may have thousands.
+// maxViolations bounds the violations of a selection that are printed: its lists may have thousands.
 const maxViolations = 100
 
-// printError prints an error for people and for the logs of CI: an input that breaks several
-// rules with one violation a line, all of them.
+// printError prints an error for people and for the logs of CI. It prints the violations of an
+// invalid input one a line.
 func printError(w io.Writer, err error) {
 	violations, omitted, cause := violationsOf(err)
 	if cause == nil {
@@ -48,8 +48,8 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// violationsOf returns the violations that an error in err's chain stands for, how many more
-// there are that it has no text of, and that error; nil if there is none.
+// violationsOf returns the violations of an error in err's chain, the number of further violations
+// without a text, and that error, which is nil if the chain has no violations.
 func violationsOf(err error) (violations []string, omitted int, cause error) {
 	var invalid *catalog.InvalidError
 	if errors.As(err, &invalid) {
@@ -66,7 +66,7 @@ func violationsOf(err error) (violations []string, omitted int, cause error) {
 		}
 		return violations, len(all) - len(violations) + refused.Omitted, refused
 	}
-	// What Kubernetes' validation and strict decoding return.
+	// Kubernetes' validation and strict decoding return such errors.
 	var several interface {
 		error
 		Errors() []error

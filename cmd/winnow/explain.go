@@ -56,7 +56,7 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes
 	if err != nil {
 		return err
 	}
-	// What Decide refuses has a better message there.
+	// Decide refuses the same selections as Explain, with better messages.
 	result, err := render.Decide(ctx, sources, options)
 	if err != nil {
 		return o.placed(err)
@@ -84,7 +84,7 @@ func unknownApplication(name string, result selection.Result) error {
 	return &findingError{err}
 }
 
-// explanation is what explain prints.
+// explanation is the output of explain.
 type explanation struct {
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`
@@ -108,7 +108,7 @@ func newExplanation(e *selection.Explanation) *explanation {
 	return out
 }
 
-// headline says what is decided, and what decided it.
+// headline returns the decision and its reason as a sentence.
 func (e *explanation) headline() string {
 	if e.Selected {
 		return fmt.Sprintf("%s of the source %s is in: %s", e.Name, e.Source, e.Reason)
@@ -116,7 +116,7 @@ func (e *explanation) headline() string {
 	return fmt.Sprintf("%s of the source %s is out by %s: %s", e.Name, e.Source, e.Rule, e.Reason)
 }
 
-// facts are the lines below the rules.
+// facts returns the lines below the rules.
 func (e *explanation) facts() []string {
 	var all []string
 	for _, one := range []struct {
@@ -133,7 +133,7 @@ func (e *explanation) facts() []string {
 	return all
 }
 
-// table has a line for a rule, and its reason in the next.
+// table prints each rule on a line and its reason on the next.
 func (e *explanation) table(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", plaintext.Wrap(e.headline(), ""))
 	for _, rule := range e.Rules {

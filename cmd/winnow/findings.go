@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxUngrouped findings are printed as they are. Of more, the first maxOfRule of each rule are.
+	// Up to maxUngrouped findings are printed one by one. Of more, the first maxOfRule of each rule are printed.
 	maxUngrouped, maxOfRule = 20, 5
-	// unreadableRule is that of a catalog that no rule could look at.
+	// unreadableRule is the rule of the finding that a catalog could not be read.
 	unreadableRule = "lint/unreadable"
 )
 
-// lintReport is what lint prints.
+// lintReport is the output of lint.
 type lintReport struct {
 	Applications int            `json:"applications"`
 	Errors       int            `json:"errors"`
@@ -26,13 +26,13 @@ type lintReport struct {
 	Ignored      int            `json:"ignored"`
 	Findings     []lint.Finding `json:"findings"`
 
-	// least severity that people are shown.
+	// least is the lowest severity in output for people.
 	least lint.Severity
-	// wrapped says that lines have to fit a terminal.
+	// wrapped wraps lines to the width of a terminal.
 	wrapped bool
 }
 
-// add adds what was found in a catalog.
+// add adds the findings of a catalog.
 func (r *lintReport) add(result lint.Result, locate func(string) string) {
 	r.Applications += result.Applications
 	r.Errors += result.Count(lint.Error)
@@ -44,7 +44,7 @@ func (r *lintReport) add(result lint.Result, locate func(string) string) {
 	}
 }
 
-// unreadable adds a catalog that could not be read, or no catalog where none could be.
+// unreadable adds a finding for a catalog that could not be read. where is empty for the files of --crds.
 func (r *lintReport) unreadable(where string, err error) {
 	r.Errors++
 	r.Findings = append(r.Findings, lint.Finding{Rule: unreadableRule, Severity: lint.Error, Path: where, Message: plaintext.Line(err.Error())})
@@ -59,14 +59,14 @@ func (r *lintReport) summary() string {
 	return text
 }
 
-// shownFinding is a finding, or stands for more of its rule.
+// shownFinding is a finding, or the number of further findings of its rule.
 type shownFinding struct {
 	lint.Finding
 	more int
 }
 
-// shown returns what people are shown: few findings as they are, and of many the first of each rule, with
-// how many more there are. Catalogs that could not be read are left to stderr.
+// shown returns the findings in output for people: all of few, and of many the first of each rule and the
+// number of the others. unreadable includes catalogs that could not be read, which stderr has, too.
 func (r *lintReport) shown(unreadable bool) []shownFinding {
 	var all []lint.Finding
 	for _, f := range r.Findings {
@@ -98,7 +98,7 @@ func (r *lintReport) shown(unreadable bool) []shownFinding {
 	return shown
 }
 
-// text says what is shown.
+// text returns the message of the finding, or the number of further findings.
 func (f shownFinding) text() string {
 	if f.more > 0 {
 		return fmt.Sprintf("and %d more", f.more)
@@ -119,8 +119,8 @@ func (r *lintReport) write(w io.Writer, format string) error {
 	return err
 }
 
-// table has two lines a finding on a terminal: where, and what. Otherwise it has one, for those who
-// search in it.
+// table prints two lines a finding on a terminal: place and message. Otherwise it prints one, so
+// that grep finds both.
 func (r *lintReport) table(w io.Writer) {
 	for _, f := range r.shown(false) {
 		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(place(f.Finding)), f.Severity, f.Rule), " ")
@@ -132,7 +132,7 @@ func (r *lintReport) table(w io.Writer) {
 	}
 }
 
-// markdown is for a comment, beside which nobody reads stderr.
+// markdown prints unreadable catalogs, too: it is for comments on pull requests, which lack stderr.
 func (r *lintReport) markdown(w io.Writer) {
 	shown := r.shown(true)
 	if len(shown) == 0 {
@@ -159,7 +159,7 @@ var (
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// annotation is a workflow command of GitHub Actions.
+// annotation returns a workflow command of GitHub Actions.
 func annotation(f shownFinding) string {
 	command, where := string(f.Severity), ""
 	if f.Severity == lint.Info {

@@ -17,7 +17,7 @@ func many(n int, severity lint.Severity, rule string) []lint.Finding {
 	return all
 }
 
-// Few findings are printed in their order. Of many, the first of each rule are, errors first.
+// Few findings are printed in their order. Of many, the first of each rule are printed, errors first.
 func TestManyFindingsAreGroupedByRule(t *testing.T) {
 	few := &lintReport{least: lint.Info, Findings: append(many(15, lint.Info, "b/info"), many(5, lint.Error, "a/error")...)}
 	var got strings.Builder
@@ -57,7 +57,7 @@ func TestManyFindingsAreGroupedByRule(t *testing.T) {
 	}
 }
 
-// A terminal has 80 columns; whoever searches in a pipe has lines.
+// A terminal has 80 columns. In a pipe, grep needs whole lines.
 func TestOnlyATerminalIsWrapped(t *testing.T) {
 	message := strings.Repeat("word ", 30) + "end"
 	findings := []lint.Finding{{Rule: "a/b", Severity: lint.Error, Path: "a.yaml", Line: 1, Message: message}}

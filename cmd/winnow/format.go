@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// Values of -o of the verbs that answer a question.
+// Values of -o.
 const (
 	formatTable    = "table"
 	formatYAML     = "yaml"
@@ -24,7 +24,7 @@ const (
 	formatText     = "text"
 )
 
-// choice is a flag with a fixed set of values, the first of which is the default.
+// choice is the value of a flag that allows a fixed set of values. The first is the default.
 type choice struct {
 	value   string
 	allowed []string
@@ -60,8 +60,8 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
-// view is an answer that can be printed in every format. Its own fields, with their JSON tags,
-// are what yaml and json print.
+// view is a result that can be printed in every format. YAML and JSON print its fields by their JSON
+// tags.
 type view interface {
 	table(w io.Writer)
 	markdown(w io.Writer)
@@ -93,7 +93,7 @@ func write(w io.Writer, format string, v view) error {
 	return err
 }
 
-// grid is a table of text, which may be a catalog's.
+// grid is a table of text, which may come from a catalog and is not trusted.
 type grid struct {
 	header []string
 	rows   [][]string
@@ -135,7 +135,7 @@ func escapeMarkdown(text string) string {
 		Replace(plaintext.Line(text))
 }
 
-// versionsColumn lists few versions, and of many the first and the last.
+// versionsColumn returns up to three versions, and of more the first, the last and the number.
 func versionsColumn(versions []string) string {
 	switch n := len(versions); {
 	case n == 0:

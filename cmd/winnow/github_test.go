@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// gitHub serves and takes the comments of the pull request 7 of org/fleet.
+// gitHub serves and stores the comments of pull request 7 of org/fleet.
 type gitHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -53,7 +53,7 @@ func (g *gitHub) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	if g.failing == req.Method {
-		// What GitHub says must not become a command of the runner, nor a line of its own.
+		// A message of GitHub must not become a command of the runner, nor a separate line.
 		reply(w, g.status, map[string]string{"message": "Resource not accessible\n::add-mask::x"})
 		return
 	}
@@ -86,12 +86,12 @@ func reply(w http.ResponseWriter, status int, content any) {
 	_ = json.NewEncoder(w).Encode(content)
 }
 
-// askGitHub is one of
+// askGitHub implements the commands
 //
-//	github requests               prints the requests since it was asked last, or none
-//	github comments LOGIN N       adds comments of somebody
+//	github requests               prints the requests since the last call, or none
+//	github comments LOGIN N       adds N comments of a user
 //	github comment LOGIN FILE     adds a comment
-//	github body ID                prints a comment, ended with a line that says by whom it is
+//	github body ID                prints a comment and a last line with its author
 //	github crlf ID                ends the lines of a comment as browsers do
 //	github fail METHOD STATUS     fails from now on; GET 200 never does
 func askGitHub(ts *testscript.TestScript, neg bool, args []string) {

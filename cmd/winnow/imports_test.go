@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What --crds needs of the API server makes the command line a third larger. It stays out of the
-// controller, which asks the real one.
+// The packages of the API server for --crds make the command line a third larger. The controller must
+// not import them: it uses the real API server.
 func TestControllerIsCompiledWithoutAPIServer(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../winnow-controller").Output()
 	if err != nil {

@@ -73,7 +73,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) e
 	return nil
 }
 
-// lint adds what is found to the report, and returns why something could not be read.
+// lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
 func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintReport) (failures []error) {
 	options, err := o.open(ctx, o.plainHTTP)
 	if err != nil {
@@ -92,7 +92,7 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 	return failures
 }
 
-// lintCatalog lints a CATALOG, whether it is valid or not.
+// lintCatalog lints a CATALOG, valid or not.
 func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (openedCatalog, lint.Result, error) {
 	opened, err := openCatalog(where, v1alpha1.FormatAuto, o.plainHTTP)
 	if err != nil {
@@ -109,8 +109,8 @@ func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lin
 	return opened, result, nil
 }
 
-// locate returns how findings name a path of a CATALOG: in a directory by where the file is, and otherwise by the path,
-// behind the CATALOG unless it is alone.
+// locate returns a function that maps a path in a CATALOG to the path in findings. A directory is prepended, and
+// another CATALOG only if there are several.
 func locate(opened openedCatalog, where string, alone bool) func(string) string {
 	if dir, ok := opened.(directory); ok {
 		return dir.locate
@@ -123,8 +123,8 @@ func locate(opened openedCatalog, where string, alone bool) func(string) string 
 	}
 }
 
-// fail prints what was found beside what could not be read, and returns the failure that decides the
-// exit code: one of input and output, if there is any.
+// fail prints the summary and all failures but one. It returns that one, which decides the exit code: an
+// error of input or output, if there is any.
 func (r *lintReport) fail(failures []error, out streams) error {
 	if r.Applications > 0 {
 		fmt.Fprintln(out.notes, r.summary())

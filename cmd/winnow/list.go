@@ -89,7 +89,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	return nil
 }
 
-// refers reports whether the format has room for references.
+// refers reports whether the output format includes references.
 func (o *listOptions) refers() bool {
 	return o.output.value == formatJSON || o.output.value == formatYAML
 }
@@ -114,7 +114,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	return write(stdout, o.output.value, list)
 }
 
-// applicationList is what list prints of a catalog.
+// applicationList is the output of list without a selection.
 type applicationList struct {
 	Applications []listedApplication `json:"applications"`
 	*references
@@ -142,7 +142,7 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 	return list
 }
 
-// refer adds the references of the catalog as it is.
+// refer adds the references of all applications, without mirrors.
 func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes io.Writer) error {
 	everything := make([]selection.Decision, len(c.Applications))
 	for i, a := range c.Applications {
@@ -177,7 +177,7 @@ func orDash(text string) string {
 	return text
 }
 
-// decisionList is what list prints of a selection.
+// decisionList is the output of list with a selection.
 type decisionList struct {
 	Available    int              `json:"available"`
 	Selected     int              `json:"selected"`
@@ -185,7 +185,7 @@ type decisionList struct {
 	Applications []listedDecision `json:"applications"`
 	*references
 
-	several bool // sources
+	several bool // the selection has several sources
 }
 
 type listedDecision struct {
@@ -204,7 +204,7 @@ func newDecisionList(result selection.Result, several bool) *decisionList {
 	return list
 }
 
-// refer adds the references of the selected applications, behind the selection's mirrors.
+// refer adds the references of the selected applications, with the mirrors of the selection.
 func (l *decisionList) refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) error {
 	all, each, err := refer(ctx, selected, opts, notes)
 	if err != nil {

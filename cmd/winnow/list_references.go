@@ -12,14 +12,14 @@ import (
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
-// references are what applications refer to, before and after the mirrors: each once, sorted.
+// references are the addresses in applications, before and after the mirrors, sorted and without duplicates.
 type references struct {
 	Charts []chartReference `json:"charts"`
 	Images []imageReference `json:"images"`
 	URLs   []urlReference   `json:"urls"`
 }
 
-// Values of type of a chart.
+// Values of chartReference.Type.
 const (
 	chartOfHelm = "helm"
 	chartOfGit  = "git"
@@ -87,14 +87,14 @@ func (r *references) add(host transform.Host) {
 	}
 }
 
-// referring is what list says of an application beside the decision; tables have no room for it.
+// referring holds the references of one application. Tables leave it out.
 type referring struct {
 	*references
 	Unsearched string `json:"unsearched,omitempty"`
 }
 
-// refer returns the references of all the applications together and of each, in their order. It
-// warns of those whose default values cannot be searched.
+// refer returns the references of all applications together, and of each in the order of selected. It
+// warns of applications whose default values cannot be searched.
 func refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) (*references, []referring, error) {
 	all, err := render.Refer(ctx, selected, opts)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes. isFinding makes the difference between the latter two.
+// Exit codes. isFinding distinguishes the last two.
 const (
 	exitOK       = 0
-	exitFindings = 1 // the input is readable, but there is something wrong with it
+	exitFindings = 1 // the input is readable, but invalid
 	exitFailed   = 2 // usage or input/output
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 )
 
-// execution is what a command line did.
+// execution is the exit code and the output of a command line.
 type execution struct {
 	code           int
 	stdout, stderr string
@@ -39,7 +39,7 @@ func readFileString(t *testing.T, name string) string {
 	return string(content)
 }
 
-// Somebody who forgot the redirection gets out with one interrupt.
+// One interrupt ends a command that waits for a terminal because the redirection was forgotten.
 func TestRunInterruptedWhileWaitingForStdin(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, typing := io.Pipe()

@@ -47,7 +47,7 @@ func TestExamplesThatAreWrongAreFound(t *testing.T) {
 	}
 }
 
-// exampleLines are the command lines of an example, without their comments and continuations.
+// exampleLines returns the command lines of an example, without comments and continuations.
 func exampleLines(example string) []string {
 	var lines []string
 	for line := range strings.Lines(strings.ReplaceAll(example, "\\\n", "")) {
@@ -75,7 +75,7 @@ func parses(line string) error {
 	return errors.Join(cmd.ValidateArgs(cmd.Flags().Args()), cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
 }
 
-// words splits at spaces outside of double quotes.
+// words splits a line at spaces outside of double quotes.
 func words(line string) []string {
 	quoted := false
 	return strings.FieldsFunc(line, func(r rune) bool {
@@ -101,7 +101,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 	}
 }
 
-// Every verb with a flag for it prints JSON, and nothing else, on stdout.
+// Every verb with -o json prints only JSON on stdout.
 func TestJSONIsAllOfStdout(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
 	lines := map[string][]string{

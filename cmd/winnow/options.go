@@ -20,20 +20,20 @@ type selectionOptions struct {
 	sources    []string
 	plainHTTP  bool
 
-	selection *selectionfile.Selection // that was read
+	selection *selectionfile.Selection // set by read
 }
 
-// arguments demands a number of arguments; the error names what is missing.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// arguments returns a check of the number of arguments. Its error names the expected arguments.
+func arguments(least, most int, expected string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s wants %s; see %s --help", cmd.Name(), what, cmd.CommandPath())
+			return fmt.Errorf("%s wants %s; see %s --help", cmd.Name(), expected, cmd.CommandPath())
 		}
 		return nil
 	}
 }
 
-// sourceFlag names the flag of catalogs in messages.
+// sourceFlag is the flag that messages name for a missing catalog.
 const sourceFlag = "--source"
 
 func (o *selectionOptions) addFlags(cmd *cobra.Command) {
@@ -45,7 +45,7 @@ func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	completeSelection(cmd)
 }
 
-// read reads the selection.
+// read reads the selection of -f and keeps its position for messages.
 func (o *selectionOptions) read(ctx context.Context, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
 	switch {
 	case o.file == "":
@@ -71,7 +71,7 @@ func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	return sources, options, err
 }
 
-// decide reads and opens the selection for what does not depend on its namespace.
+// decide reads and opens the selection for verbs whose output does not depend on its namespace.
 func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selection.Source, render.Options, error) {
 	cs, err := o.read(ctx, stdin)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 )
 
-// orasMain stands in for the command oras, with the library that it is made of. It does what the
-// guides use: oras resolve REFERENCE, and oras copy [-r] [--from-oci-layout] [--to-oci-layout]
+// orasMain replaces the command oras, by means of its library. It implements the commands of the
+// guides: oras resolve REFERENCE, and oras copy [-r] [--from-oci-layout] [--to-oci-layout]
 // FROM TO. All hosts are directories of the registry at REGISTRY, which has no TLS.
 func orasMain() {
 	if err := runORAS(os.Args[1:]); err != nil {
@@ -59,7 +59,7 @@ func runORAS(args []string) error {
 	return err
 }
 
-// orasTarget opens a repository, or a directory, of which it also returns the reference.
+// orasTarget opens a repository or a directory, and returns the reference in it.
 func orasTarget(name string, layout bool) (oras.GraphTarget, string, error) {
 	if layout {
 		at := strings.LastIndex(name, ":")

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// writeArchive writes the artifact to a file, which is complete or as it was before.
+// writeArchive writes the archive of the artifact to a file. On failure an existing file stays unchanged.
 func writeArchive(file string, result *render.Result) error {
 	info, err := os.Lstat(file)
 	switch {

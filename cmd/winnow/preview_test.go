@@ -17,9 +17,9 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// What flux and flux-local are given is DIR joined with spec.path of the Kustomization, which
-// has to be a directory with a kustomization.yaml and nothing beside what that names: otherwise
-// flux would generate one.
+// flux and flux-local read DIR joined with spec.path of the Kustomization. It must be a directory
+// with a kustomization.yaml and only the files that this names: otherwise flux would generate
+// one.
 func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rendered")
 	arguments := []string{"render", "-f", "../../examples/gitops/selection.yaml", "--source", "../../examples/catalog"}
@@ -46,8 +46,8 @@ func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
 	}
 }
 
-// fluxBuild builds a directory with the options of kustomize-controller and flux, which are
-// those of github.com/fluxcd/pkg/kustomize's Build, on the disk.
+// fluxBuild builds a directory on the disk with the options of kustomize-controller and flux,
+// those of github.com/fluxcd/pkg/kustomize's Build.
 func fluxBuild(t *testing.T, dir string) string {
 	t.Helper()
 	options := &krusty.Options{

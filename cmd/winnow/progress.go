@@ -15,15 +15,15 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// progressPulse is the least time between two numbers on the terminal.
+// progressPulse is the minimum time between two updates of the terminal.
 const progressPulse = 100 * time.Millisecond
 
-// progress shows on a terminal what is being done, in one line that is gone afterwards. Without
+// progress shows the current step on a terminal, in one line that is erased afterwards. Without
 // a terminal it shows nothing.
 type progress struct {
-	terminal io.Writer // nil without one
+	terminal io.Writer // nil without a terminal
 
-	mu    sync.Mutex // the transport reads on goroutines of its own
+	mu    sync.Mutex // the HTTP transport calls count on its own goroutines
 	text  string
 	shown time.Time
 }
@@ -40,7 +40,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// step shows what is being done from now on.
+// step shows the text until the next step.
 func (p *progress) step(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +48,7 @@ func (p *progress) step(text string) {
 	p.show(text)
 }
 
-// clear removes the line.
+// clear erases the line.
 func (p *progress) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +66,7 @@ func (p *progress) show(text string) {
 	fmt.Fprint(p.terminal, "\r\x1b[K"+plaintext.Brief(text, plaintext.MaxLine-1))
 }
 
-// count shows how much of a transfer is done.
+// count shows the bytes of a transfer that are done.
 func (p *progress) count(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,13 +76,13 @@ func (p *progress) count(done, total int64) {
 	p.show(fmt.Sprintf("%s: %s of %s", p.text, size(done), size(total)))
 }
 
-// client returns a client that tries again as retry.DefaultClient does, and counts what it
-// transfers. It counts below the retries: a body that was wrapped above could not be rewound.
+// client returns a client that retries as retry.DefaultClient does and counts the bytes of blobs. It
+// counts below the retries: they could not rewind a body that is wrapped above them.
 func (p *progress) client() *http.Client {
 	return &http.Client{Transport: retry.NewTransport(&meter{progress: p, next: http.DefaultTransport})}
 }
 
-// meter counts the bodies of blobs.
+// meter is a transport that counts the bytes of blobs.
 type meter struct {
 	progress *progress
 	next     http.RoundTripper
@@ -118,7 +118,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// size returns a number of bytes for people.
+// size formats a number of bytes for people.
 func size(bytes int64) string {
 	const kilo, mega = 1 << 10, 1 << 20
 	switch {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is transferred is counted in both directions, without changing it.
+// The transport counts the bytes of both directions and does not change them.
 func TestProgressCountsBlobs(t *testing.T) {
 	const body = "0123456789"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

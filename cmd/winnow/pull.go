@@ -71,17 +71,17 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	}
 	files, err := archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
 	if err != nil {
-		return refused(where, err)
+		return archiveError(where, err)
 	}
 	if err := writeEmptyDirectory(o.directory, files); err != nil {
 		return err
 	}
 	progress.clear()
-	tellPulled(notes, files)
+	printPulled(notes, files)
 	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, digest))
 	return err
 }
 
-func tellPulled(notes io.Writer, files *tree.Tree) {
+func printPulled(notes io.Writer, files *tree.Tree) {
 	fmt.Fprintf(notes, "pulled %s, %s\n", plaintext.Count(files.Len(), "file"), size(files.Size()))
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The files and the layer survive winnow pull and winnow push. The digest does so only with the
-// same annotations.
+// winnow pull and winnow push preserve the files and the layer, and the digest only with the same
+// annotations.
 func TestPushingWhatWasPulled(t *testing.T) {
 	server := httptest.NewServer(&fakeRegistry{manifests: map[string]blob{}, blobs: map[string][]byte{}})
 	t.Cleanup(server.Close)

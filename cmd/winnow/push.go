@@ -114,16 +114,16 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 		return fmt.Errorf("pushing %s to %s: %w", dir, oci.Address(reference), err)
 	}
 	progress.clear()
-	// A tag may have been moved by mistake.
+	// The move of a tag may be a mistake of the user.
 	for _, tag := range moved {
 		fmt.Fprintf(out.notes, "the tag %s moved from %s\n", tag.Name, tag.Was)
 	}
-	tellPushed(out.notes, result, files, tags)
+	printPushed(out.notes, result, files, tags)
 	_, err = fmt.Fprintln(out.stdout, oci.DigestAddress(reference, packed.Manifest.Descriptor.Digest.String()))
 	return err
 }
 
-// manifestAnnotations are those of all flags, as KEY=VALUE.
+// manifestAnnotations returns the annotations of all flags, as KEY=VALUE.
 func (o *pushOptions) manifestAnnotations() []string {
 	given := slices.Clone(o.annotations)
 	if o.sourceURL != "" {
@@ -135,7 +135,7 @@ func (o *pushOptions) manifestAnnotations() []string {
 	return given
 }
 
-// readCatalogFiles reads what is to be published of a directory.
+// readCatalogFiles reads the files of a directory that push publishes.
 func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -144,7 +144,7 @@ func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory: what is published is a directory that holds applications", dir)
+		return nil, fmt.Errorf("%s is no directory: want a directory with a catalog", dir)
 	}
 	all, err := readFiles(ctx, dir, directory(dir))
 	if err != nil {
@@ -153,14 +153,14 @@ func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	return oci.CatalogFiles(dir, all)
 }
 
-// target returns the repository and the tags to set, in the order given and each once.
+// target returns the repository and the tags to set, in the order of the arguments and without duplicates.
 func (o *pushOptions) target(where string) (ociregistry.Reference, []string, error) {
 	reference, err := oci.ParseReference(where)
 	if err != nil {
 		return ociregistry.Reference{}, nil, fmt.Errorf("%s: %w", where, err)
 	}
 	if strings.Contains(where, "@") {
-		return ociregistry.Reference{}, nil, fmt.Errorf("%s: what is pushed has the digest of its content: leave it out", where)
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: the digest is computed from the content: leave it out", where)
 	}
 	var tags []string
 	if reference.Reference != "" {
@@ -183,8 +183,8 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 	return reference, tags, nil
 }
 
-// reportLint prints errors and warnings as winnow lint does. Errors are an error, which is said
-// in full whether notes are wanted or not.
+// reportLint prints errors and warnings as winnow lint does, and returns an error if there are errors,
+// which it prints in full with --quiet as well.
 func reportLint(dir string, result lint.Result, out streams) error {
 	report := &lintReport{least: lint.Warning, wrapped: isTerminal(out.stderr)}
 	if out.quiet() {
@@ -199,7 +199,7 @@ func reportLint(dir string, result lint.Result, out streams) error {
 	return &findingError{errors.New("not pushed: " + report.summary())}
 }
 
-func tellPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
+func printPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
 	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", plaintext.Count(result.Applications, "application"),
 		plaintext.Count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
 }

@@ -17,7 +17,7 @@ const (
 	manifestPath = "push/manifests/"
 )
 
-// pushTo pushes the example to a registry that handler is in front of.
+// pushTo pushes the example to a registry behind handler.
 func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...string) execution {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -26,7 +26,7 @@ func pushTo(ctx context.Context, t *testing.T, handler http.Handler, args ...str
 	return execute(ctx, append([]string{"push", "--plain-http", pushedDir, where}, args...)...)
 }
 
-// writtenTo returns what a registry was given, and a name for the layer.
+// writtenTo returns the writes to a registry, with a name for the layer.
 func writtenTo(r *fakeRegistry) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
 	}
 }
 
-// The body of a request that failed is sent again, whole.
+// A retry sends the whole body again.
 func TestPushTriesAgain(t *testing.T) {
 	r := newRegistry(t, nil)
 	var failures atomic.Int32
@@ -89,7 +89,7 @@ func TestPushTriesAgain(t *testing.T) {
 	}
 }
 
-// Whoever reads a failure knows which tags are set.
+// The error names the tags that are already set.
 func TestPushFailsAtATag(t *testing.T) {
 	r := newRegistry(t, nil)
 	got := pushTo(t.Context(), t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -107,13 +107,13 @@ func TestPushFailsAtATag(t *testing.T) {
 	}
 }
 
-// A catalog whose layer does not arrive gets neither manifest nor tag.
+// Without its layer, a catalog gets neither manifest nor tag.
 func TestPushInterrupted(t *testing.T) {
 	r := newRegistry(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	got := pushTo(ctx, t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.Method == http.MethodPut && req.ContentLength > 100 {
-			_, _ = io.Copy(io.Discard, req.Body) // the server notices only then that the client has gone
+			_, _ = io.Copy(io.Discard, req.Body) // the server only then notices that the client has closed the connection
 			cancel()
 			<-req.Context().Done()
 			return
@@ -128,7 +128,7 @@ func TestPushInterrupted(t *testing.T) {
 	}
 }
 
-// The guide shows what a push of the example prints.
+// The guide shows the output of a push of the example.
 func TestDocumentedPush(t *testing.T) {
 	got := pushTo(t.Context(), t, newRegistry(t, nil), "--tag", "v1.1.0")
 	_, digest, ok := strings.Cut(got.stdout, "@")

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// main writes the reference of the command line as Markdown or as man pages, instead of running it:
-// go run -tags docs ./cmd/winnow markdown|man DIR. A build tag keeps it out of what is released.
+// main writes the reference of the command line as Markdown or as man pages:
+// go run -tags docs ./cmd/winnow markdown|man DIR. The build tag keeps it out of the released program.
 func main() {
 	if err := writeReference(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -36,7 +36,7 @@ func writeReference(args []string) error {
 	}
 	root := newRootCommand()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
-		cmd.DisableAutoGenTag = true // it has the date
+		cmd.DisableAutoGenTag = true // the tag contains the date
 		name, content, err := page(cmd)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func markdownPage(cmd *cobra.Command) (string, []byte, error) {
 	return fileName(cmd, "_") + ".md", append(bytes.TrimSpace(out.Bytes()), '\n'), err
 }
 
-// manPage has no date: the same source gives the same pages.
+// manPage returns a man page without a date, so that the same source gives the same page.
 func manPage(cmd *cobra.Command) (string, []byte, error) {
 	var out bytes.Buffer
 	never := time.Time{}

@@ -21,12 +21,12 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// fakeRegistry serves manifests and blobs, and takes more. Repositories whose name starts with
-// private want the user user with the password secret; those that start with denied take
-// nothing.
+// fakeRegistry serves and stores manifests and blobs. Repositories with the prefix private require
+// the user "user" with the password "secret"; those with the prefix denied accept no
+// push.
 type fakeRegistry struct {
 	mu        sync.Mutex
-	writes    []string          // path of each blob and manifest that was taken
+	writes    []string          // path of each stored blob and manifest
 	manifests map[string]blob   // by repository/tag and repository@digest
 	blobs     map[string][]byte // by digest
 }
@@ -86,7 +86,7 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 	return r
 }
 
-// packDefinition packs a CustomResourceDefinition that has nothing but spec.method.
+// packDefinition packs a CustomResourceDefinition whose only field is spec.method.
 func packDefinition(t *testing.T) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -186,7 +186,7 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	serve(w, d, blob{"application/octet-stream", content})
 }
 
-// take answers a push: of a blob in one piece, or of a manifest.
+// take stores a push of a whole blob or of a manifest.
 func (r *fakeRegistry) take(w http.ResponseWriter, req *http.Request, path string) {
 	name, reference, _ := strings.Cut(path, "/manifests/")
 	content, err := io.ReadAll(req.Body)
@@ -221,11 +221,11 @@ func serve(w http.ResponseWriter, d string, b blob) {
 	w.Header().Set("Content-Type", b.mediaType)
 	w.Header().Set("Docker-Content-Digest", d)
 	w.Header().Set("Content-Length", strconv.Itoa(len(b.content)))
-	// The server leaves the body out of the answer to HEAD.
+	// net/http drops the body of the answer to HEAD.
 	_, _ = w.Write(b.content)
 }
 
-// A pull that is interrupted leaves what was there, and nothing else.
+// An interrupted pull leaves the output directory unchanged.
 func TestRenderInterruptedWhilePulling(t *testing.T) {
 	packed, err := pack("../../examples/catalog")
 	if err != nil {
@@ -270,7 +270,7 @@ func TestRenderInterruptedWhilePulling(t *testing.T) {
 	}
 }
 
-// What a registry with TLS says to those who do not trust it, or speak plain HTTP.
+// The errors of a registry with TLS have advice on trust and on plain HTTP.
 func TestAdviseOnTLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

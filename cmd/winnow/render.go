@@ -17,10 +17,10 @@ import (
 type renderOptions struct {
 	selectionOptions
 	namespace, directory, archive string
-	// definitions are the places of --crds.
+	// definitions are the values of --crds.
 	definitions []string
 
-	// unknownDigests are sources whose digest the objects should name.
+	// unknownDigests are the sources without a digest for the provenance of objects.
 	unknownDigests []string
 }
 
@@ -93,8 +93,8 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes 
 	return nil
 }
 
-// build builds the tree with kustomize, as kustomize-controller does, where the objects are
-// printed or checked.
+// build builds the tree with kustomize, as kustomize-controller does. It returns nil if the objects are
+// neither printed nor checked.
 func (o *renderOptions) build(ctx context.Context, result *render.Result) ([]byte, error) {
 	if len(o.definitions) == 0 && (o.directory != "" || o.archive != "") {
 		return nil, nil
@@ -131,15 +131,15 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 		return nil, err
 	}
 	if cs.Spec.Provenance == v1alpha1.ProvenanceObject {
-		o.unknownDigests = nameUnknownDigests(sources)
+		o.unknownDigests = setUnknownDigests(sources)
 	}
 	result, err := render.Render(ctx, sources, options)
 	return result, o.placed(o.explainEmpty(err, sources, options))
 }
 
-// nameUnknownDigests gives sources that are no artifacts of a registry a digest that says so,
-// and returns their names.
-func nameUnknownDigests(sources []selection.Source) []string {
+// setUnknownDigests sets the digest of sources that do not come from a registry to "unknown", and
+// returns their names.
+func setUnknownDigests(sources []selection.Source) []string {
 	var names []string
 	for i := range sources {
 		if sources[i].Digest == "" {
@@ -150,7 +150,7 @@ func nameUnknownDigests(sources []selection.Source) []string {
 	return names
 }
 
-// warn prints what is no error but may not be intended.
+// warn prints warnings of names, addresses and digests that may not be intended.
 func (o *renderOptions) warn(notes io.Writer, result *render.Result) {
 	o.warnUnmatched(notes, result.Unmatched)
 	for _, a := range result.Addresses {

@@ -16,7 +16,7 @@ import (
 
 // ruleOptions are the flags of the verbs that lint.
 type ruleOptions struct {
-	// definitions are the places of --crds.
+	// definitions are the values of --crds.
 	ignore, definitions []string
 }
 
@@ -34,7 +34,7 @@ func (o *ruleOptions) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// open returns what lint.Run takes.
+// open checks the flags and returns the options of lint.Run.
 func (o *ruleOptions) open(ctx context.Context, plainHTTP bool) (lint.Options, error) {
 	options := lint.Options{Ignore: o.ignore}
 	for _, rule := range o.ignore {
@@ -53,7 +53,7 @@ func (o *ruleOptions) open(ctx context.Context, plainHTTP bool) (lint.Options, e
 	return options, nil
 }
 
-// schemas are the CustomResourceDefinitions of --crds.
+// schemas implements lint.Schemas by the CustomResourceDefinitions of --crds.
 type schemas struct{ set *crds.Set }
 
 // Check is part of lint.Schemas.
@@ -68,18 +68,18 @@ func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Pr
 	}
 	for _, f := range result.Findings {
 		if f.Message == crds.RulesUnchecked && len(result.Findings) > 1 {
-			continue // it says no more than that there are others
+			continue // the other findings are the reason for this one
 		}
 		problems = append(problems, lint.Problem{Field: f.Field, Message: f.Message})
 	}
 	return problems, len(result.Unchecked) == 0, nil
 }
 
-// asBuilt returns a document as Flux applies it: kustomize-controller builds it with kustomize, to which yes
-// is a text and a merge key yields to what is written, and not as kubectl reads it. lint has bounded it.
+// asBuilt parses a document as kustomize-controller does, by kustomize: unlike in kubectl, yes is a string and
+// an explicit key overrides a merge key. lint has bounded the size of the document.
 func asBuilt(document []byte) (built []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the parser, which believes its own state impossible
+		if p := recover(); p != nil { // the parser panics on some invalid documents
 			built, err = nil, fmt.Errorf("parser gave up: %v", p)
 		}
 	}()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"winnow": main, "oras": orasMain})
 }
 
-// TestScripts runs the command line as people do. The scripts have the commands below, and in
+// TestScripts runs the command line as users do. The scripts can use the commands below, and in
 // their environment EXAMPLES, the directory of that name, and REGISTRY, the address of a
 // registry with the repositories of newRegistry.
 func TestScripts(t *testing.T) {
@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 }
 
 // exits CODE COMMAND... runs a command that must end with the exit code. One that fails must
-// say why on stderr, and nothing on stdout.
+// print an error on stderr, and nothing on stdout.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND...")
@@ -90,7 +90,7 @@ func tarball(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content, 0o600))
 }
 
-// half FILE cuts a file in the middle.
+// half FILE truncates a file to half of its size.
 func half(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: half FILE")
@@ -111,7 +111,7 @@ func login(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
 }
 
-// manifest REPOSITORY TAG prints the manifest that the registry has.
+// manifest REPOSITORY TAG prints the manifest of a tag in the registry.
 func manifest(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: manifest REPOSITORY TAG")

@@ -14,10 +14,10 @@ import (
 // maxSelectionFile bounds the file of -f, in bytes.
 const maxSelectionFile = 8 << 20
 
-// readSelection reads the CatalogSelection from a file that may hold other documents beside
-// it, as GitOps repositories have them; "-" is standard input. Of several, name picks one. A
-// CatalogSelection that the API server or the controller would refuse is a *render.Error, whichever is
-// picked: Flux applies all of a file or nothing.
+// readSelection reads the CatalogSelection from a file that may contain other documents, as files of
+// GitOps repositories do; "-" is standard input. Of several, it returns the one with the name. It returns a
+// *render.Error if the API server or the controller would refuse any CatalogSelection of the file: Flux applies
+// all of a file or nothing.
 func readSelection(ctx context.Context, file, name string, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
 	found, err := placeSelection(ctx, file, name, stdin)
 	if err != nil {
@@ -26,7 +26,7 @@ func readSelection(ctx context.Context, file, name string, stdin io.Reader) (*v1
 	return found.CatalogSelection, nil
 }
 
-// placeSelection is readSelection for those who name lines.
+// placeSelection reads the CatalogSelection as readSelection does, with the lines of its fields.
 func placeSelection(ctx context.Context, file, name string, stdin io.Reader) (*selectionfile.Selection, error) {
 	content, err := readFile(ctx, file, stdin)
 	if err != nil {
@@ -51,7 +51,7 @@ func label(file string) string {
 	return file
 }
 
-// pick returns the one CatalogSelection, or the one with the name if there is one.
+// pick returns the only CatalogSelection with the name, or the only one if name is empty.
 func pick(found []*selectionfile.Selection, name string) (*selectionfile.Selection, error) {
 	var names []string
 	var matching []*selectionfile.Selection
@@ -74,7 +74,7 @@ func pick(found []*selectionfile.Selection, name string) (*selectionfile.Selecti
 
 func readFile(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
 	if file == "-" {
-		// Nothing else ends the wait for input from a terminal.
+		// A read from a terminal does not end with the context.
 		return await(ctx, func() ([]byte, error) { return readBounded(label(file), stdin) })
 	}
 	f, err := os.Open(file)

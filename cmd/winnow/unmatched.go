@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// warnUnmatched warns of each name in the selection that matches nothing in the catalogs, in which
-// line it is, and what may have been meant.
+// warnUnmatched warns of each name in the selection that matches nothing in the catalogs, with its line
+// and similar names.
 func (o *selectionOptions) warnUnmatched(notes io.Writer, unmatched []render.Unmatched) {
 	for _, line := range o.unmatchedLines(unmatched) {
 		warn(notes, line)
@@ -27,7 +27,7 @@ func (o *selectionOptions) unmatchedLines(unmatched []render.Unmatched) []string
 	return lines
 }
 
-// explainEmpty adds to the error of an empty result the names that may be the reason, one a line.
+// explainEmpty appends to the error of an empty result the unmatched names, one a line.
 func (o *selectionOptions) explainEmpty(err error, sources []selection.Source, options render.Options) error {
 	var refused *render.Error
 	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
@@ -39,7 +39,7 @@ func (o *selectionOptions) explainEmpty(err error, sources []selection.Source, o
 	return err
 }
 
-// placed adds to the error of a field where that is in the file.
+// placed prefixes the error of a field with the position of the field in the file.
 func (o *selectionOptions) placed(err error) error {
 	var refused *render.Error
 	if errors.As(err, &refused) && refused.Field != "" {
@@ -48,7 +48,7 @@ func (o *selectionOptions) placed(err error) error {
 	return err
 }
 
-// warn writes a warning: in lines on a terminal, in one where it may be searched.
+// warn writes a warning: wrapped on a terminal, and otherwise in one line, so that grep finds all of it.
 func warn(notes io.Writer, text string) {
 	text = "warning: " + plaintext.Line(text)
 	if isTerminal(notes) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The catalogs that KKP and Cozystack ship have no error, neither with their CustomResourceDefinitions
-// nor without, and can be pushed.
+// The catalogs of KKP and Cozystack can be pushed and have no errors, with and without their
+// CustomResourceDefinitions.
 func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	data := os.Getenv("WINNOW_TEST_DATA")
 	if data == "" {
@@ -42,7 +42,7 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 	}
 }
 
-// vendorCatalog makes a catalog of definitions, each a file.
+// vendorCatalog creates a catalog from definitions, each in a file.
 func vendorCatalog(t *testing.T, pattern string) string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A verb is a file, or several whose names begin with it. What two verbs need is in a file of neither, or in a
+// A verb is in a file, or in several whose names begin with it. Code of two verbs is in a file of neither, or in a
 // package below.
 func TestNoFileUsesWhatAVerbDeclares(t *testing.T) {
 	verbs := map[string]bool{}
@@ -23,7 +23,7 @@ func TestNoFileUsesWhatAVerbDeclares(t *testing.T) {
 		}
 		return ""
 	}
-	files, declared := sourceFiles(t), map[string]string{} // the verb by what it declares
+	files, declared := sourceFiles(t), map[string]string{} // declarations mapped to verbs
 	for name, file := range files {
 		for declaration := range file.Scope.Objects {
 			if verb := verbOf(name); verb != "" {
@@ -35,7 +35,7 @@ func TestNoFileUsesWhatAVerbDeclares(t *testing.T) {
 		t.Fatalf("verbs declare %v", declared)
 	}
 	for name, file := range files {
-		if name == "main.go" { // it has all verbs
+		if name == "main.go" { // main.go uses all verbs
 			continue
 		}
 		for _, used := range file.Unresolved {
@@ -46,7 +46,7 @@ func TestNoFileUsesWhatAVerbDeclares(t *testing.T) {
 	}
 }
 
-// sourceFiles maps the names of the files of this package, but tests, to what they have.
+// sourceFiles maps the names of the files of this package, without tests, to their syntax trees.
 func sourceFiles(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	names, err := filepath.Glob("*.go")

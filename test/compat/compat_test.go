@@ -59,7 +59,7 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 		{"Cozystack's definitions", catalogOf(t, cozystack), 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			// By server-side apply, as Flux does, which refuses fields that the schema lacks.
+			// Server-side apply, as Flux does, refuses fields that the schema lacks.
 			if err := s.Apply(t.Context(), rendered(t, c.catalog, c.want)); err != nil {
 				t.Errorf("the API server refuses what was rendered: %v", err)
 			}
@@ -67,8 +67,8 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 	}
 }
 
-// Every golden tree of the renderer that comes from the example catalog, with its transformers
-// and patches, is what KKP's CRD accepts.
+// KKP's CRD accepts every golden tree of the renderer from the example catalog, with its transformers
+// and patches.
 func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
 	trees, err := filepath.Glob(filepath.Join(root, "render/testdata/golden/*"))
 	if err != nil {
@@ -77,7 +77,7 @@ func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
 	applied := 0
 	for _, dir := range trees {
 		if _, err := os.Stat(filepath.Join(dir, "catalog")); err == nil {
-			continue // its catalog is its own, and not KKP's
+			continue // its catalog does not use KKP's CRD
 		}
 		applied++
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -91,7 +91,7 @@ func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
 	}
 }
 
-// catalogOf makes a catalog of a directory of manifests: one application a file.
+// catalogOf creates a catalog from a directory of manifests: one application a file.
 func catalogOf(t *testing.T, dir string) fs.FS {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
@@ -115,8 +115,8 @@ func catalogOf(t *testing.T, dir string) fs.FS {
 	return os.DirFS(catalog)
 }
 
-// rendered selects everything of a catalog, checks that the documents passed through as they
-// are, and builds the artifact as Flux does.
+// rendered selects all applications of a catalog, checks that the render did not change their
+// documents, and builds the artifact as Flux does.
 func rendered(t *testing.T, fsys fs.FS, want int) []byte {
 	t.Helper()
 	loaded, err := render.LoadFS(t.Context(), "real", fsys, "")
@@ -124,7 +124,7 @@ func rendered(t *testing.T, fsys fs.FS, want int) []byte {
 		t.Fatal(err)
 	}
 	options := render.Options{Name: "real", Namespace: "compat"}
-	for _, app := range loaded.Applications { // system applications have to be named
+	for _, app := range loaded.Applications { // system applications are selected by name only
 		options.Criteria.Names = append(options.Criteria.Names, app.Name)
 	}
 	result, err := render.Render(t.Context(), []selection.Source{{Name: "real", Catalog: loaded}}, options)

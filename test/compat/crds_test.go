@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// What the API server accepts above, `winnow render --crds` accepts without one.
+// `winnow render --crds` accepts the same objects as the API server in the test above.
 func TestRealDefinitionsCheckWhatIsRendered(t *testing.T) {
 	root, err := stack.Root(t.Context())
 	if err != nil {

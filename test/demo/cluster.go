@@ -21,13 +21,13 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// name is that of the CatalogSelection and of the Kustomization in examples/gitops.
+// name is the name of the CatalogSelection and of the Kustomization in examples/gitops.
 const name = "applications"
 
 // patience bounds every wait for a state.
 const patience = 2 * time.Minute
 
-// await polls the selection and its Kustomization until check is content.
+// await polls the selection and its Kustomization until check returns nil.
 func (d *demo) await(ctx context.Context, check func(*v1alpha1.CatalogSelection, *kustomizev1.Kustomization) error) (*v1alpha1.CatalogSelection, error) {
 	key := client.ObjectKey{Namespace: stack.FluxNamespace, Name: name}
 	cs, ks := &v1alpha1.CatalogSelection{}, &kustomizev1.Kustomization{}
@@ -56,7 +56,7 @@ func (d *demo) awaitApplied(ctx context.Context, last string) (*v1alpha1.Catalog
 	})
 }
 
-// awaitHeld waits until a safeguard holds a change and last is still what is published.
+// awaitHeld waits until a safeguard holds a change while the revision last stays published.
 func (d *demo) awaitHeld(ctx context.Context, last string) (*v1alpha1.CatalogSelection, error) {
 	return d.await(ctx, func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) error {
 		if !conditions.IsTrue(cs, v1alpha1.HeldCondition) || cs.Status.Held == nil || cs.Status.Artifact.Revision != last {
@@ -83,7 +83,7 @@ func (d *demo) follow(ctx context.Context, tag string) error {
 	return d.Client().Patch(ctx, repository, client.MergeFrom(before))
 }
 
-// list prints the definitions that live in the cluster, with what the selection says of them.
+// list prints the live definitions, with the status of the selection on each.
 func (d *demo) list(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	definitions, err := d.definitions(ctx)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command demo shows the main job on the local real system: a catalog goes to a registry, Flux
+// Command demo shows the main use on the local real system: it pushes a catalog to a registry, Flux
 // pulls it, Winnow selects from it, Flux applies the selection; then one upgrade that changes a
 // single application, and one that a safeguard holds until it is approved.
 package main
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// run narrates on out.
+// run runs the demo and describes its steps on out.
 func run(ctx context.Context, out io.Writer) error {
 	started := time.Now()
 	s, err := stack.Start(ctx, stack.Options{
@@ -48,11 +48,11 @@ func run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// demo is the system with what the steps share.
+// demo is the system and the state that the steps share.
 type demo struct {
 	*stack.Stack
 	out  io.Writer
-	root string // of the repository
+	root string // directory of the repository
 }
 
 // show runs the steps of the demo in order.

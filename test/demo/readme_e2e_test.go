@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsTheOutputOfTheDemo compares the excerpt in the README with the demo, which prints each of its lines, in
-// this order. Times differ.
+// TestReadmeShowsTheOutputOfTheDemo checks that the demo prints each line of the excerpt in the README, in the same
+// order. Times differ.
 func TestReadmeShowsTheOutputOfTheDemo(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {

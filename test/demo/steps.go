@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// catalogRef is the repository that examples/gitops names, below the registry's host.
+// catalogRef is the path of the repository that examples/gitops names.
 const catalogRef = "catalogs/winnow-example"
 
 func (d *demo) install(ctx context.Context) error {
@@ -53,7 +53,7 @@ func (d *demo) apply(ctx context.Context) error {
 	return d.list(ctx, cs)
 }
 
-// upgrade publishes a catalog in which one selected application changed.
+// upgrade publishes a catalog in which one selected application has changed.
 func (d *demo) upgrade(ctx context.Context) error {
 	d.say("upgrading to v1.1.0, in which the values of argocd changed")
 	before, err := d.resourceVersions(ctx)
@@ -83,7 +83,7 @@ func (d *demo) upgrade(ctx context.Context) error {
 	return nil
 }
 
-// hold publishes a catalog that lost an application and a version of another.
+// hold publishes a catalog without an application and without a version of another one.
 func (d *demo) hold(ctx context.Context) error {
 	d.say("upgrading to v2.0.0, which lost loki and argocd's version 2.13.0")
 	edit := func(file, content string) string {
@@ -111,7 +111,7 @@ func (d *demo) hold(ctx context.Context) error {
 	return d.list(ctx, cs)
 }
 
-// approve accepts what is held, as a pull request would.
+// approve approves the held change, as a pull request would.
 func (d *demo) approve(ctx context.Context) error {
 	last, err := d.selection(ctx)
 	if err != nil {
@@ -165,8 +165,8 @@ func (d *demo) gitops() (string, error) {
 	})
 }
 
-// editedCopy copies a directory into a temporary one, every file through edit. What is empty
-// afterwards is left out.
+// editedCopy copies a directory into a temporary one and calls edit for each file. It leaves out files
+// that are empty afterwards.
 func editedCopy(from string, edit func(file, content string) string) (string, error) {
 	dir, err := os.MkdirTemp("", "winnow-demo-")
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package docs checks the pages of the repository as a whole: that links between them, and mentions of them in code,
-// lead somewhere. It must not know what a page says: the examples of a page are run by the package that they use.
+// Package docs checks the pages of the repository as a whole: that the targets of links, and of mentions in code,
+// exist. It must not know the content of a page: the package that an example uses tests the example.
 package docs

@@ -76,7 +76,7 @@ func leadsTo(path, anchor string) error {
 	return nil
 }
 
-// anchors are those that GitHub gives to the headings of a page: a heading that is there already gets a number.
+// anchors returns the anchors of the headings of a page on GitHub, which numbers repeated headings.
 func anchors(text string) (found []string) {
 	seen := map[string]int{}
 	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {

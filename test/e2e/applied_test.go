@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// awaitAppliedCondition waits until Applied is "<status> <reason>" with all these in its message.
+// awaitAppliedCondition waits until Applied is "<status> <reason>" and its message contains all parts.
 func (s *scenario) awaitAppliedCondition(want string, parts ...string) *v1alpha1.CatalogSelection {
 	s.t.Helper()
 	return s.awaitSelection("Applied is "+want, func(cs *v1alpha1.CatalogSelection) error {
@@ -47,7 +47,7 @@ func TestAppliedFollowsTheKustomizations(t *testing.T) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		// So that it cannot apply what is new.
+		// Without rights, the Kustomization cannot apply the new revision.
 		s.update(ks, func() {
 			ks.Spec.ServiceAccountName = "nobody"
 			ks.Spec.RetryInterval = &metav1.Duration{Duration: time.Second}
@@ -83,7 +83,7 @@ func TestAppliedFollowsTheKustomizations(t *testing.T) {
 	})
 }
 
-// awaitNoted waits until what is published was rendered from the tag.
+// awaitNoted waits until the published revision was rendered from the tag.
 func (s *scenario) awaitNoted(tag string) {
 	s.t.Helper()
 	s.awaitSelection("rendered from "+tag, func(cs *v1alpha1.CatalogSelection) error {
@@ -94,8 +94,8 @@ func (s *scenario) awaitNoted(tag string) {
 	})
 }
 
-// TestAppliedNamesTheFeatureGate has a system of its own, whose kustomize-controller is as it is by
-// default.
+// TestAppliedNamesTheFeatureGate starts a system of its own, whose kustomize-controller has default
+// flags.
 func TestAppliedNamesTheFeatureGate(t *testing.T) {
 	shared := system
 	own, err := start(context.WithoutCancel(t.Context()), "--feature-gates=ExternalArtifact=false")
@@ -115,7 +115,7 @@ func TestAppliedNamesTheFeatureGate(t *testing.T) {
 	s.awaitAppliedCondition("False FeatureGateDisabled", "gate/gate", "--feature-gates=ExternalArtifact=true")
 }
 
-// A tenant's selection marks as the tenant's account.
+// For a tenant's selection, Winnow sets marks as the account of the tenant.
 func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 	if err := system.ApplyKustomization(t.Context(), "config/tenants"); err != nil {
 		t.Fatal(err)
@@ -151,8 +151,8 @@ func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 	s.awaitMarkAfterNudges("tenant-a")
 }
 
-// awaitMarkAfterNudges edits a label until the mark is there: nothing tells the controller, or the
-// authorizer, of a new right.
+// awaitMarkAfterNudges edits a label until the mark is set: neither the controller nor the authorizer
+// observes a new right.
 func (s *scenario) awaitMarkAfterNudges(name string) {
 	s.t.Helper()
 	nudge := 0
@@ -166,7 +166,7 @@ func (s *scenario) awaitMarkAfterNudges(name string) {
 	})
 }
 
-// The policy sets the mark in the request that sets the label, and the controller takes it away.
+// The policy sets the mark in the request that sets the label, and the controller removes it.
 func TestTheAdmissionPolicyClosesTheWindow(t *testing.T) {
 	s := newScenario(t, "window", catalogOf("window"), nil)
 	s.awaitApplied("window-a", "window-b", "window-c")

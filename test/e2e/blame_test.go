@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// breaking replaces texts in the application.yaml of applications, in directories that are not called
-// like them.
+// breaking pushes a catalog in which it replaces text in the application.yaml of the broken applications.
+// Their directories have other names.
 func (s *scenario) breaking(tag string, apps []app, old, new string, broken ...string) {
 	s.t.Helper()
 	dir := s.t.TempDir()
@@ -34,8 +34,8 @@ func (s *scenario) breaking(tag string, apps []app, old, new string, broken ...s
 	s.awaitNoted(tag)
 }
 
-// kustomize-controller dry-runs all objects before it applies one, and says which one the API server
-// refused. Applied says which application that is, and where it is written.
+// kustomize-controller dry-runs all objects before it applies one, and names the one that the API server
+// refused. Applied names its application and file.
 func TestAppliedSaysWhichApplicationIsToBlame(t *testing.T) {
 	s := newScenario(t, "blame", catalogOf("blame"), nil)
 	s.awaitApplied("blame-a", "blame-b", "blame-c")

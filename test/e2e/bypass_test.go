@@ -17,14 +17,14 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// upgrade pushes the catalog with these values in place of v1's, and points Flux to it.
+// upgrade pushes a catalog with other values than v1, and points Flux to it.
 func (s *scenario) upgrade(tag string, apps []app) {
 	s.t.Helper()
 	s.push(tag, apps)
 	s.point(tag)
 }
 
-// valued sets the values of all applications.
+// valued returns the applications with other values.
 func valued(apps []app, values string) []app {
 	for i := range apps {
 		apps[i].values = values
@@ -32,14 +32,14 @@ func valued(apps []app, values string) []app {
 	return apps
 }
 
-// publishAll switches off the safeguards that are not the test's matter.
+// publishAll disables the safeguards that the test does not test.
 func publishAll(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
 	cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 	cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.SafeguardPublish
 }
 
-// TestABypassedDefinitionSurvives goes through all that would change or delete a definition, with
-// everything set to prune. b is there to show that what happened has happened.
+// TestABypassedDefinitionSurvives runs all events that would change or delete a definition, with
+// everything set to prune. The definition b, without a bypass, shows that the event took effect.
 func TestABypassedDefinitionSurvives(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -61,7 +61,7 @@ func TestABypassedDefinitionSurvives(t *testing.T) {
 			s.awaitGone(s.t.Context(), definitionOf(s.name+"-b"))
 			s.awaitSettled()
 		}},
-		{"unselect", func(s *scenario) { // the CatalogSelection goes, then the Kustomization
+		{"unselect", func(s *scenario) { // deletes the CatalogSelection, then the Kustomization
 			_, _, ks, err := s.live(s.t.Context())
 			if err != nil {
 				s.t.Fatal(err)
@@ -69,7 +69,7 @@ func TestABypassedDefinitionSurvives(t *testing.T) {
 			s.remove(s.selection.DeepCopy(), ks)
 			s.awaitGone(s.t.Context(), definitionOf(s.name+"-b"))
 		}},
-		{"unapply", func(s *scenario) { // the Kustomization goes
+		{"unapply", func(s *scenario) { // deletes the Kustomization
 			_, _, ks, err := s.live(s.t.Context())
 			if err != nil {
 				s.t.Fatal(err)
@@ -103,7 +103,7 @@ func (s *scenario) get(ctx context.Context, d *unstructured.Unstructured) *unstr
 	return live
 }
 
-// Where neither selection nor Kustomization deletes, nothing is deleted, and what is bypassed is not changed either.
+// If neither selection nor Kustomization prunes, Flux deletes no definition, and does not change bypassed ones.
 func TestABypassedDefinitionSurvivesAKustomizationThatDoesNotPrune(t *testing.T) {
 	s := newScenario(t, "bpkeep", catalogOf("bpkeep"), func(cs *v1alpha1.CatalogSelection, ks *kustomizev1.Kustomization) {
 		publishAll(cs, ks)
@@ -153,7 +153,7 @@ func TestAfterTheBypassTheCatalogIsBack(t *testing.T) {
 	})
 }
 
-// requestReconciliation asks the Kustomization to apply once more, as `flux reconcile` does.
+// requestReconciliation requests another reconciliation of the Kustomization, as `flux reconcile` does.
 func (s *scenario) requestReconciliation() {
 	s.t.Helper()
 	_, _, ks, err := s.live(s.t.Context())

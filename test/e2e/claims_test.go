@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// holdWhileAnotherWaits has the catalog lose the second of three applications, which the Kustomization
-// "one" has applied, so that the selection is held, while the selection "two" wants the first of them.
+// holdWhileAnotherWaits removes the second of three applications from the catalog. The Kustomization "one"
+// has applied them, so that the selection is held, while the selection "two" selects the first one.
 // It returns the UIDs of the definitions.
 func (e *estate) holdWhileAnotherWaits(selection string) map[string]types.UID {
 	e.t.Helper()
@@ -29,8 +29,8 @@ func (e *estate) holdWhileAnotherWaits(selection string) map[string]types.UID {
 	return before
 }
 
-// assertOneWins waits until one of two selections has got what both want, and demands that the other one
-// serves on what it served before.
+// assertOneWins waits until one of two selections holds the definition that both select, and checks that
+// the other one still serves its former artifact.
 func (e *estate) assertOneWins(one, two string) {
 	e.t.Helper()
 	winner, loser := e.awaitWinner(one, two)
@@ -43,8 +43,8 @@ func (e *estate) assertOneWins(one, two string) {
 	}
 }
 
-// What a selection has applied stays its own while its status is lost and a change is held: another
-// one that wants the same waits.
+// A selection keeps the definitions that it has applied while its status is lost and a change is held:
+// another selection of the same definitions waits.
 func TestAWipedStatusGivesNothingToAnotherSelection(t *testing.T) {
 	e := newEstate(t, "claimless", catalogOf("claimless"))
 	before := e.holdWhileAnotherWaits("one")
@@ -58,8 +58,8 @@ func TestAWipedStatusGivesNothingToAnotherSelection(t *testing.T) {
 	e.assertSameObjects(before, e.uids())
 }
 
-// The new name publishes nothing before its hold is released, and still owns what its Kustomization
-// has applied.
+// The renamed selection publishes nothing before its hold is released, and still owns the definitions
+// that its Kustomization has applied.
 func TestARenamedSelectionThatIsHeldGivesNothingToAnotherOne(t *testing.T) {
 	e := newEstate(t, "heldname", catalogOf("heldname"))
 	before := e.holdWhileAnotherWaits("old")
@@ -73,7 +73,7 @@ func TestARenamedSelectionThatIsHeldGivesNothingToAnotherOne(t *testing.T) {
 	e.assertSameObjects(before, e.uids())
 }
 
-// With the archive lost as well, nobody knows what was published: that is held, and says so.
+// Without the archive as well, the last publication is unknown: the selection is held for that reason.
 func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 	e := newEstate(t, "baseless", catalogOf("baseless"))
 	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
@@ -92,7 +92,7 @@ func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 	e.assertSameObjects(before, e.uids())
 }
 
-// What its holder gives up goes to one of those that wait for it, and the other ones stay as they are.
+// A definition that its holder gives up goes to one waiting selection, and the others do not change.
 func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
 	e := newEstate(t, "heirs", catalogOf("heirs"))
 	a, b, c := "heirs-a", "heirs-b", "heirs-c"
@@ -110,11 +110,11 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsGivenUp(t *testing.T) {
 	e.awaitGone(t.Context(), e.kustomizationOf("holder"))
 	e.assertOneWins("left", "right")
 	after := e.uids()
-	delete(before, a) // its Kustomization was deleted, and so was this
+	delete(before, a) // Flux deleted it with its Kustomization
 	e.assertSameObjects(before, after)
 }
 
-// The same while the holder stays: it excludes what both others want.
+// The same for a holder that remains and excludes the definition.
 func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 	e := newEstate(t, "legacy", catalogOf("legacy"))
 	a, b, c := "legacy-a", "legacy-b", "legacy-c"
@@ -132,8 +132,8 @@ func TestOnlyOneOfTwoThatWaitGetsWhatIsExcluded(t *testing.T) {
 	e.assertSameObjects(before, e.uids())
 }
 
-// What one selection has given up, and another one has published, is the other one's, although the labels
-// on it are still those of the first Kustomization.
+// A definition that one selection has given up and another one has published belongs to the other one,
+// although its labels are still those of the first Kustomization.
 func TestWhatMovedButIsNotAppliedYetIsNotTakenBack(t *testing.T) {
 	e := newEstate(t, "midway", catalogOf("midway"))
 	a, b, c := "midway-a", "midway-b", "midway-c"

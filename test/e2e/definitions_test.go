@@ -18,7 +18,7 @@ import (
 
 const reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
 
-// definitionOf is an empty ApplicationDefinition.
+// definitionOf returns an ApplicationDefinition without a spec.
 func definitionOf(name string) *unstructured.Unstructured {
 	d := &unstructured.Unstructured{}
 	d.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinition"})
@@ -33,7 +33,7 @@ func (s *scenario) bypass(name string) {
 	s.awaitMark(name, "disabled")
 }
 
-// unbypass takes the label away, and waits until the mark is gone.
+// unbypass removes the label, and waits until the mark is removed.
 func (s *scenario) unbypass(name string) {
 	s.t.Helper()
 	s.label(s.t.Context(), name, v1alpha1.BypassLabel, nil)
@@ -81,7 +81,7 @@ func (s *scenario) awaitMark(name, want string) {
 	})
 }
 
-// note returns the values of a live definition, empty when it is gone.
+// note returns the values of a live definition, empty if it does not exist.
 func (s *scenario) note(ctx context.Context, name string) string {
 	s.t.Helper()
 	d := definitionOf(name)
@@ -93,7 +93,7 @@ func (s *scenario) note(ctx context.Context, name string) string {
 	return values
 }
 
-// awaitSettled waits until the Kustomization has applied what the selection publishes.
+// awaitSettled waits until the Kustomization has applied the published revision.
 func (s *scenario) awaitSettled() {
 	s.t.Helper()
 	s.await("settled", func(ctx context.Context) error {
@@ -123,7 +123,7 @@ func (s *scenario) awaitNote(name, want string) {
 	})
 }
 
-// definitions lists the scenario's ApplicationDefinitions in the cluster by name.
+// definitions maps the names of the scenario's live ApplicationDefinitions to the objects.
 func (s *scenario) definitions(ctx context.Context) (map[string]unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps.kubermatic.k8c.io", Version: "v1", Kind: "ApplicationDefinitionList"})

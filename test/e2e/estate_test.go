@@ -26,13 +26,13 @@ import (
 
 const pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 
-// estate is several selections of one namespace over one catalog, each with Kustomizations of its own.
+// estate is a set of selections in one namespace over one catalog, each with Kustomizations of its own.
 type estate struct {
 	*scenario // the namespace and its OCIRepository; no selection
 }
 
-// newEstate pushes the catalog as v1 and creates the namespace and the OCIRepository. What a test
-// creates in the namespace, and its definitions, are deleted at the end.
+// newEstate pushes the catalog as v1 and creates the namespace and the OCIRepository. At the end of the
+// test it deletes the objects in the namespace and the definitions.
 func newEstate(t *testing.T, name string, apps []app) *estate {
 	t.Helper()
 	e := &estate{&scenario{t: t, name: name}}
@@ -43,7 +43,7 @@ func newEstate(t *testing.T, name string, apps []app) *estate {
 	return e
 }
 
-// clear deletes what a test leaves behind: Kustomizations first, which may have to delete something.
+// clear deletes the objects of a test: Kustomizations first, because their finalizers may prune.
 func (e *estate) clear() {
 	ctx := context.WithoutCancel(e.t.Context())
 	for _, list := range []client.ObjectList{
@@ -83,7 +83,7 @@ func itemsOf(list client.ObjectList) (items []client.Object) {
 	return items
 }
 
-// selecting is the manifest of a selection with more lines of its spec.
+// selecting returns the manifest of a selection with more lines in its spec.
 func (e *estate) selecting(name string, spec ...string) string {
 	return fmt.Sprintf(`---
 apiVersion: catalog.winnow.dev/v1alpha1
@@ -97,13 +97,13 @@ spec:
 `, name, e.name, strings.Join(spec, "\n  "))
 }
 
-// limitedTo is the line of a spec that selects the applications of these names.
+// limitedTo returns the line of a spec that selects the applications with these names.
 func limitedTo(names ...string) string {
 	return "limit: {nameSelector: [" + strings.Join(names, ", ") + "]}"
 }
 
-// applying is the manifest of a Kustomization over the artifact of a selection, or over an
-// OCIRepository where source has its kind in front: OCIRepository/name.
+// applying returns the manifest of a Kustomization over the artifact of a selection, or over an
+// OCIRepository if source is OCIRepository/name.
 func (e *estate) applying(name, source string, spec ...string) string {
 	kind, of, named := strings.Cut(source, "/")
 	if !named {
@@ -122,8 +122,8 @@ spec:
 `, name, e.name, kind, of, strings.Join(spec, "\n  "))
 }
 
-// commit applies manifests in their order, as kustomize-controller does with those of one commit, which
-// has CatalogSelections before Kustomizations and sources, and deletes afterwards.
+// commit applies manifests in their order and then deletes objects, as kustomize-controller does for one
+// commit: CatalogSelections before Kustomizations and sources.
 func (e *estate) commit(manifests []string, gone ...client.Object) {
 	e.t.Helper()
 	if err := system.Apply(e.t.Context(), []byte(strings.Join(manifests, ""))); err != nil {
@@ -136,12 +136,12 @@ func (e *estate) commit(manifests []string, gone ...client.Object) {
 	}
 }
 
-// selectionOf is an empty one of the name.
+// selectionOf returns an empty selection with the name.
 func (e *estate) selectionOf(name string) *v1alpha1.CatalogSelection {
 	return &v1alpha1.CatalogSelection{ObjectMeta: e.metaOf(name)}
 }
 
-// of is the scenario of one selection, for the helpers that wait for states of it.
+// of returns the scenario of one selection, for the functions that wait for its states.
 func (e *estate) of(name string) *scenario {
 	return &scenario{t: e.t, name: e.name, selection: e.selectionOf(name)}
 }
@@ -150,15 +150,15 @@ func (e *estate) kustomizationOf(name string) *kustomizev1.Kustomization {
 	return &kustomizev1.Kustomization{ObjectMeta: e.metaOf(name)}
 }
 
-// part is a selection, the Kustomization that applies it and the applications that it has.
+// part is a selection, the Kustomization that applies it and its applications.
 type part struct {
 	selection, kustomization string
 	apps                     []string
 }
 
-// awaitParts waits until exactly these selections have published exactly these applications, all is
-// applied by the Kustomizations of the selections, nothing else lives, and no mark is left. It returns
-// the UIDs of the definitions.
+// awaitParts waits until exactly these selections have published exactly these applications, their
+// Kustomizations have applied them, no other definition is live, and no mark is set. It returns the UIDs
+// of the definitions.
 func (e *estate) awaitParts(parts ...part) map[string]types.UID {
 	e.t.Helper()
 	var found map[string]types.UID
@@ -186,7 +186,7 @@ func (e *estate) awaitParts(parts ...part) map[string]types.UID {
 	return found
 }
 
-// settledPart returns what a selection, or one of its definitions, lacks to be settled.
+// settledPart returns an error that names the reason why a selection is not settled.
 func (e *estate) settledPart(ctx context.Context, p part, live map[string]unstructured.Unstructured) error {
 	cs, ks := e.selectionOf(p.selection), e.kustomizationOf(p.kustomization)
 	ea := &sourcev1.ExternalArtifact{ObjectMeta: e.metaOf(p.selection)}
@@ -228,7 +228,7 @@ func (e *estate) assertSameObjects(before, after map[string]types.UID) {
 	}
 }
 
-// uids returns those of the live definitions.
+// uids returns the UIDs of the live definitions.
 func (e *estate) uids() map[string]types.UID {
 	e.t.Helper()
 	live, err := e.definitions(e.t.Context())
@@ -242,8 +242,8 @@ func (e *estate) uids() map[string]types.UID {
 	return found
 }
 
-// plain pushes manifests as they are, and creates an OCIRepository of them: a source that is not
-// Winnow's, as a Git repository is.
+// plain pushes manifests unchanged, and creates an OCIRepository of them: a source that does not come
+// from Winnow, such as a Git repository.
 func (e *estate) plain(name string, files map[string]string) {
 	e.t.Helper()
 	dir := e.t.TempDir()
@@ -260,7 +260,7 @@ func (e *estate) plain(name string, files map[string]string) {
 	e.create(repository)
 }
 
-// definitionManifest is an ApplicationDefinition with one version.
+// definitionManifest returns an ApplicationDefinition with one version.
 func definitionManifest(name, version string) string {
 	return fmt.Sprintf(`apiVersion: apps.kubermatic.k8c.io/v1
 kind: ApplicationDefinition

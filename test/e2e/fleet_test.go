@@ -19,19 +19,19 @@ import (
 type fleet struct {
 	*scenario // of the selection datacenter
 	dir       string
-	catalog   string // directory of what the hub's tag names
+	catalog   string // directory of the catalog that the hub's tag refers to
 	registry  *stack.SecureRegistry
 
 	staging, production, edge *spoke
 }
 
-// TestExampleFleetWorksAsIs tells the life of a fleet; the steps are in this order.
+// TestExampleFleetWorksAsIs runs the life of a fleet. The steps depend on their order.
 func TestExampleFleetWorksAsIs(t *testing.T) {
 	f := newFleet(t)
 	first := f.rollOut()
 	second := f.upgrade(first)
 	f.promote(second)
-	f.promote(first) // the pull request was reverted
+	f.promote(first) // reverts the pull request
 	f.promote(second)
 	f.production.assertHas("datacenter")
 	f.changeNothingSelected(second)
@@ -39,7 +39,7 @@ func TestExampleFleetWorksAsIs(t *testing.T) {
 	f.exclude(second)
 }
 
-// rollOut has all clusters apply the first revision, production by its digest.
+// rollOut deploys the first revision to all clusters, to production by its digest.
 func (f *fleet) rollOut() *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	origin := f.release("v1.0.0", "", "", "")
@@ -58,7 +58,7 @@ func (f *fleet) rollOut() *v1alpha1.CatalogSelection {
 	return cs
 }
 
-// upgrade changes an application of both fleets. It reaches who follows a tag.
+// upgrade changes an application of both fleets. The change reaches clusters that follow a tag.
 func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	origin := f.release("v1.1.0", "argocd", "replicas: 1", "replicas: 2")
@@ -66,14 +66,14 @@ func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelec
 	if cs.Status.Push.URL == first.Status.Push.URL {
 		f.t.Fatalf("nothing new was pushed: %+v", cs.Status.Push)
 	}
-	f.staging.look()
+	f.staging.reconcileSource()
 	f.staging.awaitApplied(cs)
 	f.staging.assertHas("datacenter")
-	f.edge.look()
+	f.edge.reconcileSource()
 	f.edge.awaitApplied(edge)
 	f.edge.assertHas("edge")
 
-	f.production.look()
+	f.production.reconcileSource()
 	f.production.awaitApplied(first)
 	if got := f.production.values("argocd"); !strings.Contains(got, "replicas: 1") {
 		f.t.Errorf("production, which is pinned, has the values\n%s", got)
@@ -81,7 +81,7 @@ func (f *fleet) upgrade(first *v1alpha1.CatalogSelection) *v1alpha1.CatalogSelec
 	return cs
 }
 
-// promote pins production to what cs has pushed, now or before.
+// promote pins production to a digest that cs has pushed, now or before.
 func (f *fleet) promote(cs *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	f.pin(f.production.revision(), cs)
@@ -89,7 +89,7 @@ func (f *fleet) promote(cs *v1alpha1.CatalogSelection) {
 	f.production.awaitApplied(cs)
 }
 
-// changeNothingSelected changes an application that no fleet has.
+// changeNothingSelected changes an application that no fleet selects.
 func (f *fleet) changeNothingSelected(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	edge := f.selected("edge")
@@ -104,7 +104,7 @@ func (f *fleet) changeNothingSelected(before *v1alpha1.CatalogSelection) {
 	f.assertStays(before)
 }
 
-// takeAway removes an application from the catalog, which the hub holds.
+// takeAway removes an application from the catalog. The hub holds the change.
 func (f *fleet) takeAway(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	f.release("v2.0.0", "loki", "", "")
@@ -121,13 +121,13 @@ func (f *fleet) takeAway(before *v1alpha1.CatalogSelection) {
 	f.assertStays(before)
 }
 
-// assertStays checks that a look into the registry finds nothing new, and that both clusters have
-// what was pushed with before.
+// assertStays checks that a reconciliation of the sources finds no new revision, and that both clusters
+// have the revision that was pushed with before.
 func (f *fleet) assertStays(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	for _, s := range []*spoke{f.staging, f.production} {
 		was, definitions := s.revision(), resourceVersions(s.definitions())
-		s.look()
+		s.reconcileSource()
 		s.awaitApplied(before)
 		if now := s.revision(); now != was {
 			f.t.Errorf("%s moved from %s to %s", s.name, was, now)
@@ -138,8 +138,8 @@ func (f *fleet) assertStays(before *v1alpha1.CatalogSelection) {
 	}
 }
 
-// exclude goes back to the catalog before, and takes an application out by an edit of the selection. Its
-// definition stays on the spoke, whose Kustomization prunes, because the selection does not.
+// exclude restores the former catalog, and excludes an application by an edit of the selection. Its
+// definition remains on the spoke although the Kustomization prunes, because the selection does not.
 func (f *fleet) exclude(before *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	f.replace("hub/catalog.yaml", "tag: v2.0.0", "tag: v1.1.0")
@@ -148,7 +148,7 @@ func (f *fleet) exclude(before *v1alpha1.CatalogSelection) {
 	f.replace("hub/datacenter.yaml", "  - falco\n", "  - falco\n  - velero\n")
 	f.deployHub()
 	cs := f.awaitPushed("datacenter", before.Status.Push.Sources)
-	f.staging.look()
+	f.staging.reconcileSource()
 	ks := f.staging.awaitApplied(cs)
 	if slices.ContainsFunc(ks.Status.Inventory.Entries, func(e kustomizev1.ResourceRef) bool { return strings.Contains(e.ID, "velero") }) {
 		f.t.Errorf("velero is still applied: %+v", ks.Status.Inventory)

@@ -40,8 +40,8 @@ func (s *scenario) release(tag string, apps []app) string {
 }
 
 // awaitHeld waits until the revision with the digest is held for exactly these reasons, each
-// "<reason> <application> [<versions>]". What releases it is the digest, or the render where nothing is
-// known to be published.
+// "<reason> <application> [<versions>]". The digest approves it, or the checksum of the render if the last
+// publication is unknown.
 func (s *scenario) awaitHeld(digest string, want ...string) *v1alpha1.CatalogSelection {
 	s.t.Helper()
 	return s.awaitSelection("held "+digest, func(cs *v1alpha1.CatalogSelection) error {
@@ -72,7 +72,7 @@ func (s *scenario) approve(digests ...string) {
 	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Safeguards.Approve = digests })
 }
 
-// unchanged remembers what is published and what lives, and returns a check that both are the same.
+// unchanged records the artifact and the live definitions, and returns a check that neither has changed.
 func (s *scenario) unchanged() func() {
 	s.t.Helper()
 	_, ea, _, err := s.live(s.t.Context())
@@ -146,7 +146,7 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 	s := newScenario(t, "apart", catalogOf("apart"), nil)
 	s.awaitApplied("apart-a", "apart-b", "apart-c")
 
-	// A narrower limit in Git was reviewed.
+	// A narrower limit in Git is a reviewed change.
 	s.edit(func(spec *v1alpha1.CatalogSelectionSpec) { spec.Exclude = []string{"apart-c"} })
 	s.awaitApplied("apart-a", "apart-b")
 
@@ -164,7 +164,7 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 	s.awaitApplied("apart-c")
 }
 
-// The events of a selection by reason, with the number of times each was seen.
+// eventCounts maps the reasons of the events of a selection to their counts.
 func (s *scenario) eventCounts(ctx context.Context) map[string]int {
 	s.t.Helper()
 	var events corev1.EventList

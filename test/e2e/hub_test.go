@@ -25,7 +25,7 @@ import (
 const fleetNamespace = "fleet"
 
 // newFleet starts the registry and the spokes, and copies the example with the addresses of the
-// registries: the catalog is in the one without a password, what is rendered in the one with it.
+// registries: one without a password for the catalog, and one with a password for pushed artifacts.
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{scenario: &scenario{t: t}, dir: t.TempDir(), catalog: filepath.Join(system.root, "examples/catalog")}
@@ -70,7 +70,7 @@ func (f *fleet) startRegistry() {
 	})
 }
 
-// address puts the addresses of the registries in the place of the example's.
+// address replaces the addresses of the registries in the example.
 func (f *fleet) address() {
 	f.t.Helper()
 	catalogs := regexp.MustCompile(`(?m)^( +)url: oci://registry\.example\.com/catalogs/`)
@@ -109,15 +109,15 @@ func (f *fleet) replace(file, old, text string) {
 	write(f.t, filepath.Join(f.dir, file), strings.Replace(content, old, text, 1))
 }
 
-// pin changes the digest that production is at to that of what cs has pushed.
+// pin replaces the digest of production by the one that cs has pushed.
 func (f *fleet) pin(old string, cs *v1alpha1.CatalogSelection) {
 	f.t.Helper()
 	_, digest, _ := strings.Cut(cs.Status.Push.URL, "@")
 	f.replace("spokes/production/applications.yaml", "digest: sha256:"+strings.TrimPrefix(old, "sha256:"), "digest: "+digest)
 }
 
-// release publishes the catalog with an edit of one application, which is gone without one, has the
-// hub follow it, and returns its revision. Without an application, nothing is edited.
+// release pushes the catalog with one application edited, or removed if old is empty, points the hub to
+// it, and returns its revision. If application is empty, it does not edit the catalog.
 func (f *fleet) release(tag, application, old, text string) string {
 	f.t.Helper()
 	f.catalog = catalogCopy(f.t, f.catalog, false)
@@ -152,7 +152,7 @@ func (f *fleet) deployHub() {
 	}
 }
 
-// selected gets a selection of the hub.
+// selected returns a selection of the hub.
 func (f *fleet) selected(name string) *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	cs := f.named(name)
@@ -174,8 +174,8 @@ func (f *fleet) awaitSource(name, origin string) *v1alpha1.CatalogSelection {
 	})
 }
 
-// awaitPushed waits until what a selection has rendered of a revision is in the registry, and no edit
-// waits to be published.
+// awaitPushed waits until the render of a catalog revision by a selection is in the registry, and no edit
+// is pending.
 func (f *fleet) awaitPushed(name, origin string) *v1alpha1.CatalogSelection {
 	f.t.Helper()
 	of := &scenario{t: f.t, selection: f.named(name)}

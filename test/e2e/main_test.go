@@ -17,8 +17,8 @@ import (
 // system is the one system of all tests. Each test has a namespace and applications of its own.
 var system *environment
 
-// environment is a stack with Winnow installed by config/default and running under the token of
-// its ServiceAccount.
+// environment is a stack with Winnow, installed by config/default and running with the token of its
+// ServiceAccount.
 type environment struct {
 	*stack.Stack
 	root       string            // of the repository
@@ -53,7 +53,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// start starts a system; kustomize-controller gets more arguments.
+// start starts a system, with more arguments for kustomize-controller.
 func start(ctx context.Context, kustomizeController ...string) (*environment, error) {
 	e := &environment{}
 	var err error
@@ -64,10 +64,10 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 		Progress: os.Stderr,
 		Registry: true, SourceController: true, KustomizeController: true,
 		CRDs: []string{"test/stack/crds"},
-		// By default it waits for minutes for an artifact that a test has made unreachable.
+		// By default it retries the download of an unreachable artifact for minutes.
 		Args: map[string][]string{
 			stack.KustomizeController: append([]string{"--http-retry=1"}, kustomizeController...),
-			// Whether Flux still has an older artifact must not depend on how fast the tests run.
+			// The retention of older artifacts must not depend on the speed of the tests.
 			stack.SourceController: {"--artifact-retention-ttl=1h", "--artifact-retention-records=1000"},
 		},
 	})
@@ -92,8 +92,8 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 // buildFlags of the controllers: with the race detector where there is a C compiler, which it needs.
 var buildFlags []string
 
-// settleDelay is how old an edit that takes something away has to be in these tests: as short as
-// source-controller needs to look at what was applied with it.
+// settleDelay is the minimum age of an edit that removes applications: the time that source-controller
+// needs to observe the sources that were applied with it.
 const settleDelay = "--settle-delay=2s"
 
 // restart stops the controller and starts it again, with an empty data directory unless the

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// settle publishes and applies until nothing changes any more. order is that of the parts which ask
-// first for what nobody holds.
+// settle publishes and applies until the model no longer changes. order is the order in which parts claim
+// definitions without a holder.
 func (m *model) settle(order []int) {
 	for before := ""; before != m.String(); {
 		before = m.String()
@@ -21,7 +21,7 @@ func (m *model) settle(order []int) {
 	}
 }
 
-// decide publishes what no safeguard and nobody else's claim speaks against.
+// decide publishes the parts that neither a safeguard nor a claim of another part prevents.
 func (m *model) decide(order []int) {
 	next := map[*modelPart]map[string]app{}
 	for _, i := range order {
@@ -55,8 +55,8 @@ func keysOf(apps map[string]app) map[string]bool {
 	return keys
 }
 
-// admitted returns the parts that may publish: whatever others hold is given up in what these publish
-// at the same time, and of what nobody holds the first one has it.
+// admitted returns the parts that may publish: the holders of their definitions give them up at the same
+// time, and a definition without a holder goes to the first part.
 func (m *model) admitted(order []int, next map[*modelPart]map[string]app) map[*modelPart]bool {
 	admitted := map[*modelPart]bool{}
 	for p := range next {
@@ -77,7 +77,7 @@ func (m *model) admitted(order []int, next map[*modelPart]map[string]app) map[*m
 	return admitted
 }
 
-// blocked reports whether a part wants what another one keeps, and notes what it takes.
+// blocked reports whether a part renders a definition that another one keeps, and records those it takes.
 func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
 	for name := range next[p] {
 		h := m.holder(name)
@@ -94,8 +94,8 @@ func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitt
 	return false
 }
 
-// holder returns who holds a definition: whose Kustomization has applied it last and has it in its
-// inventory, or else who is known to serve it.
+// holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
+// it in its inventory, or else the one that is known to serve it.
 func (m *model) holder(name string) *modelPart {
 	for _, p := range m.parts {
 		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
@@ -121,9 +121,9 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 	return h.knowsServed() && !keeps
 }
 
-// publish replaces the artifact of a part. Marked before is what Flux would delete and another one
-// renders, or may render, and what it takes over that another Kustomization has applied. What Flux is
-// to delete loses the mark.
+// publish replaces the artifact of a part. It first marks definitions that Flux would delete and another
+// part renders or may render, and those that it takes over from another Kustomization. It removes the
+// mark of definitions that Flux shall delete.
 func (m *model) publish(p *modelPart, next map[string]app) {
 	for name, l := range m.live {
 		_, served := p.published[name]
@@ -135,7 +135,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 			m.tally["moved"]++
 		}
 	}
-	for name := range next { // until its Kustomization is the owner: of what is bypassed, it is not
+	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition
 		if l, lives := m.live[name]; lives && l.owner != p.applier {
 			l.kept = true
 		}
@@ -155,21 +155,21 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 	})
 }
 
-// knowsServed reports whether it is known what the Kustomization has, so that other objects of its
+// knowsServed reports whether the objects of the Kustomization are known, so that its other objects
 // are orphans.
 func (p *modelPart) knowsServed() bool {
 	return p.baseline == baselineRecord || p.baseline == baselineContent && !p.restarted
 }
 
-// mayWant reports whether a part renders a definition, or may do so once it is resumed, or once a typo is
-// mended: what an edited spec selects is not known before.
+// mayWant reports whether a part renders a definition, or may do so once it is resumed or a typo is
+// corrected: the applications of an edited spec are unknown before.
 func (p *modelPart) mayWant(name string) bool {
 	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
 	return p.wants[name] || p.doubt || p.suspended && edited
 }
 
-// apply has the Kustomization of a part apply what is served: it creates and updates, except what is
-// bypassed, and deletes what has left, where its own labels are on it and nothing protects it.
+// apply applies the served artifact by the Kustomization of a part: it creates and updates definitions
+// without a bypass, and prunes those that left, have its labels and are not protected.
 func (m *model) apply(p *modelPart, again bool) {
 	if p.paused || !p.served() || p.applied == p.render(p.published) && !again {
 		return
@@ -202,7 +202,7 @@ func (m *model) apply(p *modelPart, again bool) {
 	}
 }
 
-// endMoves removes the marks of what the receiver has applied, once no other inventory has it.
+// endMoves removes the marks of definitions that the receiver has applied and no other inventory contains.
 func (m *model) endMoves() {
 	for name, l := range m.live {
 		for _, p := range m.parts {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// objections returns why the next applications of a part are held, sorted and each once:
+// objections returns the reasons why the next applications of a part are held, sorted and without duplicates:
 //
-//	nothing is selected            EmptyResult, which nothing releases
+//	nothing is selected            EmptyResult, which cannot be approved
 //	it is approved                 nothing
-//	nobody knows what was served   BaselineLost
-//	otherwise                      what the catalog takes away, what the Kustomization would delete that
-//	                               applied something else, what live definitions would lose that enter
+//	the served state is unknown    BaselineLost
+//	otherwise                      losses by the catalog, objects that the Kustomization would delete
+//	                               without a comparison, losses of live definitions that enter
 func (m *model) objections(p *modelPart, next map[string]app) []string {
 	switch {
 	case len(next) == 0:
@@ -28,8 +28,8 @@ func (m *model) objections(p *modelPart, next map[string]app) []string {
 	return slices.Compact(reasons)
 }
 
-// approved reports whether an entry that is not used up names the render, or else the revision of the
-// catalog where that is another one than that of what is published, as far as that is known.
+// approved reports whether an unused entry names the render, or the revision of the catalog if that is
+// known to differ from the revision of the last publication.
 func (m *model) approved(p *modelPart, next map[string]app) bool {
 	digest := m.catalogs[p.catalog].digest
 	return slices.ContainsFunc(p.spec.approved, func(entry string) bool {
@@ -39,8 +39,8 @@ func (m *model) approved(p *modelPart, next map[string]app) bool {
 	})
 }
 
-// takenByCatalog returns what is lost of what is published, unless the new spec over the catalog of
-// the last publication loses it too.
+// takenByCatalog returns the losses of the published applications, except those that the new spec over
+// the catalog of the last publication has, too.
 func (p *modelPart) takenByCatalog(next map[string]app) (reasons []string) {
 	excused := func(string, string) bool { return false }
 	if p.baseline == baselineRecord && !p.spec.rendersAs(p.reviewed) {
@@ -64,8 +64,8 @@ func (p *modelPart) takenByCatalog(next map[string]app) (reasons []string) {
 	return reasons
 }
 
-// takenFromLive returns what would be taken away from definitions that live without being published
-// by the part. Flux does not touch those that are bypassed.
+// takenFromLive returns the losses of live definitions that the part has not published. Flux does not
+// update those with a bypass.
 func (m *model) takenFromLive(p *modelPart, next map[string]app) (reasons []string) {
 	for name, a := range next {
 		l, lives := m.live[name]
@@ -81,8 +81,8 @@ func (m *model) takenFromLive(p *modelPart, next map[string]app) (reasons []stri
 	return reasons
 }
 
-// unknownNames returns UnknownName where an edit takes away something published, and adds to the limit
-// what is in no catalog now, and was neither a tier nor published then.
+// unknownNames returns UnknownName if an edit removes a published application and adds a name to the limit
+// that is in no catalog now, and was neither a tier nor published then.
 func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 	removes := false
 	for name := range p.published {
@@ -95,8 +95,8 @@ func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 	return nil
 }
 
-// addsUnknown reports whether the limit of a part names what it did not when it was published last, and
-// what is in no catalog now, and was neither a tier nor published then.
+// addsUnknown reports whether the limit of a part has a name that the last published one lacks, and that is
+// in no catalog now, and was neither a tier nor published then.
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
 	known := map[string]bool{}
@@ -115,8 +115,8 @@ func (m *model) addsUnknown(p *modelPart) bool {
 	})
 }
 
-// pruned returns what the Kustomization would delete although nobody has compared it: it has applied
-// something that the selection never published.
+// pruned returns the definitions that the Kustomization would delete without a comparison: it has applied
+// objects that the selection never published.
 func (p *modelPart) pruned(next map[string]app) (reasons []string) {
 	if p.baseline == baselineRecord && (p.revisions[p.applied] || p.compared == p.applied) {
 		return nil
@@ -129,8 +129,8 @@ func (p *modelPart) pruned(next map[string]app) (reasons []string) {
 	return reasons
 }
 
-// lines returns what status.held.approve has to say; known is false where only the checksum of the
-// render releases it, which the model cannot compute.
+// lines returns the expected entry of status.held.approve; known is false if that is the checksum of the
+// render, which the model cannot compute.
 func (m *model) lines(p *modelPart) (line string, known bool) {
 	digest := m.catalogs[p.catalog].digest
 	if p.revision == "" || p.revision == digest {
@@ -143,7 +143,7 @@ func (m *model) lines(p *modelPart) (line string, known bool) {
 	return line, true
 }
 
-// wipe takes the status away: of the last publication, the ExternalArtifact still says what was in it.
+// wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
 	p.used, p.revision, p.revisions, p.compared = nil, "", nil, ""
 	if p.baseline == baselineRecord {
@@ -151,8 +151,8 @@ func (m *model) wipe(p *modelPart) {
 	}
 }
 
-// restart has the controller forget what is not written down, and the archives as well if these are
-// lost: who has no record does not know what is served then.
+// restart drops the state of the controller that is not persistent, and the archives if these are lost:
+// without a record, the served artifact of a part is unknown then.
 func (m *model) restart(archivesLost bool) {
 	for _, p := range m.parts {
 		p.restarted, p.doubt = p.baseline != baselineRecord, false

@@ -11,17 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// model says what the documents promise of several CatalogSelections with prune and the default
+// model implements the documented behaviour of several CatalogSelections with prune and the default
 // safeguards, of their Kustomizations, which prune too, and of the definitions in the cluster. It is
-// written down without a look at the code that has to keep these promises.
+// written from the documents, independently of the code that it tests.
 //
-// It knows applications by letters: the definition of a is soak-a, whatever a catalog calls it.
+// Its applications are letters: the definition of a is soak-a, whatever its name in a catalog.
 type model struct {
 	catalogs map[string]catalogRevision // by OCIRepository
 	parts    []*modelPart
 	live     map[string]*liveApp
-	renders  map[string]string // maps the checksum of a render to what it is of
-	tally    map[string]int    // of what happened, so that a run shows what it has met
+	renders  map[string]string // maps the checksum of a render to the render
+	tally    map[string]int    // counts the events that a run has covered
 }
 
 // modelPart is a selection with its Kustomization.
@@ -29,22 +29,22 @@ type modelPart struct {
 	name, catalog string
 	spec          modelSpec
 	suspended     bool
-	held          []string        // why the source's revision is not published
-	conflict      bool            // others hold what it renders
-	wants         map[string]bool // what it renders, whatever speaks against it
-	doubt         bool            // the spec, since it was written, named what matches nothing
+	held          []string        // reasons why the source's revision is not published
+	conflict      bool            // others hold a definition that it renders
+	wants         map[string]bool // definitions that it renders, admitted or not
+	doubt         bool            // since it was written, the spec has had a name without a match
 	written       string          // the manifest
 
 	baseline  baseline
 	published map[string]app  // in the artifact
-	reviewed  modelSpec       // the spec of what is published
-	seen      map[string]app  // the catalog of what is published, as far as it is published
-	then      map[string]app  // the whole catalog of what is published
-	revision  string          // the catalog's digest of what is published; empty when not known
+	reviewed  modelSpec       // spec of the last publication
+	seen      map[string]app  // published applications of its catalog
+	then      map[string]app  // whole catalog of the last publication
+	revision  string          // catalog digest of the last publication; empty if unknown
 	revisions map[string]bool // all that were published
-	compared  string          // what the Kustomization had applied when it was compared
+	compared  string          // objects of the Kustomization at the last comparison
 	used      []string        // approvals that are used up
-	restarted bool            // the controller was, since the last publication
+	restarted bool            // the controller has restarted since the last publication
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended
@@ -52,17 +52,17 @@ type modelPart struct {
 	inventory map[string]bool
 }
 
-// baseline is what a new render is compared with.
+// baseline is the state that a new render is compared with.
 type baseline int
 
 const (
 	baselineNone    baseline = iota // never published
-	baselineRecord                  // all is known of the last publication
-	baselineContent                 // only what is published is known: the status was lost
-	baselineLost                    // there was one
+	baselineRecord                  // the last publication is known
+	baselineContent                 // only the published content is known: the status was lost
+	baselineLost                    // the baseline was lost
 )
 
-// modelSpec are the members of the spec that the soak test edits.
+// modelSpec has the fields of the spec that the soak test edits.
 type modelSpec struct {
 	tiers, names, excluded, approved []string
 }
@@ -71,7 +71,7 @@ func (s modelSpec) clone() modelSpec {
 	return modelSpec{slices.Clone(s.tiers), slices.Clone(s.names), slices.Clone(s.excluded), slices.Clone(s.approved)}
 }
 
-// rendersAs reports whether both specs select in the same way.
+// rendersAs reports whether both specs select the same applications of every catalog.
 func (s modelSpec) rendersAs(o modelSpec) bool {
 	return slices.Equal(s.tiers, o.tiers) && slices.Equal(s.names, o.names) && slices.Equal(s.excluded, o.excluded)
 }
@@ -87,7 +87,7 @@ func (s modelSpec) selects(apps map[string]app) map[string]app {
 	return selected
 }
 
-// catalogRevision is a catalog as it was pushed. Its name is <tag>@<digest>, as Flux spells it.
+// catalogRevision is a pushed catalog. Its name is <tag>@<digest>, the format of Flux.
 type catalogRevision struct {
 	tag, digest string
 	apps        map[string]app
@@ -98,13 +98,13 @@ func (r catalogRevision) String() string { return r.tag + "@" + r.digest }
 // liveApp is a definition in the cluster.
 type liveApp struct {
 	app
-	owner    string // the Kustomization that has applied it last
+	owner    string // Kustomization that has applied it last
 	bypassed bool
-	kept     bool      // marked, so that Flux does not delete it
+	kept     bool      // marked against deletion by Flux
 	uid      types.UID // empty until it was seen
 }
 
-// String shows what has to be in the cluster.
+// String returns the expected state in the cluster.
 func (l liveApp) String() string {
 	text := fmt.Sprintf("%s %v %s by %s", l.name, l.versions, l.values, l.owner)
 	if l.bypassed {
@@ -116,7 +116,7 @@ func (l liveApp) String() string {
 	return text
 }
 
-// render spells what a part publishes: the same text, the same artifact.
+// render returns a text that identifies the artifact of a part.
 func (p *modelPart) render(apps map[string]app) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s of %s:", p.name, p.catalog)
@@ -126,7 +126,7 @@ func (p *modelPart) render(apps map[string]app) string {
 	return text.String()
 }
 
-// served reports whether the Kustomization finds an artifact.
+// served reports whether the part serves an artifact.
 func (p *modelPart) served() bool { return p.baseline != baselineNone }
 
 func (p *modelPart) clone() *modelPart {
@@ -152,7 +152,7 @@ func (m *model) clone() *model {
 	return c
 }
 
-// String shows all that the rules decide.
+// String returns the whole state of the model.
 func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
@@ -165,7 +165,7 @@ func (m *model) String() string {
 	return text.String()
 }
 
-// count adds to the tally what a step has led to.
+// count adds the results of a step to the tally.
 func (m *model) count() {
 	for _, p := range m.parts {
 		for _, reason := range p.held {
@@ -178,7 +178,7 @@ func (m *model) count() {
 	}
 }
 
-// orphans returns the names of what lives without being published, sorted.
+// orphans returns the names of live definitions that no part publishes, sorted.
 func (m *model) orphans() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		if !slices.ContainsFunc(m.parts, func(p *modelPart) bool { return p.published[name].name != "" }) {
@@ -198,8 +198,8 @@ func (m *model) bypassedOf(p *modelPart) (names []string) {
 	return names
 }
 
-// needsMark reports whether Flux looks after a definition, and somebody knows its kind: only then does a
-// bypass need the mark at once.
+// needsMark reports whether an inventory contains a definition and its selection knows the kind: only then
+// does a bypass need the mark at once.
 func (m *model) needsMark(name string) bool {
 	return slices.ContainsFunc(m.parts, func(p *modelPart) bool {
 		return p.inventory[name] && (p.knowsServed() || len(p.wants) > 0)

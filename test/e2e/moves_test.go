@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// move is a commit that changes which selection has which application.
+// move is a commit that moves applications between selections.
 type move struct {
 	says          string
 	before, after []part
@@ -60,7 +60,7 @@ func moves(name string) []move {
 	}
 }
 
-// manifests are those of a commit, in the order in which kustomize-controller applies them.
+// manifests returns the manifests of a commit, in the order in which kustomize-controller applies them.
 func (e *estate) manifests(parts []part) (manifests []string) {
 	for _, p := range parts {
 		manifests = append(manifests, e.selecting(p.selection, limitedTo(p.apps...)))
@@ -91,7 +91,7 @@ func TestAMoveDeletesNothing(t *testing.T) {
 }
 
 // A catalog renames a tier, and one pull request changes the tag and the selection. kustomize-controller
-// applies the selection first, and source-controller needs a while for the tag.
+// applies the selection first, and source-controller pulls the tag later.
 func TestATierThatIsRenamedInCatalogAndSpecTakesNothingAway(t *testing.T) {
 	restartWith(t, stack.ControllerOptions{Args: []string{"--settle-delay=30s"}})
 	e := newEstate(t, "retier", catalogOf("retier"))
@@ -129,7 +129,7 @@ func TestATierThatIsRenamedInCatalogAndSpecTakesNothingAway(t *testing.T) {
 	}
 }
 
-// An edit that takes something away by itself goes on once the sources have settled.
+// An edit that removes applications continues once the sources have settled.
 func TestAnEditThatTakesAwayWaitsAndGoesOn(t *testing.T) {
 	e := newEstate(t, "narrower", catalogOf("narrower"))
 	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
@@ -144,7 +144,7 @@ func TestAnEditThatTakesAwayWaitsAndGoesOn(t *testing.T) {
 	e.awaitParts(part{"apps", "apps", []string{"narrower-a", "narrower-c"}})
 }
 
-// restartWith restarts the controller with options for the time of a test.
+// restartWith restarts the controller with options until the end of a test.
 func restartWith(t *testing.T, options stack.ControllerOptions) {
 	t.Helper()
 	if err := system.restart(t.Context(), options); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// marksOf are the labels by which people and Winnow tell who holds a definition.
+// marksOf returns the labels that name the holder of a definition.
 func (s *scenario) marksOf(ctx context.Context, name string) string {
 	s.t.Helper()
 	labels := s.get(ctx, definitionOf(name)).GetLabels()

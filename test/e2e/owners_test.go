@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// nudge has a selection reconciled once more, and waits for the end of it.
+// nudge requests a reconciliation of a selection, and waits for its end.
 func (s *scenario) nudge(request string) {
 	s.t.Helper()
 	cs := s.selection.DeepCopy()
@@ -33,7 +33,7 @@ func (s *scenario) nudge(request string) {
 	})
 }
 
-// someIntervals is how often tests reconcile that look for what should not change.
+// someIntervals is the number of reconciliations in tests that nothing changes.
 const someIntervals = 5
 
 func TestATenantThatIgnoresTheBypassDoesNotTakeTheMarkOff(t *testing.T) {
@@ -62,7 +62,7 @@ func TestATenantThatIgnoresTheBypassDoesNotTakeTheMarkOff(t *testing.T) {
 	}
 }
 
-// reapply has a Kustomization apply once more, and waits for the end of it.
+// reapply requests a reconciliation of a Kustomization, and waits for its end.
 func (e *estate) reapply(name, request string) {
 	e.t.Helper()
 	ks := e.kustomizationOf(name)
@@ -123,7 +123,7 @@ func TestWhatAnotherSourceHasAppliedIsAConflictThatNamesItsKustomization(t *test
 	e.of("apps").awaitAppliedCondition("True Succeeded")
 }
 
-// Both are there from the start, and both Kustomizations reconcile all the time.
+// Both selections exist from the start, and both Kustomizations reconcile continuously.
 func TestTwoSelectionsOverOneDefinitionDoNotTakeTurns(t *testing.T) {
 	e := newEstate(t, "turns", catalogOf("turns"))
 	e.commit([]string{e.selecting("one"), e.selecting("two"), e.applying("one", "one"), e.applying("two", "two")})
@@ -149,8 +149,8 @@ func TestTwoSelectionsOverOneDefinitionDoNotTakeTurns(t *testing.T) {
 	}
 }
 
-// awaitWinner waits until one of two selections is applied and the other one is in conflict with it. Before,
-// a reservation may still be revoked.
+// awaitWinner waits until one of two selections is applied and the other one is in conflict with it. An
+// earlier claim may still be revoked.
 func (e *estate) awaitWinner(one, two string) (winner, loser string) {
 	e.t.Helper()
 	e.await("one of the two has won", func(ctx context.Context) error {
@@ -173,13 +173,13 @@ func (e *estate) awaitWinner(one, two string) (winner, loser string) {
 	return winner, loser
 }
 
-// configMap is one in the namespace of the estate.
+// configMap returns a ConfigMap in the namespace of the estate.
 func (e *estate) configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: e.metaOf(name)}
 }
 
-// awaitHeldFor waits until a selection is held for exactly these applications to be removed, and
-// returns the lines that release it.
+// awaitHeldFor waits until a selection is held for the removal of exactly these applications, and
+// returns the entries that approve it.
 func (e *estate) awaitHeldFor(selection string, removed ...string) []string {
 	e.t.Helper()
 	cs := e.of(selection).awaitSelection("held for "+strings.Join(removed, ", "), func(cs *v1alpha1.CatalogSelection) error {
@@ -234,7 +234,7 @@ func TestAKustomizationThatIsRePointedDeletesNothingThatWasNotApproved(t *testin
 	e.awaitGone(t.Context(), extra)
 }
 
-// reapplyWithoutArtifact has a Kustomization try to apply what its source does not have.
+// reapplyWithoutArtifact requests a reconciliation of a Kustomization whose source has no artifact.
 func (e *estate) reapplyWithoutArtifact(name string) {
 	e.t.Helper()
 	ks := e.kustomizationOf(name)
@@ -281,7 +281,7 @@ func TestAStatusThatIsWipedReleasesNothing(t *testing.T) {
 	s.awaitApplied("wiped-a", "wiped-c")
 }
 
-// wipeStatus takes the whole status away, as a restore from a backup does.
+// wipeStatus removes the whole status, as a restore from a backup does.
 func (s *scenario) wipeStatus() {
 	s.t.Helper()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":null}`))

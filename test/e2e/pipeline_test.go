@@ -155,8 +155,8 @@ func TestCatalogChangeOutsideTheSelectionReconcilesNothing(t *testing.T) {
 		t.Errorf("the Kustomization was reconciled: %+v, then %+v", ksBefore.Status, ksAfter.Status)
 	}
 
-	// The Kustomization would have been triggered by now: a change that does concern the
-	// selection arrives after the one that does not.
+	// The Kustomization would have been triggered by now: a relevant change arrives after the
+	// irrelevant one.
 	apps[0].values = "changed"
 	s.push("v3", apps)
 	s.point("v3")
@@ -203,7 +203,7 @@ func TestInvalidCatalogKeepsTheLastGoodArtifact(t *testing.T) {
 	s.awaitApplied("invalid-a", "invalid-b", "invalid-c")
 }
 
-// assertServed checks that the ExternalArtifact is as it was, and that its archive is served.
+// assertServed checks that the ExternalArtifact is unchanged, and that its archive is served.
 func (s *scenario) assertServed(before *sourcev1.ExternalArtifact) {
 	s.t.Helper()
 	_, ea, _, err := s.live(s.t.Context())
@@ -218,7 +218,7 @@ func (s *scenario) assertServed(before *sourcev1.ExternalArtifact) {
 	}
 }
 
-// download returns the digest of what the URL serves.
+// download returns the digest of the content at the URL.
 func (s *scenario) download(ctx context.Context, url string) string {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

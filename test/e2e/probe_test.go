@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// awaitControllerIdle waits until the controller has handled what was in its queue before: it
-// publishes a selection that was created after.
+// awaitControllerIdle waits until the controller has handled its queue: until it has published a
+// selection that this function creates.
 func (s *scenario) awaitControllerIdle() {
 	s.t.Helper()
 	probe := &v1alpha1.CatalogSelection{}

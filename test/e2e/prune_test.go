@@ -20,17 +20,17 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// pruneSettings are the cells by which the rows of the table in docs/guides/operate-safely.md differ.
+// pruneSettings are the settings in a row of the table in docs/guides/operate-safely.md.
 type pruneSettings struct{ selection, kustomization, deletionPolicy string }
 
 func (s pruneSettings) cells() []string {
 	return []string{s.selection, s.kustomization, s.deletionPolicy}
 }
 
-// fates say for each event of the table whether the definition is kept or deleted.
+// fates are the results, kept or deleted, of the events in a row of the table.
 type fates struct{ left, kustomizationGone, selectionGone string }
 
-// pruneTable is the table, and what was measured to compare it with.
+// pruneTable is the documented or the measured table.
 type pruneTable map[pruneSettings]fates
 
 func (t pruneTable) String() string {
@@ -43,7 +43,7 @@ func (t pruneTable) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// documentedPruneTable reads the table of the guide, which has to have a row for each of the settings.
+// documentedPruneTable reads the table of the guide, which must have a row for each of the settings.
 func documentedPruneTable(t *testing.T) pruneTable {
 	t.Helper()
 	guide, err := os.ReadFile(filepath.Join(system.root, "docs", "guides", "operate-safely.md"))
@@ -109,8 +109,8 @@ func allPruneSettings() (all []pruneSettings) {
 	return all
 }
 
-// TestThePruneTableSaysWhatFluxDeletes goes through the events of all rows side by side: the
-// controllers work on them at the same time.
+// TestThePruneTableSaysWhatFluxDeletes runs the events of all rows in parallel: the controllers work
+// on them at the same time.
 func TestThePruneTableSaysWhatFluxDeletes(t *testing.T) {
 	documented := documentedPruneTable(t)
 	var rows []*pruneScenario
@@ -153,8 +153,8 @@ func TestThePruneTableSaysWhatFluxDeletes(t *testing.T) {
 	})
 }
 
-// What protects a definition is the annotation of the live object: an edit of deletionPolicy
-// changes nothing before it is applied.
+// The annotation of the live object protects a definition: an edit of deletionPolicy has no effect
+// before it is applied.
 func TestThePruneTableHoldsOnceASwitchIsApplied(t *testing.T) {
 	const orphan, erase = v1alpha1.DeletionPolicyOrphan, v1alpha1.DeletionPolicyDelete
 	for _, c := range []struct {
@@ -234,7 +234,7 @@ func (p *pruneScenario) delete(object client.Object) {
 }
 
 // awaitReconciled waits until the selection has published exactly these applications, and the
-// Kustomization is ready with them: it prunes before it says so.
+// Kustomization is Ready with them: it prunes before that.
 func (p *pruneScenario) awaitReconciled(apps ...string) {
 	p.t.Helper()
 	p.await(fmt.Sprintf("%s reconciled with %v", p.name, apps), func(ctx context.Context) error {
@@ -285,7 +285,7 @@ func (p *pruneScenario) awaitArtifactMissed() {
 	})
 }
 
-// fate looks whether the application is in the cluster now.
+// fate returns whether the application is kept or deleted.
 func (p *pruneScenario) fate(app string) string {
 	p.t.Helper()
 	found, err := p.definitions(p.t.Context())

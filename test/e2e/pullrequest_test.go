@@ -66,7 +66,7 @@ func (g gitOps) commit(tag string, approve ...string) {
 	g.run("git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.com", "commit", "-q", "-m", tag)
 }
 
-// apply has the cluster follow what is committed, as Flux would.
+// apply applies the committed files to the cluster, as Flux would.
 func (g gitOps) apply() {
 	g.t.Helper()
 	if err := system.ApplyPath(g.t.Context(), filepath.Join(g.dir, "cluster")); err != nil {
@@ -86,8 +86,8 @@ func (g gitOps) run(name string, args ...string) string {
 	return string(out)
 }
 
-// TestAPullRequestSaysWhatTheClusterGets goes through an upgrade by pull request: what the reviewer
-// reads, what is held, and where the cluster ends.
+// TestAPullRequestSaysWhatTheClusterGets runs an upgrade by pull request: it checks the comment for the
+// reviewer, the held change, and the end state of the cluster.
 func TestAPullRequestSaysWhatTheClusterGets(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is needed")
@@ -125,7 +125,7 @@ func TestAPullRequestSaysWhatTheClusterGets(t *testing.T) {
 
 	g.commit("v2", said.Held.Approve...)
 	g.apply()
-	want := foretell(before, said.Applications)
+	want := versionsAfter(before, said.Applications)
 	after := g.awaitApplied(slices.Sorted(maps.Keys(want))...)
 	for name, versions := range want {
 		if got := liveVersions(after[name]); !slices.Equal(got, versions) {
@@ -174,8 +174,8 @@ func (g gitOps) assertGolden(markdown string) {
 	}
 }
 
-// foretell returns the versions by name that the report leads to.
-func foretell(before map[string]unstructured.Unstructured, changes []diff.Application) map[string][]string {
+// versionsAfter maps the names of applications to the versions after the changes of the report.
+func versionsAfter(before map[string]unstructured.Unstructured, changes []diff.Application) map[string][]string {
 	want := map[string][]string{}
 	for name, definition := range before {
 		want[name] = liveVersions(definition)

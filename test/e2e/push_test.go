@@ -28,8 +28,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// One catalog, pushed by two people on different days: one digest, which source-controller, the
-// controller and ORAS take as they take what others push.
+// Two users push one catalog on different days: the digest is the same, and source-controller, the
+// controller and ORAS accept the artifact.
 func TestPushedCatalogIsWhatOthersPull(t *testing.T) {
 	catalog := filepath.Join(system.root, "examples/catalog")
 	name := system.RegistryHost() + "/pushed"
@@ -51,8 +51,8 @@ func TestPushedCatalogIsWhatOthersPull(t *testing.T) {
 	})
 }
 
-// pullByFlux compares what a selection by a named list publishes from the helper's push with
-// what it publishes from that of the command line.
+// pullByFlux checks that a selection by a named list publishes the same from the push of the test
+// helper and from that of the command line.
 func pullByFlux(t *testing.T, catalog, digest string) {
 	if _, err := system.PushCatalog(t.Context(), catalog, "pushed-otherwise:v1", stack.PushOptions{}); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func pullByFlux(t *testing.T, catalog, digest string) {
 	}
 }
 
-// pullByORAS does what oras pull does: it writes the layer to the file that its title names.
+// pullByORAS writes the layer to the file that its title names, as oras pull does.
 func pullByORAS(t *testing.T, catalog, name string) {
 	repository, err := remote.NewRepository(name)
 	if err != nil {
@@ -147,8 +147,8 @@ func winnow(t *testing.T, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// catalogCopy copies a directory; differently makes it somebody else's, of another day and with
-// the files made in the opposite order.
+// catalogCopy copies a directory. differently changes the permissions and the times, and creates the
+// files in reverse order.
 func catalogCopy(t *testing.T, from string, differently bool) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -184,7 +184,7 @@ func disguise(t *testing.T, path string) {
 	}
 }
 
-// comparePublished compares the files with those of a catalog that are published.
+// comparePublished compares the files with the published files of a catalog.
 func comparePublished(t *testing.T, got fs.FS, catalog string) {
 	t.Helper()
 	want := os.DirFS(catalog)

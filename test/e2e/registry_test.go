@@ -24,7 +24,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// The manifest decides what the catalog is, whatever source-controller makes of it.
+// The manifest determines the catalog, whatever source-controller extracts.
 func TestTheManifestDecides(t *testing.T) {
 	catalog := packed(t, catalogOf("decides"))
 	sbom := packed(t, []app{{name: "decides-sbom", tier: "gold", versions: []string{"1.0.0"}}})
@@ -94,7 +94,7 @@ func TestTheManifestDecides(t *testing.T) {
 	}
 }
 
-// packed is the layer of a catalog.
+// packed returns the layer of a catalog.
 func packed(t *testing.T, apps []app) []byte {
 	t.Helper()
 	dir := t.TempDir()

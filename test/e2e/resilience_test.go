@@ -80,7 +80,7 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := ea.Status.Artifact
-	// The interval is an hour: only a watch can have noticed within the test's patience.
+	// The interval is an hour: only a watch can notice within the timeout of the test.
 	repaired := func(ctx context.Context) error {
 		_, now, _, err := s.live(ctx)
 		if err != nil {
@@ -125,8 +125,8 @@ func TestExternalArtifactIsRepairedAtOnce(t *testing.T) {
 	})
 }
 
-// The storage is not watched: until the selection is reconciled, which suspending it keeps off here, the Kustomization
-// finds nothing to download, and keeps what it applied, although it prunes.
+// The controller does not watch its storage: until it reconciles the selection, which is suspended here, the download
+// of the Kustomization fails, and its objects remain although it prunes.
 func TestALostArchiveDeletesNothingAndComesBack(t *testing.T) {
 	s := newScenario(t, "lost", catalogOf("lost"), publishAll)
 	before := s.awaitApplied("lost-a", "lost-b", "lost-c")

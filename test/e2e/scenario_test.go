@@ -26,7 +26,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// patience bounds every wait for a state; pulse is the time between two looks.
+// patience bounds every wait for a state; pulse is the time between two polls.
 const (
 	patience = 90 * time.Second
 	pulse    = 100 * time.Millisecond
@@ -41,8 +41,8 @@ type app struct {
 }
 
 // scenario is a catalog in the registry, an OCIRepository, a CatalogSelection and a
-// Kustomization, all of the same name, in a namespace of the test's own. Names of applications
-// begin with it, because definitions are cluster-scoped.
+// Kustomization with the same name, in a namespace of the test. The names of applications have
+// it as prefix, because definitions are cluster-scoped.
 type scenario struct {
 	t         *testing.T
 	name      string
@@ -78,7 +78,7 @@ func newScenario(t *testing.T, name string, apps []app, mutate func(*v1alpha1.Ca
 	return s
 }
 
-// metaOf names an object in the namespace of the scenario.
+// metaOf returns the metadata of an object in the namespace of the scenario.
 func (s *scenario) metaOf(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: s.name}
 }
@@ -173,7 +173,7 @@ func (s *scenario) awaitGone(ctx context.Context, o client.Object) {
 	}
 }
 
-// point changes the tag that the OCIRepository follows, and asks for a look at it.
+// point changes the tag that the OCIRepository follows, and requests a reconciliation.
 func (s *scenario) point(tag string) {
 	s.t.Helper()
 	repository := s.repository()
@@ -193,7 +193,7 @@ func (s *scenario) update(object client.Object, mutate func()) {
 	}
 }
 
-// await polls until check finds nothing to complain about any more.
+// await polls until check returns nil.
 func (s *scenario) await(what string, check func(context.Context) error) {
 	s.t.Helper()
 	var last error
@@ -208,7 +208,7 @@ func (s *scenario) await(what string, check func(context.Context) error) {
 	}
 }
 
-// live gets the CatalogSelection, the ExternalArtifact and the Kustomization.
+// live returns the CatalogSelection, the ExternalArtifact and the Kustomization.
 func (s *scenario) live(ctx context.Context) (*v1alpha1.CatalogSelection, *sourcev1.ExternalArtifact, *kustomizev1.Kustomization, error) {
 	key := client.ObjectKey{Namespace: s.name, Name: s.name}
 	cs, ea, ks := &v1alpha1.CatalogSelection{}, &sourcev1.ExternalArtifact{}, &kustomizev1.Kustomization{}
@@ -239,7 +239,7 @@ func (s *scenario) awaitSelection(what string, check func(*v1alpha1.CatalogSelec
 	return cs
 }
 
-// awaitReason waits until Ready is False and the selection Stalled for the reason.
+// awaitStalled waits until Ready is False and the selection is Stalled for the reason.
 func (s *scenario) awaitStalled(reason string) *v1alpha1.CatalogSelection {
 	s.t.Helper()
 	return s.awaitSelection("stalled by "+reason, func(cs *v1alpha1.CatalogSelection) error {

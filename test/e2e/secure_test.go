@@ -27,8 +27,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// With the rights of config/default, the controller gets at a registry with TLS and a password, both
-// to read a catalog and to push what it renders. It tells nobody the password.
+// With the rights of config/default, the controller reads a catalog from a registry with TLS and a
+// password, and pushes its render there. It never writes the password to any output.
 func TestARegistryWithTLSAndAPassword(t *testing.T) {
 	const user, password = "robot", "pass+word/of-the-robot"
 	secure, err := system.StartSecureRegistry(t.Context(), "secure-registry", user, password)
@@ -92,8 +92,8 @@ func (s *scenario) awaitPushed(reason string) *v1alpha1.CatalogSelection {
 	})
 }
 
-// assertSecret looks for the words in all that the controller has written: its log, and every event and
-// every object of the namespace but Secrets.
+// assertSecret checks that no output of the controller contains the words: its log, and the events and
+// objects of the namespace except Secrets.
 func (s *scenario) assertSecret(words ...string) {
 	s.t.Helper()
 	log, err := system.controller.Logs()
@@ -123,7 +123,7 @@ func (s *scenario) assertSecret(words ...string) {
 	}
 }
 
-// dockerLogin makes an environment that trusts a registry and knows its password.
+// dockerLogin returns an environment that trusts a registry and contains its credentials.
 func dockerLogin(t *testing.T, secure *stack.SecureRegistry, user, password string) []string {
 	t.Helper()
 	dir := t.TempDir()

@@ -80,8 +80,8 @@ func TestEveryShapeOfManifestGivesTheSameArtifact(t *testing.T) {
 	}
 }
 
-// assertSameRender checks that the command line renders the very archive that is served for cs
-// from the catalog in dir.
+// assertSameRender checks that the command line renders the served archive of cs from the catalog
+// in dir.
 func (s *scenario) assertSameRender(cs *v1alpha1.CatalogSelection, dir string) {
 	s.t.Helper()
 	file := filepath.Join(s.t.TempDir(), "selection.yaml")
@@ -139,7 +139,7 @@ func TestExampleGitOpsRepositoryWorksAsIs(t *testing.T) {
 	s.assertSameRender(cs, catalog)
 }
 
-// exampleGitOps copies examples/gitops with the local registry in the place of the example's.
+// exampleGitOps copies examples/gitops with the address of the local registry.
 func exampleGitOps(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -27,8 +27,8 @@ import (
 
 const shardLabel = "sharding.fluxcd.io/key"
 
-// shards are two controllers in the place of the one of all other tests. Each leads, under a lease of
-// its own, and serves what it has rendered.
+// shards are two controllers instead of the one of all other tests. Each is the leader of its own
+// lease, and serves its own artifacts.
 type shards struct {
 	*scenario
 	controllers map[string]*stack.Controller
@@ -57,8 +57,8 @@ func TestShardsHandleTheirSelectionsAlone(t *testing.T) {
 		t.Errorf("a selection without the label is handled: %+v", third)
 	}
 
-	// What moves is served by the other shard, and the one that had it leaves it alone: it has
-	// handled what came after. Its archives go.
+	// The other shard serves a moved selection, and the first one ignores it, because it has handled
+	// later events, and removes its archives.
 	s.move("first", "shard2")
 	if now := s.awaitServed("first", "shard2", 2); now != uid {
 		t.Errorf("the ExternalArtifact %s became %s", uid, now)
@@ -132,7 +132,7 @@ func (s *shards) add(name, shard string) {
 	cs := s.named(name)
 	cs.Spec.Interval = metav1.Duration{Duration: time.Hour}
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: s.name}}
-	cs.Spec.Cluster.Serve = v1alpha1.ServeAlways // nobody applies what the shards serve
+	cs.Spec.Cluster.Serve = v1alpha1.ServeAlways // no Kustomization applies the artifacts
 	if shard != "" {
 		cs.Labels = map[string]string{shardLabel: shard}
 	}
@@ -145,8 +145,8 @@ func (s *shards) move(name, shard string) {
 	s.update(cs, func() { cs.Labels = map[string]string{shardLabel: shard} })
 }
 
-// awaitServed waits until a selection has published so many revisions, and the shard serves the last
-// one. It returns the UID of the ExternalArtifact.
+// awaitServed waits until a selection has published the number of revisions, and the shard serves the
+// last one. It returns the UID of the ExternalArtifact.
 func (s *shards) awaitServed(name, shard string, published int) types.UID {
 	s.t.Helper()
 	cs, ea := s.named(name), &sourcev1.ExternalArtifact{}
@@ -173,7 +173,7 @@ func (s *shards) awaitServed(name, shard string, published int) types.UID {
 	return ea.UID
 }
 
-// assertStored checks whose archives a shard has.
+// assertStored checks that a shard stores the archives of exactly these selections.
 func (s *shards) assertStored(shard string, want ...string) {
 	s.t.Helper()
 	if got := s.stored(shard); !slices.Equal(got, want) {
@@ -181,7 +181,7 @@ func (s *shards) assertStored(shard string, want ...string) {
 	}
 }
 
-// awaitStored waits until a shard has the archives of these selections alone.
+// awaitStored waits until a shard stores the archives of exactly these selections.
 func (s *shards) awaitStored(shard string, want ...string) {
 	s.t.Helper()
 	s.await("the archives of "+shard, func(context.Context) error {

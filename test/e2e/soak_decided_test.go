@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// decided compares what a selection says with the model.
+// decided compares the status of a selection with the model.
 func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
 	reason := conditions.GetReason(cs, meta.ReadyCondition)
 	if w := cs.Status.Withheld; w != "" && !firstHeld(p, w) {
@@ -35,8 +35,8 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 	return o.decidedPublished(m, p, cs)
 }
 
-// firstHeld reports whether a new selection is held that was rendered before its Kustomization was
-// pointed to it: it serves nothing yet, and what releases it is the checksum of the render.
+// firstHeld reports whether a new selection is held that was rendered before its Kustomization referred
+// to it: it serves nothing yet, and the checksum of the render approves it.
 func firstHeld(p *modelPart, withheld string) bool {
 	return withheld == v1alpha1.NoConsumerReason && p.baseline == baselineNone && len(p.held) > 0
 }
@@ -80,7 +80,7 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	}
 	var bypassed []string
 	for _, name := range cs.Status.Bypassed {
-		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] { // nobody holds other ones
+		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] { // other definitions have no holder
 			bypassed = append(bypassed, name)
 		}
 	}
@@ -93,7 +93,7 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	return nil
 }
 
-// heldReasons spells the reasons as the model does.
+// heldReasons formats the reasons like the model.
 func heldReasons(status *v1alpha1.HeldStatus) (reasons []string) {
 	if status == nil {
 		return nil

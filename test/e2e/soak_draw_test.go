@@ -35,8 +35,8 @@ func (k *soak) drawTwo() (*modelPart, *modelPart) {
 	return shuffled[0], shuffled[1]
 }
 
-// drawRevision returns a revision that was pushed before, or pushes a new one, and has the model know
-// that Flux is pointed there.
+// drawRevision returns a pushed revision, or pushes a new one, and sets it as the source of Flux in the
+// model.
 func (k *soak) drawRevision(catalog string) (catalogRevision, string) {
 	if k.rand.IntN(4) == 0 {
 		revision := pick(k, k.revisions[catalog])
@@ -77,7 +77,7 @@ func (k *soak) changeCatalog(catalog map[string]app) string {
 	return fmt.Sprintf("%s is %s %v %s", name, a.tier, a.versions, a.values)
 }
 
-// drawName returns the name of an application, often that of one which was orphaned.
+// drawName returns the name of an application, often of an orphan.
 func (k *soak) drawName() string {
 	if orphans := k.model.orphans(); len(orphans) > 0 && k.rand.IntN(3) == 0 {
 		return pick(k, orphans)
@@ -90,7 +90,7 @@ func (k *soak) drawTier() string {
 }
 func (k *soak) drawValues() string { return strconv.Itoa(k.rand.IntN(1000)) }
 
-// drawVersions adds a version or removes it; the last one stays.
+// drawVersions adds or removes a version. It never removes the last one.
 func (k *soak) drawVersions(versions []string) []string {
 	version := pick(k, []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0"})
 	i, there := slices.BinarySearch(versions, version)
@@ -103,7 +103,7 @@ func (k *soak) drawVersions(versions []string) []string {
 	return versions
 }
 
-// drawFlip bypasses a live definition in the model, or ends that.
+// drawFlip starts or ends the bypass of a live definition in the model.
 func (k *soak) drawFlip() (name, did string) {
 	l, lives := k.model.live[k.drawName()]
 	if !lives {
@@ -115,7 +115,7 @@ func (k *soak) drawFlip() (name, did string) {
 	return l.name, "no longer bypass " + l.name
 }
 
-// drawEdit returns an edit of what a part selects. It names only tiers that the catalog has.
+// drawEdit returns an edit of the limit of a part. It uses only tiers of the catalog.
 func (k *soak) drawEdit(p *modelPart) (string, func(*modelSpec)) {
 	if k.rand.IntN(2) == 0 {
 		tiers := pick(k, [][]string{{"gold", "silver"}, {"gold", "silver"}, {"gold"}, {"silver"}, {"gold", "silver", "bronze"}})
@@ -145,8 +145,8 @@ func (k *soak) drawEdit(p *modelPart) (string, func(*modelSpec)) {
 	}
 }
 
-// catalogName is the name of an application in a catalog. The Kustomization of the second one puts
-// the rest in front.
+// catalogName returns the name of an application in a catalog. The Kustomization of the second one adds
+// the prefix.
 func catalogName(catalog, name string) string {
 	if catalog == "second" {
 		return name

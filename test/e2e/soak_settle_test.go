@@ -25,7 +25,7 @@ import (
 
 const day = 24 * time.Hour
 
-// poll looks more often than await of a scenario does: most steps take less than its pulse.
+// poll polls more often than await of a scenario: most steps take less time than its pulse.
 func (k *soak) poll(did string, check func(context.Context) error) {
 	k.t.Helper()
 	if err := k.wait(40*time.Second, check); err != nil {
@@ -33,7 +33,7 @@ func (k *soak) poll(did string, check func(context.Context) error) {
 	}
 }
 
-// wait returns what the last look found, nil once all is well.
+// wait polls check and returns its last error, or nil.
 func (k *soak) wait(patience time.Duration, check func(context.Context) error) error {
 	const pulse = 20 * time.Millisecond
 	var last error
@@ -49,8 +49,8 @@ func (k *soak) wait(patience time.Duration, check func(context.Context) error) e
 	return nil
 }
 
-// settle waits until the system is where the model is, and remembers which objects it has seen. Who
-// asks first for what nobody holds is open: each order is good, and the model follows the system.
+// settle waits until the system is in the state of the model, and records the UIDs of objects. The order of
+// claims for definitions without a holder is undefined: the model accepts each and follows the system.
 func (k *soak) settle(did string) {
 	k.t.Helper()
 	var outcomes []*model
@@ -87,11 +87,11 @@ func (k *soak) settle(did string) {
 	}
 }
 
-// reminderDelay is longer than most steps take.
+// reminderDelay is longer than most steps.
 const reminderDelay = 8 * time.Second
 
-// remind has the Kustomizations reconcile that own what is still marked. A mark ends once its Kustomization
-// has reconciled in a later second than that of the mark, unless it has applied something new: at the
+// remind requests a reconciliation of the Kustomizations that own marked definitions. A mark ends once its
+// Kustomization has reconciled in a later second than that of the mark, without a new revision: at the
 // next interval, which is a day here.
 func (k *soak) remind(now *observed, outcomes []*model) {
 	k.t.Helper()
@@ -116,7 +116,7 @@ func (k *soak) remind(now *observed, outcomes []*model) {
 	}
 }
 
-// observed is the system at one time.
+// observed is the state of the system at one time.
 type observed struct {
 	selections     map[string]v1alpha1.CatalogSelection
 	artifacts      map[string]sourcev1.ExternalArtifact
@@ -153,7 +153,7 @@ func (k *soak) look(ctx context.Context) (*observed, error) {
 	return o, err
 }
 
-// compare returns how the system differs from a model, which learns what the renders are of.
+// compare returns the difference between system and model, and records the checksums of renders in the model.
 func (o *observed) compare(m *model) error {
 	if len(o.selections) != len(m.parts) {
 		return fmt.Errorf("there are %d selections", len(o.selections))
@@ -199,17 +199,17 @@ func (o *observed) comparePart(m *model, p *modelPart) error {
 	return nil
 }
 
-// guardChecksum returns what an approval names of a revision.
+// guardChecksum returns the part of a revision that an approval names.
 func guardChecksum(revision string) string { return revision[strings.LastIndexByte(revision, '@')+1:] }
 
-// compareLive returns how the live definitions differ from the model's.
+// compareLive returns the difference between the live definitions and those of the model.
 func (o *observed) compareLive(m *model) error {
 	var diff strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		want := m.live[name]
 		object, lives := o.live[name]
 		got := showLive(name, object)
-		if !m.needsMark(name) && want.bypassed { // whoever publishes it has to mark it, and may have
+		if !m.needsMark(name) && want.bypassed { // its publisher sets the mark later, and may have set it
 			got = strings.Replace(got, " bypassed and marked", " bypassed", 1)
 			got = strings.Replace(got, " bypassed", " bypassed and marked", 1)
 		}
@@ -232,7 +232,7 @@ func (o *observed) compareLive(m *model) error {
 	return nil
 }
 
-// showLive spells a definition as the model does.
+// showLive formats a definition like the model.
 func showLive(name string, d unstructured.Unstructured) string {
 	l := liveApp{app: app{name: name}, owner: d.GetLabels()["kustomize.toolkit.fluxcd.io/name"]}
 	values, _, _ := unstructured.NestedString(d.Object, "spec", "defaultValuesBlock")

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// recover does, often, what people do about the state that the last step has led to; it returns
-// nothing when it did nothing.
+// recover often does what people do about the state after the last step. It returns "" if it did
+// nothing.
 func (k *soak) recover() string {
 	for _, p := range k.model.parts {
 		switch {
 		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
-			again := p.paused // Flux applies then, whatever it has applied
+			again := p.paused // Flux then applies again, with or without a new revision
 			p.suspended, p.paused = false, false
 			k.write(p)
 			k.model.apply(p, again)
@@ -32,7 +32,7 @@ func (k *soak) recover() string {
 	return ""
 }
 
-// giveWay takes out of the names of a part what others hold.
+// giveWay removes from the names of a part those that others hold.
 func (k *soak) giveWay(p *modelPart) string {
 	own := slices.DeleteFunc(slices.Clone(p.spec.names), func(name string) bool {
 		h := k.model.holder(name)
@@ -55,7 +55,7 @@ func (k *soak) release() string {
 	return did
 }
 
-// flip labels a live definition as bypassed, or takes the label away.
+// flip sets or removes the bypass label of a live definition.
 func (k *soak) flip() string {
 	name, did := k.drawFlip()
 	k.setBypass(name)
@@ -96,7 +96,7 @@ func (k *soak) swap() string {
 	return fmt.Sprintf("swap %s of %s and %s of %s", x, a.name, y, b.name)
 }
 
-// contend has a part select what another one has.
+// contend edits a part to select an application of another one.
 func (k *soak) contend() string {
 	from, to := k.drawTwo()
 	name := pick(k, from.spec.names)
@@ -105,7 +105,7 @@ func (k *soak) contend() string {
 	return fmt.Sprintf("%s wants %s of %s", to.name, name, from.name)
 }
 
-// grow has a part select what no part names any more.
+// grow edits a part to select an application that no part names.
 func (k *soak) grow() string { return k.growPart(k.drawPart()) }
 
 func (k *soak) growPart(p *modelPart) string {
@@ -120,7 +120,7 @@ func (k *soak) growPart(p *modelPart) string {
 	return fmt.Sprintf("%s grows to %v", p.name, p.spec.names)
 }
 
-// approveHeld adds the lines that the status of a held selection says.
+// approveHeld adds the entries of status.held.approve to a held selection.
 func (k *soak) approveHeld(p *modelPart) string {
 	lines := k.heldLines(p)
 	for _, line := range lines {
@@ -130,7 +130,7 @@ func (k *soak) approveHeld(p *modelPart) string {
 	return fmt.Sprintf("approve %s in %s", strings.Join(lines, ", "), p.name)
 }
 
-// approveAny adds the checksum of a revision that may come, or was.
+// approveAny adds the checksum of a past or possible revision.
 func (k *soak) approveAny() string {
 	p := k.drawPart()
 	revision := pick(k, k.revisions[p.catalog])
@@ -142,8 +142,8 @@ func (k *soak) approveAny() string {
 	return "approve " + revision.tag + " in " + p.name
 }
 
-// pullRequest changes the tag and a selection in one commit: the selection is applied first. Only
-// where the new spec adds nothing of the old catalog, which could be published in between.
+// pullRequest changes the tag and a selection in one commit: the selection is applied first. The new spec
+// must not add applications of the old catalog, which could be published in between.
 func (k *soak) pullRequest() string {
 	p := k.drawPart()
 	edited, mutate := k.drawEdit(p)
@@ -165,7 +165,7 @@ func (k *soak) pullRequest() string {
 	return "pull request: " + edited + ", " + released
 }
 
-// atOnce shows the controller a new spec together with another revision.
+// atOnce changes the spec and the revision before the controller observes either.
 func (k *soak) atOnce() string {
 	p := k.drawPart()
 	edited, mutate := k.drawEdit(p)
@@ -182,7 +182,7 @@ func (k *soak) atOnce() string {
 	return "at once: " + edited + ", " + released
 }
 
-// reapplyOne has Flux apply once more what it has applied.
+// reapplyOne requests a reconciliation of a Kustomization without a change.
 func (k *soak) reapplyOne() string {
 	p := k.drawPart()
 	if p.paused || !p.served() {
@@ -194,8 +194,8 @@ func (k *soak) reapplyOne() string {
 	return "reapply " + p.applier
 }
 
-// rename creates the selection with another name, points its Kustomization there and deletes the old
-// one, by one commit.
+// rename creates the selection with another name, changes the source of its Kustomization and deletes
+// the old selection, by one commit.
 func (k *soak) rename() string {
 	p := k.drawPart()
 	old := p.name
@@ -211,7 +211,7 @@ func (k *soak) recreate() string {
 	return "create " + p.name + " again" + k.anew(p, "")
 }
 
-// anew creates the selection of a part, often with another spec, and forgets what the status knew.
+// anew creates the selection of a part, often with another spec, and drops its status in the model.
 func (k *soak) anew(p *modelPart, gone string) (did string) {
 	p.spec.approved, p.suspended = nil, false
 	if k.rand.IntN(2) == 0 {
@@ -228,7 +228,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 	return did
 }
 
-// wipe takes the whole status of a selection away, and has it reconciled.
+// wipe removes the whole status of a selection, and requests its reconciliation.
 func (k *soak) wipe() string {
 	p := k.drawPart()
 	if p.suspended || p.baseline == baselineLost {
@@ -241,7 +241,7 @@ func (k *soak) wipe() string {
 	return "wipe the status of " + p.name
 }
 
-// suspend suspends a selection that nothing is wrong with.
+// suspend suspends a selection without errors or holds.
 func (k *soak) suspend() string {
 	p := k.drawPart()
 	if p.conflict || len(p.held) > 0 || p.suspended {
@@ -261,7 +261,7 @@ func (k *soak) pause() string {
 	return "suspend the Kustomization " + p.applier
 }
 
-// whileDown stops the controller, lets things happen, and starts it, often with an empty data
+// whileDown stops the controller, runs other steps, and starts it, often with an empty data
 // directory.
 func (k *soak) whileDown() string {
 	did := []string{"while down"}

@@ -15,37 +15,37 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// soak draws steps from a seed, and tells them to the real system and to the model.
+// soak draws steps from a seed, and runs them on the real system and on the model.
 type soak struct {
 	*estate
 	seed      int64
 	rand      *rand.Rand
 	model     *model
 	revisions map[string][]catalogRevision // all that were pushed, by OCIRepository
-	requests  int                          // for Kustomizations to be reconciled
+	requests  int                          // number of requests to reconcile Kustomizations
 	dataDir   string                       // of the controller
 }
 
 const (
 	soakName = "soak"
-	// restartEvery is the number of steps after which the controller starts anew, which takes seconds.
+	// restartEvery is the number of steps between restarts of the controller, which take seconds.
 	restartEvery = 15
 )
 
-// soakOptions start the controller so that an edit which takes something away waits only as long as
-// the two objects of a commit need to be applied.
+// soakOptions sets a short settle delay: an edit that removes applications waits only until the two objects
+// of a commit are applied.
 func soakOptions(dataDir string) stack.ControllerOptions {
 	return stack.ControllerOptions{Args: []string{"--settle-delay=500ms"}, DataDir: dataDir}
 }
 
-// TestSoak has three selections over two catalogs share definitions while catalogs are released,
-// people edit, move, swap, rename, bypass, suspend and approve, and the controller restarts. It
-// compares the cluster with a model after each step. It repeats the run of WINNOW_SOAK_SEED, and makes
+// TestSoak runs three selections over two catalogs with shared definitions. Its steps release catalogs,
+// edit, move, swap, rename, bypass, suspend and approve selections, and restart the controller. It
+// compares the cluster with a model after each step. WINNOW_SOAK_SEED repeats a run of
 // WINNOW_SOAK_STEPS steps.
 func TestSoak(t *testing.T) {
 	seed := fromEnvironment(t, "WINNOW_SOAK_SEED", time.Now().UnixNano()%1e9)
 	steps := fromEnvironment(t, "WINNOW_SOAK_STEPS", 30)
-	// Not by t.Log, which go test hides while all is well.
+	// go test hides the output of t.Log while the test passes.
 	fmt.Fprintf(os.Stderr, "soak: to do the same again: WINNOW_SOAK_SEED=%d WINNOW_SOAK_STEPS=%d make soak\n", seed, steps)
 	k := newSoak(t, seed)
 	start := time.Now()
@@ -99,7 +99,7 @@ func newSoak(t *testing.T, seed int64) *soak {
 	return k
 }
 
-// step does something, waits until it is done and returns what it was.
+// step runs one step, waits until it is complete and returns its description.
 func (k *soak) step(n int) string {
 	if n%restartEvery == 0 {
 		return k.whileDown()
@@ -129,14 +129,14 @@ func (k *soak) step(n int) string {
 	return ""
 }
 
-// reconsider has the model decide, and waits until the system agrees.
+// reconsider updates the model, and waits until the system has the same state.
 func (k *soak) reconsider(did string) string {
 	k.t.Helper()
 	k.settle(did)
 	return did
 }
 
-// verdict tells what the model says.
+// verdict returns the state of the model as text.
 func (k *soak) verdict() string {
 	var parts []string
 	for _, p := range k.model.parts {

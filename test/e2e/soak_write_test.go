@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// write applies the selections and the Kustomizations of parts as the model has them, by one commit.
+// write applies the selections and the Kustomizations of parts in the model, by one commit.
 func (k *soak) write(parts ...*modelPart) {
 	k.t.Helper()
 	var manifests []string
@@ -64,7 +64,7 @@ spec:
 		named(p.spec.excluded), quoted(p.spec.approved))
 }
 
-// quoted keeps what follows a # from being a comment.
+// quoted quotes entries, because a # would start a comment.
 func quoted(entries []string) string {
 	all := make([]string, len(entries))
 	for i, entry := range entries {
@@ -73,7 +73,7 @@ func quoted(entries []string) string {
 	return strings.Join(all, ", ")
 }
 
-// consuming is the manifest of the Kustomization of a part.
+// consuming returns the manifest of the Kustomization of a part.
 func (k *soak) consuming(p *modelPart) string {
 	spec := []string{fmt.Sprintf("suspend: %t", p.paused)}
 	if p.catalog == "second" {
@@ -113,8 +113,8 @@ func (k *soak) awaitPulled(catalog string) {
 	})
 }
 
-// awaitSuspended waits until the controller has seen that a selection is suspended, which it tells by
-// a metric only.
+// awaitSuspended waits until the controller has observed that a selection is suspended, which only a
+// metric reports.
 func (k *soak) awaitSuspended(p *modelPart) {
 	k.t.Helper()
 	want := fmt.Sprintf("gotk_suspend_status{kind=%q,name=%q,namespace=%q} 1\n", v1alpha1.CatalogSelectionKind, p.name, soakName)
@@ -127,7 +127,7 @@ func (k *soak) awaitSuspended(p *modelPart) {
 	})
 }
 
-// requestReconcile has a Kustomization apply once more.
+// requestReconcile requests a reconciliation of a Kustomization.
 func (k *soak) requestReconcile(p *modelPart) {
 	k.t.Helper()
 	ks := k.kustomizationOf(p.applier)
@@ -136,7 +136,7 @@ func (k *soak) requestReconcile(p *modelPart) {
 	})
 }
 
-// setBypass labels a live definition as the model has it.
+// setBypass sets the bypass label of a live definition to the state in the model.
 func (k *soak) setBypass(name string) {
 	k.t.Helper()
 	var value any
@@ -146,7 +146,7 @@ func (k *soak) setBypass(name string) {
 	k.label(k.t.Context(), soakName+"-"+name, v1alpha1.BypassLabel, value)
 }
 
-// heldLines returns what status.held says that releases a part.
+// heldLines returns the entries of status.held that approve a part.
 func (k *soak) heldLines(p *modelPart) []string {
 	k.t.Helper()
 	cs := k.selectionOf(p.name)

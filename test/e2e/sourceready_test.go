@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// awaitFailingSource waits until SourceReady says what source-controller says of a source that fails.
+// awaitFailingSource waits until SourceReady has the message of source-controller on a failing source.
 func (s *scenario) awaitFailingSource(selection *v1alpha1.CatalogSelection, repository *sourcev1.OCIRepository) {
 	s.t.Helper()
 	s.await("told what the source says", func(ctx context.Context) error {
@@ -37,8 +37,8 @@ func (s *scenario) awaitFailingSource(selection *v1alpha1.CatalogSelection, repo
 	})
 }
 
-// TestAFailingSourceIsTold: with the real source-controller, which keeps the artifact of a source that
-// fails, and gives one that never worked none.
+// TestAFailingSourceIsTold uses the real source-controller, which keeps the artifact of a source that
+// fails, and creates none for a source that never worked.
 func TestAFailingSourceIsTold(t *testing.T) {
 	s := newScenario(t, "failing", catalogOf("failing"), nil)
 	s.awaitApplied("failing-a", "failing-b", "failing-c")

@@ -30,14 +30,14 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// spoke is a cluster with plain Flux, which deploys the directory of its name.
+// spoke is a cluster with plain Flux, which deploys the directory with its name.
 type spoke struct {
 	*stack.Stack
 	fleet *fleet
 	name  string
 }
 
-// startSpokes starts the clusters, all at once, with the credentials of the registry.
+// startSpokes starts the clusters in parallel, with the credentials of the registry.
 func (f *fleet) startSpokes() {
 	f.t.Helper()
 	f.staging, f.production, f.edge = &spoke{name: "staging"}, &spoke{name: "production"}, &spoke{name: "edge"}
@@ -84,7 +84,7 @@ metadata: {name: registry-ca, namespace: %[2]s}
 data: {ca.crt: %[6]s}
 `
 
-// provide makes the Secrets of a cluster.
+// provide creates the Secrets of a cluster.
 func (f *fleet) provide(cluster *stack.Stack, name, namespace string) {
 	f.t.Helper()
 	ca := base64.StdEncoding.EncodeToString(f.registry.CA)
@@ -94,7 +94,7 @@ func (f *fleet) provide(cluster *stack.Stack, name, namespace string) {
 	}
 }
 
-// deploy applies what is committed for this cluster.
+// deploy applies the committed files of this cluster.
 func (s *spoke) deploy() {
 	s.fleet.t.Helper()
 	if err := s.ApplyKustomization(s.fleet.t.Context(), filepath.Join(s.fleet.dir, "spokes", s.name)); err != nil {
@@ -102,7 +102,7 @@ func (s *spoke) deploy() {
 	}
 }
 
-// assertPlainFlux checks that the cluster has nothing of Winnow's, and refuses ExternalArtifacts.
+// assertPlainFlux checks that the cluster has no objects of Winnow, and refuses ExternalArtifacts.
 func (s *spoke) assertPlainFlux() {
 	t := s.fleet.t
 	t.Helper()
@@ -142,7 +142,7 @@ func (s *spoke) repository(ctx context.Context) (*sourcev1.OCIRepository, error)
 	return repository, err
 }
 
-// revision is that of the OCIRepository.
+// revision returns the revision of the OCIRepository.
 func (s *spoke) revision() string {
 	s.fleet.t.Helper()
 	repository, err := s.repository(s.fleet.t.Context())
@@ -152,8 +152,8 @@ func (s *spoke) revision() string {
 	return repository.Status.Artifact.Revision
 }
 
-// look has source-controller look into the registry, and waits until it has.
-func (s *spoke) look() {
+// reconcileSource requests a reconciliation of the OCIRepository, and waits for its end.
+func (s *spoke) reconcileSource() {
 	t := s.fleet.t
 	t.Helper()
 	repository, err := s.repository(t.Context())
@@ -174,7 +174,7 @@ func (s *spoke) look() {
 	})
 }
 
-// awaitApplied waits until the cluster has applied what cs has pushed.
+// awaitApplied waits until the cluster has applied the last push of cs.
 func (s *spoke) awaitApplied(cs *v1alpha1.CatalogSelection) *kustomizev1.Kustomization {
 	s.fleet.t.Helper()
 	ks := &kustomizev1.Kustomization{}
@@ -221,8 +221,8 @@ func (s *spoke) values(name string) string {
 	return values
 }
 
-// assertHas checks that the cluster has exactly what the command line renders of a selection of the
-// hub: applying that once more, as Flux does, would change nothing.
+// assertHas checks that the cluster has exactly the objects that the command line renders for a selection
+// of the hub: another apply, as Flux does, would not change them.
 func (s *spoke) assertHas(selection string) {
 	t := s.fleet.t
 	t.Helper()

@@ -18,13 +18,13 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// What the guide calls the catalog and its version.
+// Names of the catalog and its version in the guide.
 const (
 	guideCatalog = "registry.example.com/catalogs/winnow-example"
 	guideTag     = "v1.0.0"
 )
 
-// trustGuide is what docs/guides/trust.md tells people to run and to commit.
+// trustGuide holds the commands and manifests of docs/guides/trust.md.
 type trustGuide struct {
 	generate, sign, verify string
 	repository             sourcev1.OCIRepository
@@ -59,12 +59,12 @@ func readTrustGuide(t *testing.T) trustGuide {
 	return g
 }
 
-// signer is somebody with a key, who does what the guide says.
+// signer is a user with a key who follows the guide.
 type signer struct {
 	t       *testing.T
 	guide   trustGuide
-	dir     string // with the key, the catalog and the commands
-	catalog string // in the local registry
+	dir     string // contains the key, the catalog and the commands
+	catalog string // address in the local registry
 }
 
 func newSigner(t *testing.T, guide trustGuide, name string) signer {
@@ -74,7 +74,7 @@ func newSigner(t *testing.T, guide trustGuide, name string) signer {
 		t.Fatal(err)
 	}
 	s := signer{t: t, guide: guide, dir: t.TempDir(), catalog: system.RegistryHost() + "/" + name}
-	// What the guide does not say, because its registry has TLS.
+	// The registry here has no TLS, unlike that of the guide.
 	s.command("winnow", fmt.Sprintf("exec %s \"$@\" --plain-http", system.winnow))
 	s.command("cosign", fmt.Sprintf("case $1 in sign|verify) set -- \"$@\" --allow-http-registry ;; esac\nexec %s \"$@\"", cosign))
 	s.mustRun(guide.generate)
@@ -90,7 +90,7 @@ func (s signer) command(name, script string) {
 	}
 }
 
-// run runs commands of the guide in a directory of their own. The registry is all that they reach.
+// run runs commands of the guide in a directory of their own. They can reach only the registry.
 func (s signer) run(script string) error {
 	cmd := exec.CommandContext(s.t.Context(), "sh", "-euc", script)
 	cmd.Dir = s.dir
@@ -127,7 +127,7 @@ func (s signer) publish(tag string, apps []app) {
 	s.mustRun(s.replace(s.guide.sign, tag))
 }
 
-// verify verifies what a tag means, with the signer's key.
+// verify verifies the manifest of a tag with the signer's key.
 func (s signer) verify(tag string) error { return s.run(s.replace(s.guide.verify, tag)) }
 
 // push pushes a catalog and does not sign it. It returns the digest.

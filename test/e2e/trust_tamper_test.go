@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// copySignature puts the signatures of what a tag means beside another manifest.
+// copySignature copies the signatures of the manifest of a tag to another manifest.
 func (s *scenario) copySignature(tag, to string) {
 	s.t.Helper()
 	ctx, registry := s.t.Context(), s.registry()
@@ -30,10 +30,10 @@ func (s *scenario) copySignature(tag, to string) {
 	}
 }
 
-// signatureTag is where the referrers of a manifest are in a registry without their API.
+// signatureTag returns the tag of the referrers of a manifest in a registry without the referrers API.
 func signatureTag(digest string) string { return strings.Replace(digest, ":", "-", 1) }
 
-// alterLayer changes a byte of the layer behind the registry's back.
+// alterLayer changes a byte of the layer in the files of the registry.
 func (s *scenario) alterLayer(tag string) {
 	s.t.Helper()
 	s.replaceLayer(tag, func(blob []byte) []byte {
@@ -42,7 +42,7 @@ func (s *scenario) alterLayer(tag string) {
 	})
 }
 
-// swapLayer puts another catalog in the place of the layer, with the same number of bytes.
+// swapLayer replaces the layer by another catalog with the same number of bytes.
 func (s *scenario) swapLayer(tag string, with []byte) {
 	s.t.Helper()
 	s.replaceLayer(tag, func(blob []byte) []byte {

@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// The commands and the manifests of docs/guides/trust.md, with source-controller to verify.
+// The commands and manifests of docs/guides/trust.md work with the verification of source-controller.
 func TestOnlySignedCatalogsArePublished(t *testing.T) {
 	guide := readTrustGuide(t)
 	catalog := catalogOf("trust")
@@ -104,7 +104,7 @@ func TestOnlySignedCatalogsArePublished(t *testing.T) {
 		s.verify(&sourcev1.OCIRepositoryVerification{Provider: "cosign", SecretRef: &meta.LocalObjectReference{Name: "remaining-keys"}}, "other")
 		s.awaitRefused(s.digestOf("other"))
 		unchanged()
-		owner.publish("other", valued(catalogOf("trust"), "other")) // the same digest, signed once more
+		owner.publish("other", valued(catalogOf("trust"), "other")) // signs the same digest again
 		s.awaitApplied(names...)
 		unchanged()
 	})
@@ -125,7 +125,7 @@ func (s *scenario) secret(name string, data map[string]string) *corev1.Secret {
 	return secret
 }
 
-// verify tells Flux how to verify, and which tag to follow.
+// verify sets the verification and the tag of the OCIRepository.
 func (s *scenario) verify(by *sourcev1.OCIRepositoryVerification, tag string) {
 	s.t.Helper()
 	repository := s.repository()
@@ -134,7 +134,7 @@ func (s *scenario) verify(by *sourcev1.OCIRepositoryVerification, tag string) {
 	})
 }
 
-// refuse points Flux to a tag, which is not verified.
+// refuse points Flux to a tag whose verification fails.
 func (s *scenario) refuse(tag, digest string) {
 	s.t.Helper()
 	s.point(tag)
@@ -144,7 +144,7 @@ func (s *scenario) refuse(tag, digest string) {
 	})
 }
 
-// awaitRefused waits until the selection is stalled because of the signature of what is named.
+// awaitRefused waits until the selection is stalled because of the signature of the named artifact.
 func (s *scenario) awaitRefused(named string) {
 	s.t.Helper()
 	s.awaitSelection("refused for "+named, func(cs *v1alpha1.CatalogSelection) error {
@@ -156,7 +156,7 @@ func (s *scenario) awaitRefused(named string) {
 	})
 }
 
-// awaitVerifiedWithoutArtifact waits until Flux has verified what it cannot pull.
+// awaitVerifiedWithoutArtifact waits until Flux has verified an artifact that it cannot pull.
 func (s *scenario) awaitVerifiedWithoutArtifact(tag string) {
 	s.t.Helper()
 	revision := tag + "@" + s.digestOf(tag)
@@ -167,7 +167,7 @@ func (s *scenario) awaitVerifiedWithoutArtifact(tag string) {
 	})
 }
 
-// awaitRevision waits until what a tag means is published.
+// awaitRevision waits until the revision of a tag is published.
 func (s *scenario) awaitRevision(tag string) {
 	s.t.Helper()
 	revision := tag + "@" + s.digestOf(tag)

@@ -1,5 +1,5 @@
-// Package sourcetest makes catalogs for tests and serves them over HTTP, as source-controller does. It must not
-// know what reads them.
+// Package sourcetest creates catalogs for tests and serves them over HTTP, as source-controller does. It must not
+// know the packages that read them.
 package sourcetest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Archive packs files, given as path and content in turn.
+// Archive packs files, given as alternating paths and contents.
 func Archive(t *testing.T, files ...string) []byte {
 	t.Helper()
 	content := tree.New()
@@ -50,8 +50,8 @@ func Applications(t *testing.T, words string) []byte {
 	return Archive(t, files...)
 }
 
-// Definition returns the ApplicationDefinition of a name with versions, which commas separate; without any it has
-// the version 1.0.0.
+// Definition returns an ApplicationDefinition with a name and versions, separated by commas. The default version is
+// 1.0.0.
 func Definition(name, versions string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: %s\nspec:\n  versions:\n", name)
@@ -78,7 +78,7 @@ func Gzip(t *testing.T, content []byte) []byte {
 	return packed.Bytes()
 }
 
-// Digest returns the digest of content, as sources and manifests name it.
+// Digest returns the digest of content in the format of sources and manifests.
 func Digest(content []byte) string { return digest.FromBytes(content).String() }
 
 // Server serves artifacts, and counts the requests.
@@ -89,7 +89,7 @@ type Server struct {
 	hits  int
 }
 
-// NewServer returns a server that serves nothing and ends with the test.
+// NewServer returns a server without artifacts that ends with the test.
 func NewServer(t *testing.T) *Server {
 	t.Helper()
 	s := &Server{files: map[string]http.HandlerFunc{}}
@@ -119,7 +119,7 @@ func (s *Server) Downloads() int {
 	return hits
 }
 
-// Handle serves a path, in place of what served it before.
+// Handle sets the handler of a path.
 func (s *Server) Handle(path string, serve http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

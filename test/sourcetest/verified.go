@@ -7,13 +7,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// VerifiedMessage is what source-controller writes into the condition SourceVerified of an OCIRepository.
+// VerifiedMessage returns the message of the condition SourceVerified that source-controller sets on an OCIRepository.
 func VerifiedMessage(revision string) string { return "verified signature of revision " + revision }
 
-// Unsigned is what it writes there when there is no signature.
+// Unsigned is the message of that condition for an artifact without a signature.
 const Unsigned = "failed to verify the signature using provider 'cosign': no matching signatures were found for 'registry.example/catalog@sha256:0'"
 
-// SetVerified replaces the conditions by SourceVerified; without a message, by none.
+// SetVerified replaces the conditions by SourceVerified, or by none if message is empty.
 func SetVerified(all *[]metav1.Condition, status metav1.ConditionStatus, message string) {
 	*all = nil
 	if message != "" {
@@ -24,12 +24,12 @@ func SetVerified(all *[]metav1.Condition, status metav1.ConditionStatus, message
 	}
 }
 
-// ByCosign asks Flux to verify signatures of cosign.
+// ByCosign configures Flux to verify signatures of cosign.
 func ByCosign() *sourcev1.OCIRepositoryVerification {
 	return &sourcev1.OCIRepositoryVerification{Provider: "cosign"}
 }
 
-// Copied asks Flux to pull a layer as it is: what it extracts is not compared with what is signed.
+// Copied configures Flux to copy a layer: it does not compare an extracted layer with the signed digest.
 func Copied() *sourcev1.OCILayerSelector {
 	return &sourcev1.OCILayerSelector{Operation: sourcev1.OCILayerCopy}
 }

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// fieldOwner owns what Apply applies.
+// fieldOwner is the field owner of Apply.
 const fieldOwner = client.FieldOwner("stack")
 
-// How long Apply waits until the API server serves a kind, or has a CRD established.
+// Bounds of the time that Apply waits until the API server serves a kind, or has established a CRD.
 const (
 	applyTimeout = 10 * time.Second
 	applyPoll    = 50 * time.Millisecond
@@ -81,8 +81,8 @@ func (s *Stack) ApplyKustomization(ctx context.Context, dir string) error {
 	return nil
 }
 
-// applyObject tries again while the API server does not serve the kind yet, which it may do a moment
-// after the CRD is established.
+// applyObject applies an object and retries while the API server does not serve the kind, which takes a
+// moment after the CRD is established.
 func (s *Stack) applyObject(ctx context.Context, object *unstructured.Unstructured) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, applyPoll, applyTimeout, true, func(ctx context.Context) (bool, error) {

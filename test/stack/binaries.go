@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// binDirVariable names a directory of existing binaries, as setup-envtest lays them out.
+// binDirVariable names a directory of existing binaries, in the layout of setup-envtest.
 const binDirVariable = "STACK_BIN"
 
 // builder finds the binaries of the servers, and builds those that are missing.
 type builder struct {
 	tools    string // directory of the pinned modules
-	cache    string // where binaries are kept for all clones on this machine
+	cache    string // directory of binaries for all clones on this machine
 	existing string // directory of existing binaries, or empty
 	progress *progress
 }
 
-// Build makes sure that the binaries of the servers that the options ask for exist, and narrates on out
-// what it builds. The first time takes several minutes; `go test` would hide that and might time out.
+// Build builds the missing binaries of the servers in the options, and reports progress on out. The
+// first time takes several minutes; `go test` would hide that and might time out.
 func Build(ctx context.Context, out io.Writer, options Options) error {
 	root, err := Root(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 	if err != nil {
 		return err
 	}
-	for _, srv := range options.wanted() {
+	for _, srv := range options.selected() {
 		if _, err := b.binary(ctx, srv); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func newBuilder(root string, p *progress) (*builder, error) {
 	return b, nil
 }
 
-// binary returns the path of a server's binary, and builds it when it is missing.
+// binary returns the path of a server's binary, and builds it if it is missing.
 func (b *builder) binary(ctx context.Context, srv server) (string, error) {
 	if b.existing != "" {
 		if path := filepath.Join(b.existing, srv.name); executable(path) {
@@ -88,8 +88,8 @@ func (b *builder) binary(ctx context.Context, srv server) (string, error) {
 	return path, nil
 }
 
-// build compiles a server into a directory beside path and moves it there, so that nobody ever sees
-// half a binary.
+// build compiles a server into a directory beside path and moves it there, so that path never contains
+// a partial binary.
 func (b *builder) build(ctx context.Context, srv server, path string) error {
 	moduleDir := filepath.Join(b.tools, srv.module)
 	b.progress.step("building %s, about %d min on 2 cores, only once", srv.name, srv.minutes)
@@ -120,10 +120,10 @@ func (b *builder) build(ctx context.Context, srv server, path string) error {
 	return nil
 }
 
-// temporaryPrefix starts the names of what a build leaves behind when it is killed.
+// temporaryPrefix is the prefix of the directories of builds, which remain if a build is killed.
 const temporaryPrefix = ".building-"
 
-// locked runs work while no other process works in dir.
+// locked runs work while it holds the lock of dir.
 func (b *builder) locked(ctx context.Context, dir string, work func() error) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (b *builder) locked(ctx context.Context, dir string, work func() error) err
 	return errors.Join(err, release())
 }
 
-// moduleCache returns where the binaries of a pinned module are kept. The name changes with all that the
-// binaries depend on.
+// moduleCache returns the directory for the binaries of a pinned module. Its name depends on all inputs
+// of the binaries.
 func (b *builder) moduleCache(ctx context.Context, module string) (string, error) {
 	dir := filepath.Join(b.tools, module)
 	goVersion, err := goOutput(ctx, dir, "env", "GOVERSION")

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// connect makes the client and the kubeconfig of the administrator.
+// connect creates the client and the kubeconfig of the administrator.
 func (s *Stack) connect(context.Context) (err error) {
 	tlsConfig := &s.restConfig.TLSClientConfig
 	if tlsConfig.CAData, err = os.ReadFile(tlsConfig.CAFile); err != nil {
@@ -48,7 +48,7 @@ func (s *Stack) connect(context.Context) (err error) {
 	return nil
 }
 
-// furnish installs what every test needs: CRDs and namespaces.
+// furnish installs the CRDs and namespaces of every stack.
 func (s *Stack) furnish(ctx context.Context) error {
 	s.progress.step("installing CRDs and namespaces")
 	for _, path := range append([]string{s.fluxCRDs}, s.options.CRDs...) {

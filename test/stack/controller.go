@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// WinnowController is the name of Winnow's command, and of the ServiceAccount that it runs under.
+// WinnowController is the name of Winnow's command and of its ServiceAccount.
 const WinnowController = "winnow-controller"
 
-// ControllerOptions say how StartController starts Winnow. The zero value works once the ServiceAccount
-// and its roles are installed.
+// ControllerOptions configure StartController. The zero value works once the ServiceAccount and its
+// roles are installed.
 type ControllerOptions struct {
-	// Name of the process and of its log; default "winnow-controller", and from the second start on with
-	// a number.
+	// Name of the process and of its log; default "winnow-controller", with a number from the second start
+	// on.
 	Name string
 
 	// Args are appended to the flags; of a flag given twice the last one counts. Env is appended to the
@@ -32,11 +32,11 @@ type ControllerOptions struct {
 	// DataDir holds the artifacts; default: a new directory, so that a restart starts empty.
 	DataDir string
 
-	// StorageAddr is the HOST:PORT that serves the artifacts; default: the one of the first controller, as
-	// the name of a Service stays the same. Set it to run two controllers at once.
+	// StorageAddr is the HOST:PORT that serves the artifacts; default: that of the first controller, as the
+	// name of a Service does not change either. Set it to run two controllers at once.
 	StorageAddr string
 
-	// Kubeconfig is what the controller connects with; default: that of the ServiceAccount Account in
+	// Kubeconfig of the controller; default: one with the token of the ServiceAccount Account in
 	// Namespace.
 	Kubeconfig string
 
@@ -55,7 +55,7 @@ type Controller struct {
 	HealthAddr  string // HOST:PORT of /healthz and /readyz
 }
 
-// controllers is what the controllers of a stack share.
+// controllers is the state that the controllers of a stack share.
 type controllers struct {
 	mu          sync.Mutex
 	started     int
@@ -92,7 +92,7 @@ func (s *Stack) StartController(ctx context.Context, options ControllerOptions) 
 	return controller, nil
 }
 
-// complete fills in the defaults.
+// complete sets the defaults.
 func (s *Stack) complete(ctx context.Context, o ControllerOptions) (_ ControllerOptions, err error) {
 	s.controllers.mu.Lock()
 	s.controllers.started++
@@ -151,8 +151,8 @@ func (s *Stack) configureController(c *Controller, o ControllerOptions) (launch,
 	}, nil
 }
 
-// shareStorageAddr returns the address that all controllers share. The first one proposes it; an empty
-// proposal makes all forget it.
+// shareStorageAddr returns the address that all controllers share, the first proposal. An empty proposal
+// resets it.
 func (s *Stack) shareStorageAddr(proposal string) string {
 	s.controllers.mu.Lock()
 	defer s.controllers.mu.Unlock()

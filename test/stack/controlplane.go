@@ -35,7 +35,7 @@ func (s *Stack) startEtcd(ctx context.Context) error {
 				"--initial-advertise-peer-urls=" + peerURL,
 				"--initial-cluster=stack=" + peerURL,
 				"--log-level=warn",
-				"--unsafe-no-fsync", // the data need not survive the machine
+				"--unsafe-no-fsync", // the data need not survive a crash of the machine
 			},
 			ready: answers(http.DefaultClient, s.etcdURL+"/health"),
 		}, nil
@@ -56,7 +56,7 @@ func (s *Stack) startAPIServer(ctx context.Context) error {
 		s.restConfig = &rest.Config{
 			Host:        "https://" + address,
 			BearerToken: token,
-			// The server signs its certificate itself, and writes the chain when it starts.
+			// The server creates a self-signed certificate and writes the chain when it starts.
 			TLSClientConfig: rest.TLSClientConfig{CAFile: filepath.Join(dir, "apiserver.crt")},
 			QPS:             -1, // no limit
 		}
@@ -90,13 +90,13 @@ func (s *Stack) apiServerArgs(dir, address, token string) ([]string, error) {
 		"--authorization-mode=RBAC",
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--endpoint-reconciler-type=none", // it rejects loopback addresses
-		// Nobody runs pods here, and nobody makes the default ServiceAccount that they need.
+		// No pods run here, and no controller creates the default ServiceAccount that the plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
 	}, nil
 }
 
-// apiServerReady reads the certificate anew each time, because the server writes it while it starts.
-// The clients of client-go would keep for minutes what they read first.
+// apiServerReady checks that the server is ready. It reads the certificate each time, because the server
+// writes it while it starts. The clients of client-go would cache the first one for minutes.
 func (s *Stack) apiServerReady(ctx context.Context) error {
 	chain, err := os.ReadFile(s.restConfig.CAFile)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Stack) apiServerReady(ctx context.Context) error {
 	return answers(&http.Client{Transport: transport}, s.restConfig.Host+"/readyz")(ctx)
 }
 
-// writeSigningKey keeps the key of an earlier attempt.
+// writeSigningKey writes a signing key unless an earlier attempt has written one.
 func writeSigningKey(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// cosign is built like a server, and is none.
+// cosign returns the build of cosign, which is built like a server.
 func cosign() server {
 	return server{
 		name: "cosign", module: "cosign", pkg: "github.com/sigstore/cosign/v3/cmd/cosign",
@@ -14,7 +14,7 @@ func cosign() server {
 }
 
 // Cosign returns the path of cosign, with which the end-to-end tests sign catalogs. Like Build, it
-// builds the binary when it is missing, and narrates that on out. No stack needs it.
+// builds a missing binary and reports progress on out. No stack needs it.
 func Cosign(ctx context.Context, out io.Writer) (string, error) {
 	root, err := Root(ctx)
 	if err != nil {

@@ -2,10 +2,10 @@
 // directory, etcd, kube-apiserver, an OCI registry and Flux's source-controller and
 // kustomize-controller, and runs Winnow beside them as a process.
 //
-// It serves the controller tests, the e2e tests, `make stack` and `make demo`. It must not know what
-// Winnow does: it starts processes, applies manifests and pushes catalogs, and imports no package of
-// the product.
+// The controller tests, the e2e tests, `make stack` and `make demo` use it. It must not know the
+// functions of Winnow: it starts processes, applies manifests and pushes catalogs, and imports no
+// package of the product.
 //
-// There is no kube-controller-manager: nothing collects the dependents of a deleted owner, namespaces
-// stay in Terminating, and Deployments run nothing.
+// There is no kube-controller-manager: dependents of a deleted owner are not collected, namespaces stay
+// in Terminating, and Deployments run no pods.
 package stack

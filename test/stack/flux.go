@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// fluxCRDs returns a directory with the CRDs of Flux, taken out of the pinned modules.
+// fluxCRDs returns a directory with the CRDs of Flux, copied from the pinned modules.
 func (b *builder) fluxCRDs(ctx context.Context) (string, error) {
 	cache, err := b.moduleCache(ctx, fluxModule)
 	if err != nil {
@@ -41,7 +41,7 @@ func (b *builder) copyFluxCRDs(ctx context.Context, target string) error {
 		if srv.module != fluxModule {
 			continue
 		}
-		// Unlike list, download also fetches a module that is not there yet.
+		// Unlike list, download also fetches a module that is not in the cache.
 		moduleDir := filepath.Join(b.tools, fluxModule)
 		if _, err := goOutput(ctx, moduleDir, "mod", "download", srv.pkg); err != nil {
 			return err
@@ -77,7 +77,7 @@ func copyFiles(target, pattern string) error {
 	return nil
 }
 
-// startFlux starts both controllers at once, because each spends its time waiting.
+// startFlux starts both controllers in parallel, because each mostly waits.
 func (s *Stack) startFlux(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if s.options.SourceController {
@@ -115,7 +115,7 @@ func (s *Stack) kustomizeController(string) (launch, error) {
 	}, nil
 }
 
-// fluxArgs make the controllers of Flux retry soon, so that a test waits for work and not for backoff.
+// fluxArgs shorten the retries of the Flux controllers, so that a test does not wait for backoff.
 func fluxArgs(health string) []string {
 	return []string{
 		"--health-addr=" + health,
@@ -128,7 +128,7 @@ func fluxArgs(health string) []string {
 	}
 }
 
-// storageArgs make a controller serve its artifacts from data at address.
+// storageArgs configure a controller to serve its artifacts from data at address.
 func storageArgs(data, address string) []string {
 	return []string{
 		"--storage-path=" + data,
@@ -137,7 +137,7 @@ func storageArgs(data, address string) []string {
 	}
 }
 
-// controllerEnvironment is what a Flux-like controller expects from its pod.
+// controllerEnvironment returns the environment that a pod gives to a controller of Flux or Winnow.
 func (s *Stack) controllerEnvironment(kubeconfig, namespace string) []string {
 	return []string{"KUBECONFIG=" + kubeconfig, "RUNTIME_NAMESPACE=" + namespace}
 }

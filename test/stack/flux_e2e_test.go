@@ -135,7 +135,7 @@ func push(t *testing.T, s *stack.Stack, dir, name string, options stack.PushOpti
 	return pushed
 }
 
-// pull makes an OCIRepository and returns its artifact.
+// pull creates an OCIRepository and returns its artifact.
 func pull(t *testing.T, s *stack.Stack, name string, layer sourcev1.OCILayerSelector) *meta.Artifact {
 	t.Helper()
 	repository := &sourcev1.OCIRepository{
@@ -171,7 +171,7 @@ func create(t *testing.T, c client.Client, object client.Object) {
 	}
 }
 
-// ready reads an object and says why it is not ready.
+// ready reads an object and returns an error if it is not ready.
 func ready(ctx context.Context, c client.Client, object client.Object, conditions *[]metav1.Condition) error {
 	if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
 		return err

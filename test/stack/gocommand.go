@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// goRun runs the go command in dir. Its error holds the end of what the command said.
+// goRun runs the go command in dir. Its error contains the end of the output.
 func goRun(ctx context.Context, dir string, env []string, args ...string) error {
 	var output bytes.Buffer
 	cmd := goCommand(ctx, dir, env, args)
@@ -20,7 +20,7 @@ func goRun(ctx context.Context, dir string, env []string, args ...string) error 
 	return runGo(ctx, cmd, &output)
 }
 
-// goOutput runs the go command in dir and returns what it printed, without surrounding space.
+// goOutput runs the go command in dir and returns its output, without surrounding space.
 func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := goCommand(ctx, dir, nil, args)
@@ -31,14 +31,14 @@ func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// goCommand keeps the environment of the caller (GOFLAGS and the like), except that a workspace around the
-// repository must not hide the pinned modules.
+// goCommand returns a go command with the environment of the caller (GOFLAGS and the like). It disables
+// workspaces, which would hide the pinned modules.
 func goCommand(ctx context.Context, dir string, env, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "GOWORK=off"), env...)
 	cmd.SysProcAttr = childAttributes()
-	// The compilers that go has started must end as well.
+	// The signal must also end the compilers that go has started.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd

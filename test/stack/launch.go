@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 )
 
-// launch is how a server is started once: with these ports.
+// launch configures one start of a server, with its ports.
 type launch struct {
 	args  []string
 	env   []string
 	ready func(context.Context) error
 }
 
-// startServer starts a server in its own directory under dir and returns when it is ready. configure is
-// called again, to pick other ports, when the first ones were lost to another process.
+// startServer starts a server in its own directory under dir and returns when it is ready. If another
+// process has taken the ports, it calls configure again, which selects other ports.
 func (s *Stack) startServer(ctx context.Context, name string, configure func(dir string) (launch, error)) error {
 	s.progress.step("starting %s", name)
 	dir := filepath.Join(s.dir, name)
@@ -31,7 +31,7 @@ func (s *Stack) startServer(ctx context.Context, name string, configure func(dir
 	return err
 }
 
-// launch starts a process, waits until it is ready and watches it from then on.
+// launch starts a process, waits until it is ready and starts watch for it.
 func (s *Stack) launch(ctx context.Context, c command, configure func() (launch, error)) (*Process, error) {
 	c.logPath = filepath.Join(s.dir, logDir, c.name+".log")
 	for retry := true; ; retry = false {
@@ -62,7 +62,7 @@ func (s *Stack) launch(ctx context.Context, c command, configure func() (launch,
 	}
 }
 
-// watch reports a process that ends though nobody has asked for it.
+// watch reports a process that ends without Stop or Kill.
 func (s *Stack) watch(p *Process) {
 	<-p.Exited()
 	if p.ending.Load() {
@@ -75,15 +75,15 @@ func (s *Stack) watch(p *Process) {
 	})
 }
 
-// environment is the same on every machine: the credentials and settings of the developer who starts the
-// stack are none of its business.
+// environment returns an environment that is the same on every machine: it excludes the credentials and
+// settings of the developer.
 func (s *Stack) environment() []string {
 	env := []string{
 		"HOME=" + filepath.Join(s.dir, tmpDir),
 		"TMPDIR=" + filepath.Join(s.dir, tmpDir),
-		"OTEL_TRACES_EXPORTER=none", // the registry would look for a collector on the network
+		"OTEL_TRACES_EXPORTER=none", // the registry would connect to a collector on the network
 	}
-	// What the Go runtime needs for coverage, race reports and debugging.
+	// The Go runtime needs these for coverage, race reports and debugging.
 	for _, name := range []string{"PATH", "GOCOVERDIR", "GORACE", "GODEBUG", "GOTRACEBACK"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
@@ -92,7 +92,7 @@ func (s *Stack) environment() []string {
 	return env
 }
 
-// answers returns a check that all these URLs answer with 200.
+// answers returns a check that all URLs answer with 200.
 func answers(c *http.Client, urls ...string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for _, url := range urls {

@@ -11,15 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// lockFile takes an exclusive lock on the file at path, which it creates, and returns what releases it.
-// The kernel releases it too when this process ends in any way. It calls waiting once when another
-// process holds the lock.
+// lockFile creates the file at path, takes an exclusive lock on it and returns a function that releases
+// the lock, as the kernel does when this process ends. It calls waiting once if another process holds
+// the lock.
 func lockFile(ctx context.Context, path string, waiting func()) (release func() error, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening lock: %w", err)
 	}
-	// flock's own blocking call cannot be cancelled, hence the polling.
+	// A blocking flock cannot be cancelled, hence the polling.
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -14,7 +14,7 @@ func TestLockExcludesOthersUntilItIsReleased(t *testing.T) {
 	release := mustLock(t, path)
 
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := lockFile(ctx, path, cancel) // gives up when it has to wait
+	_, err := lockFile(ctx, path, cancel) // fails if it has to wait
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("locking again: got %v, want context.Canceled", err)
 	}

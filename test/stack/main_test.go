@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// roleVariable makes the test binary play a process that a test needs: a server, or a parent to kill.
+// roleVariable selects a role in which the test binary runs as a process: a server, or a parent to kill.
 const roleVariable = "STACK_TEST_ROLE"
 
-// Roles. Those that run until they are killed print a line when they are at work.
+// Roles. Those that run until they are killed print a line when they are ready.
 const (
 	roleServer   = "server"   // runs until SIGTERM
 	roleStubborn = "stubborn" // ignores SIGTERM
-	roleLostPort = "lostport" // ends as a server that cannot have its port
+	roleLostPort = "lostport" // ends like a server whose port is in use
 	roleLocker   = "locker"   // locks the file that its argument names
 	roleParent   = "parent"   // has a server as its child
 	roleStack    = "stack"    // runs the whole system in the directory that its argument names
@@ -76,7 +76,7 @@ func play(role string) error {
 	select {}
 }
 
-// asRole is a command that plays a role, with its log in dir.
+// asRole returns a command that runs a role, with its log in dir.
 func asRole(dir, role string) command {
 	return command{
 		name:    role,
@@ -87,7 +87,7 @@ func asRole(dir, role string) command {
 	}
 }
 
-// asChild is the same as an exec.Cmd, whose output the test reads.
+// asChild returns an exec.Cmd that runs a role, whose output the test reads.
 func asChild(t *testing.T, role string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)

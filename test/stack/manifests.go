@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// parseManifests reads the objects of a stream of YAML documents, and those inside of lists. Documents
-// without content are left out.
+// parseManifests returns the objects of a stream of YAML documents, and those inside of lists. It skips
+// empty documents.
 func parseManifests(manifests []byte) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifests)))
@@ -85,7 +85,7 @@ func readManifests(path string) ([]byte, error) {
 	return manifests.Bytes(), err
 }
 
-// inApplyOrder puts first what others need: CRDs, then namespaces. The rest keeps its order.
+// inApplyOrder sorts CRDs first, then namespaces, because others need them. The rest keeps its order.
 func inApplyOrder(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	rank := func(object *unstructured.Unstructured) int {
 		switch object.GetKind() {

@@ -6,19 +6,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Namespaces that every stack has.
+// Namespaces of every stack.
 const (
 	FluxNamespace   = "flux-system"
 	WinnowNamespace = "winnow-system"
 )
 
-// Options say what Start starts. The zero value starts etcd and kube-apiserver with the CRDs of Flux.
+// Options select what Start starts. The zero value starts etcd and kube-apiserver with the CRDs of Flux.
 type Options struct {
-	// Dir keeps data, logs and kubeconfigs, and stays after Stop. Empty: a temporary directory, which Stop
-	// removes.
+	// Dir contains data, logs and kubeconfigs, and remains after Stop. Empty: a temporary directory, which
+	// Stop removes.
 	Dir string
 
-	// Progress gets a line for each step, and the end of a server's log when it dies. Nil: silence.
+	// Progress gets a line for each step, and the end of a server's log when it fails. Nil: no output.
 	Progress io.Writer
 
 	// Registry, SourceController and KustomizeController are started when they are set.
@@ -33,12 +33,12 @@ type Options struct {
 	// Args are appended to the flags of a server, by its name; of a flag given twice the last one counts.
 	Args map[string][]string
 
-	// AddToScheme extends the scheme of Client, which knows Kubernetes, CRDs and Flux.
+	// AddToScheme extends the scheme of Client, which contains Kubernetes, CRDs and Flux.
 	AddToScheme []func(*runtime.Scheme) error
 }
 
-// wanted lists the servers that the options ask for, in the order in which they start.
-func (o Options) wanted() []server {
+// selected returns the servers of the options, in the order in which they start.
+func (o Options) selected() []server {
 	optional := map[string]bool{
 		Registry:            o.Registry,
 		SourceController:    o.SourceController,

@@ -58,13 +58,13 @@ func killParent(t *testing.T, role, dir string) {
 	}
 }
 
-// alive reports whether a process exists and has not ended. One that nobody has waited for is a zombie.
+// alive reports whether a process exists and is not a zombie, which has ended.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false
 	}
-	// The state follows the name, which stands in parentheses and may hold anything.
+	// The state follows the name, which is in parentheses and may contain any character.
 	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')'):]), " ")
 	return !strings.HasPrefix(state, "Z")
 }

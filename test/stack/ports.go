@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// loopback is the only address on which anything listens.
+// loopback is the only address on which the servers listen.
 const loopback = "127.0.0.1"
 
-// freeAddress returns a HOST:PORT on loopback that nobody listened on a moment ago. Another process may
-// take it before the caller does; see startServer for the retry.
+// freeAddress returns a HOST:PORT on loopback that was free a moment ago. Another process may take it
+// before the caller does; see startServer for the retry.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", loopback+":0")
 	if err != nil {
@@ -23,7 +23,7 @@ func freeAddress() (string, error) {
 	return address, nil
 }
 
-// freeAddresses returns n different ones.
+// freeAddresses returns n different free addresses.
 func freeAddresses(n int) ([]string, error) {
 	seen := map[string]bool{}
 	addresses := make([]string, 0, n)

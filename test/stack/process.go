@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Bounds of starting and ending a process.
+// Bounds of the start and end of a process.
 const (
 	readyTimeout = 2 * time.Minute
 	readyPoll    = 50 * time.Millisecond
@@ -28,12 +28,12 @@ type Process struct {
 	logPath string
 	cmd     *exec.Cmd
 
-	ending atomic.Bool   // the end was asked for
+	ending atomic.Bool   // Stop or Kill was called
 	exited chan struct{} // closed when it has ended
-	err    error         // how it ended; read only after exited is closed
+	err    error         // result of the process; read only after exited is closed
 }
 
-// command is what a process is started with.
+// command configures a process.
 type command struct {
 	name    string
 	path    string
@@ -43,7 +43,7 @@ type command struct {
 	logPath string
 }
 
-// startProcess starts a command; the process ends at the latest with this one.
+// startProcess starts a command. The process ends at the latest when this process ends.
 func startProcess(c command) (*Process, error) {
 	log, err := os.Create(c.logPath)
 	if err != nil {
@@ -78,16 +78,16 @@ func (p *Process) Name() string { return p.name }
 // PID is the process ID, also after the end.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// LogPath is the file with all that the process has printed.
+// LogPath returns the path of the output of the process.
 func (p *Process) LogPath() string { return p.logPath }
 
-// Logs returns all that the process has printed so far.
+// Logs returns the output of the process so far.
 func (p *Process) Logs() ([]byte, error) { return os.ReadFile(p.logPath) }
 
 // Exited is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Err returns how the process ended: nil while it runs and after exit code 0.
+// Err returns the error of a process that has ended: nil while it runs and after exit code 0.
 func (p *Process) Err() error {
 	select {
 	case <-p.exited:
@@ -97,8 +97,8 @@ func (p *Process) Err() error {
 	}
 }
 
-// Stop asks the process to end, and kills it when it does not within ten seconds. It fails when it had to
-// kill, and does nothing when the process has ended already.
+// Stop sends SIGTERM, and SIGKILL after ten seconds. It returns an error if it had to kill, and does
+// nothing if the process has already ended.
 func (p *Process) Stop() error {
 	p.ending.Store(true)
 	p.signal(syscall.SIGTERM)
@@ -118,7 +118,7 @@ func (p *Process) Kill() error {
 	return fmt.Errorf("killing %s: still running after %s", p.name, killTimeout)
 }
 
-// signal reaches the whole process group. That there is none any more is what the caller wants.
+// signal signals the whole process group. It ignores the error that the group has already ended.
 func (p *Process) signal(sig syscall.Signal) {
 	select {
 	case <-p.exited:
@@ -138,7 +138,7 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// awaitReady polls until ready returns no error. It gives up when the process ends.
+// awaitReady polls until ready returns no error, or until the process ends.
 func (p *Process) awaitReady(ctx context.Context, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -150,7 +150,7 @@ func (p *Process) awaitReady(ctx context.Context, ready func(context.Context) er
 		default:
 		}
 		if err := ready(ctx); err != nil {
-			if ctx.Err() == nil { // else it says only that time is up
+			if ctx.Err() == nil { // otherwise the error is only that of the timeout
 				last = err
 			}
 			return false, nil
@@ -166,7 +166,7 @@ func (p *Process) awaitReady(ctx context.Context, ready func(context.Context) er
 	return nil
 }
 
-// failure describes a process that has ended though nobody asked for it.
+// failure returns the error of a process that has ended without Stop or Kill.
 func (p *Process) failure() error {
 	how := "exit status 0"
 	if p.err != nil {
@@ -175,7 +175,7 @@ func (p *Process) failure() error {
 	return fmt.Errorf("%s ended unexpectedly (%s)\n%s", p.name, how, p.tail())
 }
 
-// tail is the end of the log, under a line that names it.
+// tail returns the end of the log, below a line with its path.
 func (p *Process) tail() string {
 	text, err := p.Logs()
 	if err != nil {

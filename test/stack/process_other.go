@@ -4,7 +4,7 @@ package stack
 
 import "syscall"
 
-// childAttributes put a child into its own process group. Only Linux can also tie its life to ours.
+// childAttributes put a child into its own process group. Only Linux can also end it with this process.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -107,7 +107,7 @@ func TestStackReportsAServerThatDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Process.Kill(); err != nil { // as somebody else would
+	if err := p.cmd.Process.Kill(); err != nil { // without Process.Kill, like an unexpected signal
 		t.Fatal(err)
 	}
 	select {
@@ -144,7 +144,7 @@ func bareStack(t *testing.T) *Stack {
 	return s
 }
 
-// mustStart starts a process that is at work, and ends it with the test.
+// mustStart starts a process, waits until it is ready, and ends it with the test.
 func mustStart(t *testing.T, role string) *Process {
 	t.Helper()
 	s := bareStack(t)
@@ -162,7 +162,7 @@ func mustStart(t *testing.T, role string) *Process {
 	return p
 }
 
-// atWork is ready once the process has printed a line.
+// atWork returns a check that the process has printed a line.
 func atWork(s *Stack, name string) func(context.Context) error {
 	return func(context.Context) error {
 		log, err := os.ReadFile(filepath.Join(s.dir, logDir, name+".log"))

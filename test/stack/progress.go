@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// progress narrates: one line for each step, from several goroutines.
+// progress prints one line for each step, from several goroutines.
 type progress struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -20,12 +20,12 @@ func newProgress(out io.Writer) *progress {
 	return &progress{out: out}
 }
 
-// step announces what happens next.
+// step prints the next step.
 func (p *progress) step(format string, args ...any) {
 	p.print("==> " + fmt.Sprintf(format, args...))
 }
 
-// note adds a line to the step before.
+// note adds a line to the current step.
 func (p *progress) note(format string, args ...any) {
 	p.print("    " + fmt.Sprintf(format, args...))
 }
@@ -33,11 +33,11 @@ func (p *progress) note(format string, args ...any) {
 func (p *progress) print(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A narration that cannot be written must not fail the system.
+	// A failed write of progress must not stop the system.
 	_, _ = fmt.Fprintln(p.out, line)
 }
 
-// round makes a duration fit for narration.
+// round rounds a duration for output.
 func round(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond)

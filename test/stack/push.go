@@ -16,14 +16,14 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 )
 
-// Shape is how a catalog lies in its OCI manifest.
+// Shape is the form of the OCI manifest of a catalog.
 type Shape int
 
 const (
-	// Contract is what `oras push --artifact-type ... REF applications:LAYER` makes: the catalog's own
-	// artifactType, and one layer with the title "applications".
+	// Contract is the form of `oras push --artifact-type ... REF applications:LAYER`: the artifactType of
+	// catalogs, and one layer with the title "applications".
 	Contract Shape = iota
-	// FluxArtifact is what `flux push artifact` makes: Flux's media types of config and layer.
+	// FluxArtifact is the form of `flux push artifact`: Flux's media types of config and layer.
 	FluxArtifact
 )
 
@@ -35,10 +35,10 @@ const (
 	FluxLayerMediaType    = "application/vnd.cncf.flux.content.v1.tar+gzip"
 )
 
-// catalogTitle names the layer that holds the catalog.
+// catalogTitle is the title of the layer with the catalog.
 const catalogTitle = "applications"
 
-// PushOptions say how PushCatalog makes the manifest. The zero value makes the contract's shape.
+// PushOptions configure the manifest of PushCatalog. The zero value selects the shape Contract.
 type PushOptions struct {
 	Shape Shape
 	// Annotations of the manifest, e.g. org.opencontainers.image.revision.
@@ -46,8 +46,8 @@ type PushOptions struct {
 }
 
 // PushCatalog pushes a directory to the registry as "name:tag" and returns the manifest's digest, which is
-// the same for the same content. The layer holds what the directory holds. A relative path starts at the
-// root of the repository.
+// the same for the same content. The layer contains all files of the directory. A relative path starts at
+// the root of the repository.
 func (s *Stack) PushCatalog(ctx context.Context, dir, ref string, options PushOptions) (digest.Digest, error) {
 	name, tag, ok := strings.Cut(ref, ":")
 	if !ok || s.registryHost == "" {

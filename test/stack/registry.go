@@ -22,7 +22,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 )
 
-// registryConfig has a fixed secret, because a random one is worth a warning in the log.
+// registryConfig has a fixed secret, because the registry warns of a random one in the log.
 const registryConfig = `version: 0.1
 log: {level: warn, accesslog: {disabled: true}}
 storage:
@@ -33,7 +33,7 @@ http:
   secret: stack
 `
 
-// secureConfig follows it in the configuration of a registry with TLS and passwords.
+// secureConfig follows registryConfig for a registry with TLS and passwords.
 const secureConfig = `  tls: {certificate: %q, key: %q}
 auth: {htpasswd: {realm: stack, path: %q}}
 `
@@ -58,8 +58,8 @@ func registryLaunch(dir, address, more string, ready func(context.Context) error
 	return launch{args: []string{"serve", config}, ready: ready}, os.WriteFile(config, []byte(content), 0o600)
 }
 
-// StartRegistry starts one more registry, beside that of the options, which have to ask for it, and
-// returns its HOST:PORT. It speaks plain HTTP; config is more of its configuration, such as auth.
+// StartRegistry starts one more registry and returns its HOST:PORT. The options must include Registry, too.
+// It serves plain HTTP; config is appended to its configuration, such as auth.
 func (s *Stack) StartRegistry(ctx context.Context, name, config string) (string, *Process, error) {
 	host := ""
 	p, err := s.startAnother(ctx, name, func(dir string) (l launch, err error) {
@@ -84,17 +84,17 @@ func (s *Stack) startAnother(ctx context.Context, name string, configure func(di
 	return s.launch(ctx, c, func() (launch, error) { return configure(dir) })
 }
 
-// SecureRegistry is a registry that wants TLS, and a user with a password for everything.
+// SecureRegistry is a registry that requires TLS and a password.
 type SecureRegistry struct {
 	*Process
 
 	// Host is its HOST:PORT.
 	Host string
-	// CA is the PEM of the authority that vouches for it, for loopback and the names that were asked for.
+	// CA is the PEM of its certificate authority. The certificate is valid for loopback and the given names.
 	CA []byte
 }
 
-// Repository returns a repository of the registry, reached by a user's password.
+// Repository returns a repository of the registry, with the credentials of a user.
 func (r *SecureRegistry) Repository(reference, user, password string) (*remote.Repository, error) {
 	repository, err := remote.NewRepository(reference)
 	if err != nil {
@@ -105,8 +105,8 @@ func (r *SecureRegistry) Repository(reference, user, password string) (*remote.R
 	return repository, nil
 }
 
-// StartSecureRegistry starts one more registry, beside that of the options, which have to ask for it.
-// names are further host names that its certificate is for.
+// StartSecureRegistry starts one more registry. The options must include Registry, too. names are further
+// host names of its certificate.
 func (s *Stack) StartSecureRegistry(ctx context.Context, name, user, password string, names ...string) (*SecureRegistry, error) {
 	r := &SecureRegistry{}
 	var err error
@@ -123,7 +123,7 @@ func (s *Stack) StartSecureRegistry(ctx context.Context, name, user, password st
 	return r, err
 }
 
-// client trusts the registry.
+// client returns a client that trusts the registry.
 func (r *SecureRegistry) client() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(r.CA)
@@ -153,7 +153,7 @@ func furnishSecure(dir, user, password string, names []string) (ca []byte, confi
 	return certificate, config, nil
 }
 
-// NewCertificate makes a certificate that vouches for itself, and its key, as PEM. It is for servers on
+// NewCertificate creates a self-signed certificate and its key, as PEM. It is valid for servers on
 // loopback, also under the names, and for their clients.
 func NewCertificate(names ...string) (certificate, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

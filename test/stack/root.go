@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// modulePath is the product's module, as its go.mod names it.
+// modulePath is the module path in the go.mod of the repository.
 const modulePath = "github.com/winnow-dev/winnow"
 
-// Root returns the directory of the repository, whatever the working directory is.
+// Root returns the directory of the repository. It does not depend on the working directory.
 func Root(ctx context.Context) (string, error) {
-	// The compiler recorded where this file is, unless it was told to trim paths.
+	// The compiler records the path of this file, unless -trimpath is set.
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
 		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
@@ -29,7 +29,7 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// fromRoot makes a path absolute; relative ones start at the root of the repository.
+// fromRoot returns an absolute path. A relative path starts at the root of the repository.
 func fromRoot(root, path string) string {
 	if filepath.IsAbs(path) {
 		return path

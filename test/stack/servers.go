@@ -1,6 +1,6 @@
 package stack
 
-// Names of the servers, which are the names of their binaries and of their logs as well.
+// Names of the servers, of their binaries and of their logs.
 const (
 	Etcd                = "etcd"
 	APIServer           = "kube-apiserver"
@@ -9,21 +9,21 @@ const (
 	KustomizeController = "kustomize-controller"
 )
 
-// server says where the binary of a server comes from.
+// server describes the build of the binary of a server.
 type server struct {
 	name   string
 	module string // directory under test/tools whose go.mod pins it
 	pkg    string // its main package
 
-	// versionOf is the module whose version the binary is; versionVars are the string variables that
+	// versionOf is the module with the version of the binary; versionVars are the string variables that
 	// the linker sets to it, since `go build` of a dependency leaves them at a placeholder.
 	versionOf   string
 	versionVars []string
 
-	minutes int // that a build takes on two cores with a cold cache
+	minutes int // time of a build on two cores with a cold cache
 }
 
-// servers lists them in the order in which they start.
+// servers returns all servers in the order in which they start.
 func servers() []server {
 	return []server{{
 		name: Etcd, module: "etcd", pkg: "go.etcd.io/etcd/server/v3",
@@ -45,5 +45,5 @@ func servers() []server {
 	}}
 }
 
-// fluxModule pins both controllers of Flux, which share most of their dependencies.
+// fluxModule pins both controllers of Flux: they share most of their dependencies.
 const fluxModule = "flux"

@@ -33,7 +33,7 @@ type Stack struct {
 	controllers controllers
 
 	mu        sync.Mutex
-	processes []*Process // in the order in which they started
+	processes []*Process // in the order of their start
 
 	failOnce sync.Once
 	failed   chan struct{}
@@ -43,8 +43,8 @@ type Stack struct {
 	stopErr  error
 }
 
-// Start builds the servers that are missing, starts those that the options ask for, and returns when all
-// are ready. The context bounds only the start; end the system with Stop. When it fails, nothing is left.
+// Start builds missing servers, starts those of the options, and returns when all are ready. The context
+// bounds only the start; end the system with Stop. On failure, Start calls Stop.
 func Start(ctx context.Context, options Options) (*Stack, error) {
 	started := time.Now()
 	s := &Stack{options: options, progress: newProgress(options.Progress), failed: make(chan struct{})}
@@ -64,7 +64,7 @@ func Start(ctx context.Context, options Options) (*Stack, error) {
 	return s, nil
 }
 
-// prepare finds the binaries and makes the directories.
+// prepare finds the binaries and creates the directories.
 func (s *Stack) prepare(ctx context.Context) (err error) {
 	if s.root, err = Root(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (s *Stack) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	s.binaries = map[string]string{}
-	for _, srv := range s.options.wanted() {
+	for _, srv := range s.options.selected() {
 		if s.binaries[srv.name], err = b.binary(ctx, srv); err != nil {
 			return err
 		}
@@ -103,13 +103,13 @@ func (s *Stack) makeDirs() (err error) {
 	return nil
 }
 
-// Directories in that of the stack.
+// Directories in the directory of the stack.
 const (
 	logDir = "logs"
 	tmpDir = "tmp"
 )
 
-// Stop ends all processes, the last one first, and removes the directory if Start made it. It may be
+// Stop ends all processes in reverse order, and removes the directory if Start created it. It may be
 // called twice.
 func (s *Stack) Stop() error {
 	s.stopOnce.Do(func() {
@@ -126,10 +126,10 @@ func (s *Stack) Stop() error {
 	return s.stopErr
 }
 
-// Failed is closed when a process ends that nobody has stopped; Err then says which, and why.
+// Failed is closed when a process ends without Stop or Kill; Err then returns the process and the reason.
 func (s *Stack) Failed() <-chan struct{} { return s.failed }
 
-// Err returns why Failed is closed, and nil as long as it is not.
+// Err returns the reason why Failed is closed, and nil as long as it is open.
 func (s *Stack) Err() error {
 	select {
 	case <-s.failed:
@@ -148,13 +148,13 @@ func (s *Stack) Kubeconfig() string { return s.kubeconfig }
 // RESTConfig is a copy of the configuration with all rights.
 func (s *Stack) RESTConfig() *rest.Config { return rest.CopyConfig(s.restConfig) }
 
-// Client has all rights, and does not cache.
+// Client returns a client with all rights and without a cache.
 func (s *Stack) Client() client.Client { return s.client }
 
-// RegistryHost is the HOST:PORT of the registry, which speaks plain HTTP.
+// RegistryHost returns the HOST:PORT of the registry, which serves plain HTTP.
 func (s *Stack) RegistryHost() string { return s.registryHost }
 
-// Process returns the process that was started last under this name, or nil.
+// Process returns the last process that was started with this name, or nil.
 func (s *Stack) Process(name string) *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Stack) Process(name string) *Process {
 	return nil
 }
 
-// Log returns what the server of this name has printed.
+// Log returns the output of the server with this name.
 func (s *Stack) Log(name string) ([]byte, error) {
 	p := s.Process(name)
 	if p == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// start starts a stack for the time of the test.
+// start starts a stack that ends with the test.
 func start(t *testing.T, options stack.Options) *stack.Stack {
 	t.Helper()
 	options.Progress = t.Output()

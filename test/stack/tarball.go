@@ -10,14 +10,14 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// tarball is a directory as a layer.
+// tarball is a layer with the files of a directory.
 type tarball struct {
 	gzip   []byte
 	diffID digest.Digest // of the uncompressed bytes
 }
 
 // packTar packs all directories and regular files of a file system: in lexical order, without times and
-// owners, so that the same files make the same bytes.
+// owners, so that the same files give the same bytes.
 func packTar(files fs.FS) (tarball, error) {
 	var plain, compressed bytes.Buffer
 	writer := tar.NewWriter(&plain)

@@ -18,14 +18,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Finding is what the API server would refuse.
+// Finding is an error for which the API server would refuse an object.
 type Finding struct {
 	// Object is its kind and name, ApplicationDefinition/nginx, with the namespace between
 	// them if it has one.
 	Object string
 	// Field is the path of the field, or empty for the object as a whole.
 	Field string
-	// Message says what is wrong with it.
+	// Message describes the error.
 	Message string
 }
 
@@ -37,17 +37,17 @@ func (f Finding) String() string {
 	return f.Object + ": " + f.Field + ": " + f.Message
 }
 
-// Result is what a check found.
+// Result is the result of a check.
 type Result struct {
 	// Findings are sorted by object, field and message.
 	Findings []Finding
-	// Checked is how many objects have a definition.
+	// Checked is the number of objects with a definition.
 	Checked int
-	// Unchecked are the objects without one, by apiVersion and kind, in the order of the stream.
+	// Unchecked maps apiVersion and kind to the objects without a definition, in the order of the stream.
 	Unchecked map[string][]string
 }
 
-// Check checks the objects of a YAML stream. The error is that of a stream that cannot be read.
+// Check checks the objects of a YAML stream. It returns an error if the stream cannot be parsed.
 func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 	result := Result{Unchecked: map[string][]string{}}
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(stream)))
@@ -77,8 +77,8 @@ func (s *Set) Check(ctx context.Context, stream []byte) (Result, error) {
 	return result, nil
 }
 
-// decode returns nil for an empty document. Numbers are whole or not, as the API server decodes
-// them.
+// decode decodes a document, with numbers as the API server decodes them. It returns nil for an empty
+// document.
 func decode(document []byte) (*unstructured.Unstructured, error) {
 	content, err := yaml.YAMLToJSON(document)
 	if err != nil {
@@ -109,9 +109,9 @@ func (s *Set) checkObject(ctx context.Context, object *unstructured.Unstructured
 	}
 }
 
-// Admit makes of an object what the API server makes of it, without unknown fields and with the
-// defaults, and returns what it would refuse; of the findings the object is not named. It reports
-// false for an object without a definition.
+// Admit prunes unknown fields of an object and sets defaults, as the API server does, and returns the
+// errors for which that would refuse it. Finding.Object is empty. It reports false for an object
+// without a definition.
 func (s *Set) Admit(ctx context.Context, object *unstructured.Unstructured) ([]Finding, bool) {
 	gvk := object.GroupVersionKind()
 	d, ok := s.kinds[gvk.GroupKind()]
@@ -133,17 +133,17 @@ func label(object *unstructured.Unstructured) string {
 
 const unknownField = "unknown field: the CustomResourceDefinition does not have it"
 
-// maxAdvised bounds the unknown fields for which one that may be meant is looked for.
+// maxAdvised bounds the unknown fields for which check suggests a similar one.
 const maxAdvised = 20
 
-// check does not let the libraries panic: definitions and objects are untrusted.
+// check recovers from panics of the libraries: definitions and objects are untrusted.
 func (d *definition) check(ctx context.Context, v *version, object *unstructured.Unstructured) (found []Finding) {
 	defer func() {
 		if p := recover(); p != nil {
 			found = append(found, Finding{Message: fmt.Sprintf("checking the object failed: %v", p)})
 		}
 	}()
-	unknown, err := d.drop(v, object)
+	unknown, err := d.pruneAndDefault(v, object)
 	for i, path := range unknown {
 		message := unknownField
 		if i < maxAdvised {
@@ -160,13 +160,13 @@ func (d *definition) check(ctx context.Context, v *version, object *unstructured
 	return found
 }
 
-// noPath is how the path of the object as a whole is printed.
+// noPath is the printed path of the object as a whole.
 const noPath = "<nil>"
 
-// maxValue bounds how much of a value that is wrong is shown.
+// maxValue bounds the length of an invalid value in a message.
 const maxValue = 80
 
-// message leaves out values that are objects, lists or long: they would hide what is wrong.
+// message leaves out values that are objects, lists or long: they would hide the error.
 func message(e *field.Error) string {
 	switch value := e.BadValue.(type) {
 	case bool, int64, float64:

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// widgets is a definition that uses what a schema can say.
+// widgets is a definition that uses the features of schemas.
 const widgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

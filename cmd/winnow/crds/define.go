@@ -20,10 +20,10 @@ type Set struct {
 	files, bytes int
 }
 
-// Len returns how many kinds are defined.
+// Len returns the number of defined kinds.
 func (s *Set) Len() int { return len(s.kinds) }
 
-// definition is what a file says of a kind.
+// definition is the compiled CustomResourceDefinition of a kind.
 type definition struct {
 	file            string
 	namespaced      bool
@@ -37,7 +37,7 @@ type version struct {
 	structural *structuralschema.Structural
 	validator  validation.SchemaValidator
 	rules      *cel.Validator // nil without rules
-	// status says that a status is written apart, and not by applying the object.
+	// status reports that the kind has a status subresource, so that an apply does not set the status.
 	status bool
 }
 
@@ -75,7 +75,7 @@ func (s *Set) define(file string, crd *apiextensionsv1.CustomResourceDefinition)
 	return nil
 }
 
-// compile does not let the libraries panic: the definition is untrusted.
+// compile recovers from panics of the libraries: the definition is untrusted.
 func compile(v *apiextensionsv1.CustomResourceDefinitionVersion) (compiled *version, err error) {
 	defer func() {
 		if p := recover(); p != nil {

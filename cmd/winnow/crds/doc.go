@@ -1,4 +1,4 @@
-// Package crds checks objects against CustomResourceDefinitions as an API server checks them
-// when they are applied and do not exist yet. It knows files and objects, neither a cluster nor
-// what a catalog or a selection is.
+// Package crds checks objects against CustomResourceDefinitions as an API server does when they are
+// applied and do not exist yet. It works on files and objects, and must not know clusters, catalogs
+// nor selections.
 package crds

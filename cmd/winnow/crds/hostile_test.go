@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A bomb of aliases is refused before it is expanded.
+// An alias bomb is refused before its expansion.
 func TestLoadRefusesBombs(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -31,7 +31,7 @@ func TestCheckSurvivesDepth(t *testing.T) {
 	}
 }
 
-// A rule has the budget that the API server gives it, and no more.
+// A rule has the cost budget of the API server.
 func TestCostOfRules(t *testing.T) {
 	schema := "type: object, x-kubernetes-validations: [{rule: 'self.l.all(a, self.l.all(b, self.l.all(c, self.l.all(d, a+b+c+d >= 0))))'}], " +
 		"properties: {l: {type: array, items: {type: integer}}}"

@@ -18,16 +18,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What Load reads at most. All definitions of a large platform have some megabytes.
+// Bounds of Load. All definitions of a large platform have some megabytes.
 const (
 	maxFiles     = 10_000
 	maxFileBytes = 8 << 20
 	maxBytes     = 64 << 20
 )
 
-// Load adds the CustomResourceDefinitions in the YAML files below fsys. Directories and files
-// that are hidden, and documents of other kinds, are passed over. Errors name the file, below
-// dir. A definition that cannot be used is an error: passing it over would check nothing.
+// Load adds the CustomResourceDefinitions in the YAML files below fsys. It skips hidden directories
+// and files, and documents of other kinds. Errors name the file, below dir. It returns an error for an
+// invalid definition: without it, its objects would not be checked.
 func (s *Set) Load(ctx context.Context, dir string, fsys fs.FS) error {
 	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -44,7 +44,7 @@ func (s *Set) Load(ctx context.Context, dir string, fsys fs.FS) error {
 	})
 }
 
-// LoadFile adds those in one file, whatever its name.
+// LoadFile adds the definitions in one file, whatever its name.
 func (s *Set) LoadFile(dir string, fsys fs.FS, name string) error {
 	file := path.Join(dir, name)
 	content, err := s.read(fsys, name)
@@ -64,7 +64,7 @@ func isYAML(name string) bool {
 
 // read reads a file within the limits.
 func (s *Set) read(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name) // of what a link leads to, before opening: a pipe would block
+	info, err := fs.Stat(fsys, name) // follows links; before Open, because that blocks on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (s *Set) add(file string, content []byte) error {
 	}
 }
 
-// addDocument adds a definition, or those of a list, which is what kubectl get prints.
+// addDocument adds a definition, or those of a list, as kubectl get prints it.
 func (s *Set) addDocument(file string, document []byte) error {
 	var head struct {
 		metav1.TypeMeta `json:",inline"`

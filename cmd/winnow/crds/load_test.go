@@ -16,7 +16,7 @@ func TestLoad(t *testing.T) {
 		name  string
 		files map[string]string
 		kinds int
-		want  string // of the error
+		want  string // part of the error
 	}{
 		{"a definition", map[string]string{"a.yaml": widgets}, 1, ""},
 		{"a definition in a directory, beside other documents", map[string]string{
@@ -124,7 +124,7 @@ func TestLoadAndCheckEndWithTheContext(t *testing.T) {
 	}
 }
 
-// A typo in --crds must not look like an object that is right.
+// An object without a definition must not look like a valid object.
 func TestCheckTellsWhatItDoesNotKnow(t *testing.T) {
 	set, err := load(t, map[string]string{"widgets.yaml": widgets})
 	if err != nil {
@@ -143,7 +143,7 @@ func TestCheckTellsWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Objects of a namespace need one, and objects of none may name one, which nobody looks at.
+// Namespaced objects need a namespace. That of cluster-scoped objects is ignored.
 func TestCheckTheScope(t *testing.T) {
 	namespaced, err := load(t, map[string]string{"a.yaml": strings.Replace(widgets, "scope: Cluster", "scope: Namespaced", 1)})
 	if err != nil {

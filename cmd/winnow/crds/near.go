@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// advise says which of the fields beside an unknown one may be meant; empty for none.
+// advise suggests a sibling field with a name similar to an unknown one, empty for none.
 func (v *version) advise(path string) string {
 	parent, name := parentOf(v.structural, path)
 	if parent == nil {
@@ -23,8 +23,8 @@ func (v *version) advise(path string) string {
 	return "; did you mean " + near[0] + "?"
 }
 
-// parentOf returns the schema of the mapping that a path leads to, and the last name in the path; nil
-// where a key with dots, or what is no schema's, is in the way.
+// parentOf returns the schema of the mapping that contains a path, and the last name in the path. It
+// returns nil if the path has a key with dots, or one without a schema.
 func parentOf(at *structuralschema.Structural, path string) (*structuralschema.Structural, string) {
 	names := strings.Split(path, ".")
 	last := len(names) - 1

@@ -17,11 +17,11 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// drop makes of the object what the API server decodes: without fields that the schema does not
-// have, whose paths it returns, and with the defaults. The error is that of metadata which
-// cannot be decoded. A null stays where there is no default: the API server drops it from what is
-// created, and refuses it in what is applied server-side, as Flux applies.
-func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]string, error) {
+// pruneAndDefault prunes and defaults the object as the API server does. It returns the paths of unknown
+// fields, and an error if the metadata cannot be decoded. It keeps a null without a default: the API
+// server drops it when an object is created, and refuses it in a server-side apply, as Flux
+// applies.
+func (d *definition) pruneAndDefault(v *version, object *unstructured.Unstructured) ([]string, error) {
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(object.Object, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
 	if err != nil {
 		return nil, err
@@ -43,11 +43,11 @@ func (d *definition) drop(v *version, object *unstructured.Unstructured) ([]stri
 	return unknown, nil
 }
 
-// validate is in the order of the API server, which looks at the rules only where they can be
-// evaluated.
+// validate validates in the order of the API server, which evaluates the rules only if the other errors
+// allow it.
 func (d *definition) validate(ctx context.Context, v *version, object *unstructured.Unstructured) field.ErrorList {
 	if !d.namespaced {
-		object.SetNamespace("") // which the API server does not look at
+		object.SetNamespace("") // the API server ignores the namespace
 	}
 	content := object.UnstructuredContent()
 	errs := metavalidation.ValidateObjectMetaAccessor(object, d.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
@@ -57,21 +57,21 @@ func (d *definition) validate(ctx context.Context, v *version, object *unstructu
 	if v.rules == nil {
 		return errs
 	}
-	if slices.ContainsFunc(errs, keepsRulesFrom) {
+	if slices.ContainsFunc(errs, preventsRules) {
 		return append(errs, rulesUnchecked())
 	}
 	broken, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, broken...)
 }
 
-// RulesUnchecked is the message of a finding that stands beside others.
+// RulesUnchecked is the message of a finding for rules that other findings prevent from being evaluated.
 const RulesUnchecked = "Invalid value: the rules of x-kubernetes-validations are not checked before the other errors are corrected"
 
 func rulesUnchecked() *field.Error {
 	return &field.Error{Type: field.ErrorTypeInvalid, Detail: strings.TrimPrefix(RulesUnchecked, field.ErrorTypeInvalid.String()+": ")}
 }
 
-func keepsRulesFrom(e *field.Error) bool {
+func preventsRules(e *field.Error) bool {
 	switch e.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
 		return true

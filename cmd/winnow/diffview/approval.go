@@ -6,8 +6,6 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// What is said of what is held, of what approves it, and of what holds it no longer.
-
 func heldHeadline(s *diff.Selection) string {
 	switch {
 	case s.Held.Approved:
@@ -27,7 +25,7 @@ func loosenedLine(l diff.Loosened) string {
 	return l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect
 }
 
-// approval says how to release what is held, in lines.
+// approval returns the lines on how to approve the held changes.
 func approval(h *diff.Held) []string {
 	if h.Approved || len(h.Approve) == 0 {
 		return nil
@@ -37,7 +35,7 @@ func approval(h *diff.Held) []string {
 
 const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
 
-// baseApproval says why an entry approves nothing.
+// baseApproval returns a sentence on why an entry approves nothing.
 func baseApproval(entry string) string {
 	return fmt.Sprintf("%s in spec.safeguards.approve was there before this change, and approves nothing of it: "+
 		"it is used up, or was reviewed with another change.", entry)

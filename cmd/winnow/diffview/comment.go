@@ -8,35 +8,35 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Bounds of a comment. GitHub takes 65,536 characters.
+// Bounds of a comment. GitHub accepts 65,536 characters.
 const (
 	maxMarkdown = 60_000 // bytes
 	maxReasons  = 50
-	maxNames    = 20     // of a list
-	maxName     = 80     // characters of one of them
+	maxNames    = 20     // names of a list
+	maxName     = 80     // characters of a name
 	maxCode     = 300    // characters of a text
 	maxDiffText = 20_000 // bytes
 )
 
-// rank says what a comment has first when not all of it fits.
+// rank is the priority of a part when not all parts fit a comment.
 type rank int
 
 // Ranks of parts.
 const (
 	rankDecision rank = iota
 	rankSummary
-	rankList // only where folds do not fit
+	rankList // only if folds do not fit
 	rankFold
 	ranks
 )
 
-// part of a comment, which is there or not as a whole. Of several texts, a later one is shorter.
+// part is a part of a comment that is included or left out as a whole. Later texts are shorter.
 type part struct {
 	rank  rank
 	texts []string
 }
 
-// sizeOf is the length of a text in a comment, with the line between two parts.
+// sizeOf returns the length of a text in a comment, with the line between two parts.
 func sizeOf(text string) int {
 	if strings.TrimSpace(text) == "" {
 		return 0
@@ -44,8 +44,8 @@ func sizeOf(text string) int {
 	return len(text) + 1
 }
 
-// fit joins the parts that fit. Where the folds do not, lists come before them, and a line says how many
-// parts are left out.
+// fit joins the parts that fit. If the folds do not fit, lists precede them, and a line counts the parts
+// that are left out.
 func fit(parts []part, limit int) string {
 	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o text` has all.\n"
 	room := limit - len(note) - 60
@@ -84,7 +84,7 @@ func fit(parts []part, limit int) string {
 	return text.String()
 }
 
-// fits reports whether all parts fit but the lists, which then nobody needs.
+// fits reports whether all parts but the lists fit, so that the lists are not needed.
 func fits(parts []part, room int) bool {
 	for _, p := range parts {
 		if p.rank != rankList {
@@ -94,8 +94,8 @@ func fits(parts []part, room int) bool {
 	return room >= 0
 }
 
-// shortest returns the text to take of the parts of a rank: the first of each, where all of these fit, and
-// otherwise the last.
+// shortest returns a function that selects the text of the parts of a rank: the first text of each if all of
+// these fit, and otherwise the last.
 func shortest(parts []part, r rank, room int) func(part) string {
 	for _, p := range parts {
 		if p.rank == r {
@@ -110,7 +110,7 @@ func shortest(parts []part, r rank, room int) func(part) string {
 	}
 }
 
-// leftOut counts what a comment does not have; empty for nothing.
+// leftOut returns the number of parts of each kind that are left out, empty for none.
 func leftOut(left map[rank]int) string {
 	var missing []string
 	if n := left[rankFold]; n > 0 {
@@ -132,7 +132,7 @@ func leftOut(left map[rank]int) string {
 	}
 }
 
-// code makes a code span of a text, in which nothing is markup, a mention or a link.
+// code returns a code span, in which text is neither markup, a mention nor a link.
 func code(text string) string {
 	text = plaintext.Brief(text, maxCode)
 	if text == "" {
@@ -147,7 +147,7 @@ func code(text string) string {
 
 func codes(texts []string) string { return excerpt.List(texts, maxNames, shortCode) }
 
-// fence makes a block of a text, which cannot end it.
+// fence returns a code block, which the text cannot end.
 func fence(language, text string) string {
 	quotes := strings.Repeat("`", max(3, longestRun(text)+1))
 	var w strings.Builder
@@ -159,7 +159,7 @@ func fence(language, text string) string {
 	return w.String()
 }
 
-// longestRun returns how many backticks follow each other.
+// longestRun returns the length of the longest run of backticks.
 func longestRun(text string) int {
 	longest, run := 0, 0
 	for _, r := range text {
@@ -173,5 +173,5 @@ func longestRun(text string) int {
 	return longest
 }
 
-// shortCode bounds what one of many names takes of a comment.
+// shortCode returns a code span of at most maxName characters.
 func shortCode(text string) string { return code(plaintext.Brief(text, maxName)) }

@@ -9,16 +9,16 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// alike collects what has the same text, in the order of the first of each.
-func alike[T any](all []T, text func(T) string) [][]T {
+// groupBy groups values by text, in the order of the first value of each group.
+func groupBy[T any](all []T, text func(T) string) [][]T {
 	var groups [][]T
-	at := map[string]int{}
+	indexes := map[string]int{}
 	for _, one := range all {
-		said := text(one)
-		i, known := at[said]
+		key := text(one)
+		i, known := indexes[key]
 		if !known {
 			i = len(groups)
-			at[said] = i
+			indexes[key] = i
 			groups = append(groups, nil)
 		}
 		groups[i] = append(groups[i], one)
@@ -26,13 +26,13 @@ func alike[T any](all []T, text func(T) string) [][]T {
 	return groups
 }
 
-// statement is what holds for all of the names.
+// statement is a text that applies to all of the names.
 type statement struct {
 	names []string
 	text  string
 }
 
-// print says it for a terminal, with every name.
+// print returns the statement for a terminal, with all names.
 func (s statement) print() string {
 	switch {
 	case len(s.names) == 1 && s.names[0] == "":
@@ -43,7 +43,7 @@ func (s statement) print() string {
 	return fmt.Sprintf("%s %s: %s", plaintext.Count(len(s.names), "application"), s.text, strings.Join(s.names, ", "))
 }
 
-// markdown says it for a comment, with the first names.
+// markdown returns the statement for a comment, with the first names.
 func (s statement) markdown() string {
 	if len(s.names) == 1 && s.names[0] == "" {
 		return code(s.text)
@@ -51,17 +51,17 @@ func (s statement) markdown() string {
 	return codes(s.names) + ": " + code(s.text)
 }
 
-// statements collects the names of which the same is said.
+// statements groups the names of values with the same text.
 func statements[T any](all []T, name, text func(T) string) []statement {
-	var said []statement
-	for _, group := range alike(all, text) {
+	var grouped []statement
+	for _, group := range groupBy(all, text) {
 		s := statement{text: text(group[0])}
 		for _, one := range group {
 			s.names = append(s.names, name(one))
 		}
-		said = append(said, s)
+		grouped = append(grouped, s)
 	}
-	return said
+	return grouped
 }
 
 func reasonsOf(h *diff.Held) []statement {
@@ -81,7 +81,7 @@ func namesOf(applications []diff.Application) []string {
 	return names
 }
 
-// title names the applications of which the same is said.
+// title returns the names of a group, or the number of applications if there are many.
 func title(group []diff.Application) string {
 	if len(group) <= maxInline {
 		return strings.Join(namesOf(group), ", ")

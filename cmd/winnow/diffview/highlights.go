@@ -7,7 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// highlights are what a reviewer has to see, in lines.
+// highlights returns the lines with the changes that a reviewer must not miss.
 func highlights(s *diff.Selection) []string {
 	kinds := []struct {
 		label string
@@ -20,7 +20,7 @@ func highlights(s *diff.Selection) []string {
 		{"removed, and kept by Flux", removed(false)},
 		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, shortCode(a.Name)) }},
 		{"versions removed", versionsOf(diff.Removed)},
-		{"same version, another source", fromElsewhere},
+		{"same version, another source", sourceChanges},
 		{"default namespace changed", func(a diff.Application) []string {
 			return when(a.DefaultNamespace != nil, shortCode(a.Name))
 		}},
@@ -77,7 +77,7 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 	}
 }
 
-func fromElsewhere(a diff.Application) []string {
+func sourceChanges(a diff.Application) []string {
 	found := when(a.SourceChanged, shortCode(a.Name))
 	for _, v := range a.Versions {
 		found = append(found, when(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)

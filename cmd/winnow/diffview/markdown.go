@@ -10,9 +10,9 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Markdown writes a report as the comment of a pull request, of at most 60,000 bytes: of every selection what to
-// decide, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
-// Where the folds do not fit, a list has all applications, and as many folds follow as do.
+// Markdown writes a report as the comment of a pull request, of at most 60,000 bytes: for each selection the
+// decision, a summary, and a fold for each application; with stat, one fold with a line for each application instead.
+// If the folds do not fit, a list of all applications precedes as many folds as fit.
 func Markdown(w io.Writer, report *diff.Report, stat bool) {
 	var parts []part
 	for _, s := range report.Selections {
@@ -24,15 +24,15 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 			continue
 		}
 		parts = append(parts, part{rank: rankList, texts: list})
-		for _, group := range applicationsAlike(s.Applications) {
+		for _, group := range groupApplications(s.Applications) {
 			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
 		}
 	}
-	fmt.Fprint(w, fit(append(parts, endsMarkdown(report)...), maxMarkdown))
+	fmt.Fprint(w, fit(append(parts, unknownMarkdown(report)...), maxMarkdown))
 }
 
-// endsMarkdown are what follows the selections.
-func endsMarkdown(report *diff.Report) []part {
+// unknownMarkdown returns the unknown parts and the notes of the report, which follow the selections.
+func unknownMarkdown(report *diff.Report) []part {
 	var parts []part
 	if len(report.Selections) == 0 {
 		parts = append(parts, part{texts: []string{"No CatalogSelection changes.\n"}})
@@ -46,7 +46,7 @@ func endsMarkdown(report *diff.Report) []part {
 	return parts
 }
 
-// decisionMarkdown is what a reviewer decides about: how much changes, and the approval.
+// decisionMarkdown returns the part that a reviewer decides on: the number of changes, and the approval.
 func decisionMarkdown(s *diff.Selection) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "### %s\n", code(Name(s)))
@@ -83,14 +83,14 @@ func summaryMarkdown(s *diff.Selection) string {
 		}
 		fmt.Fprintf(&w, "- %s\n", line)
 	}
-	if offline(s) {
+	if withoutCluster(s) {
 		fmt.Fprintf(&w, "\n%s\n", strings.Replace(offlineNote, "--live", "`--live`", 1))
 	}
 	settingsMarkdown(&w, s.Replaced)
 	if len(s.Bypassed) > 0 {
 		fmt.Fprintf(&w, "\nBypassed in the cluster: %s\n", codes(s.Bypassed))
 	}
-	// Each part ends with a blank line, and what follows begins with one.
+	// Some parts end with a blank line, and the next one begins with another.
 	return strings.ReplaceAll(strings.Trim(w.String(), "\n"), "\n\n\n", "\n\n") + "\n"
 }
 
@@ -125,7 +125,7 @@ func dedent(lines []string, indent string) string {
 	return text.String()
 }
 
-// foldMarkdown is what is said of some applications alike, behind a line that opens it.
+// foldMarkdown returns a fold with the details that a group of applications has in common.
 func foldMarkdown(group []diff.Application) string {
 	var w strings.Builder
 	a := withoutLive(group[0])
@@ -134,10 +134,10 @@ func foldMarkdown(group []diff.Application) string {
 	if len(group) > maxInline {
 		fmt.Fprintf(&w, "%s\n", fence("", plaintext.Wrap(strings.Join(namesOf(group), ", "), "")))
 	}
-	for _, line := range inPlace(a) {
+	for _, line := range liveEffects(a) {
 		fmt.Fprintf(&w, "- %s\n", code(line))
 	}
-	versions := versionsOfWhole(a, maxNames)
+	versions := shownVersions(a, maxNames)
 	for _, version := range versions[:min(len(versions), maxReasons)] {
 		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
 		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)
@@ -182,7 +182,7 @@ func transientMarkdown(w *strings.Builder, t *diff.Transient) {
 	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
 }
 
-// settingsMarkdown leaves the values out: a comment has more readers than a cluster has admins.
+// settingsMarkdown leaves out values, which may be secret: more people read a comment than the cluster.
 func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
 	if len(all) == 0 {
 		return
@@ -197,7 +197,7 @@ func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
 	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
 }
 
-// listMarkdown writes the first statements as a list.
+// listMarkdown writes the first statements as a list, and the number of the others.
 func listMarkdown(w *strings.Builder, all []statement) {
 	for _, s := range all[:min(len(all), maxReasons)] {
 		fmt.Fprintf(w, "- %s\n", s.markdown())

@@ -7,12 +7,9 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// What is said of a change whose parts reach the cluster one after the other: a spec and its catalogs,
-// or two selections.
-
 const transientHeadline = "TRANSIENT: the new spec over the old catalogs loses more than the end state"
 
-// transientAdvice says how to split the change.
+// transientAdvice returns the advice on how to split a change whose parts reach the cluster one after the other.
 func transientAdvice(advice diff.Advice) string {
 	const why = "Flux applies the edit of the selection before it has pulled the new catalog. Winnow waits for sources that " +
 		"Flux is about to pull, and cannot know of one that Flux applies later. Split the change into pull requests: "
@@ -23,7 +20,7 @@ func transientAdvice(advice diff.Advice) string {
 		"then the catalog, then the rest of the edit. The catalog first would lose something as well."
 }
 
-// lossLine says what of an application is lost.
+// lossLine describes the loss of an application or of its versions.
 func lossLine(l diff.Loss) string {
 	if l.Change == diff.Removed {
 		return "would be removed, because " + l.Reason
@@ -31,7 +28,7 @@ func lossLine(l diff.Loss) string {
 	return "versions would be removed: " + strings.Join(l.Versions, ", ")
 }
 
-// moves says what moves where, a line for each receiver. shown quotes what comes from files.
+// moves returns a line for each selection that receives applications. shown quotes names.
 func moves(s *diff.Selection, shown func(string) string) []string {
 	type group struct {
 		to          string

@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// settingsLine says what is replaced in a live definition, by paths and without values.
+// settingsLine lists the paths that are replaced in a live definition, without the values.
 func settingsLine(s diff.Settings) string {
 	var parts []string
 	if f := s.DefaultVersion; f != nil {
@@ -24,7 +24,7 @@ func settingsLine(s diff.Settings) string {
 	return s.Application + ": " + strings.Join(parts, "; ")
 }
 
-// settingsAdvice says what keeps what nothing else does, empty for nothing.
+// settingsAdvice names the omitFields that keep the settings which values and patches cannot, empty for none.
 func settingsAdvice(s diff.Settings) string {
 	if len(s.OmitFields) == 0 {
 		return ""
@@ -34,7 +34,7 @@ func settingsAdvice(s diff.Settings) string {
 
 const keepHeadline = "To keep these, add to spec of the CatalogSelection (live values, which may be secret):"
 
-// withoutLive leaves the values of a live definition out of what is said of its adoption.
+// withoutLive returns an adopted application without the values of the live definition.
 func withoutLive(a diff.Application) diff.Application {
 	if !a.Adopted {
 		return a

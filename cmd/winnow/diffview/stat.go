@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// statOf says in a few words what happens to an application.
+// statOf summarizes the changes of an application in a few words.
 func statOf(a diff.Application) string {
 	var parts []string
 	say := func(holds bool, format string, args ...any) {
@@ -17,7 +17,7 @@ func statOf(a diff.Application) string {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	say(a.Change == diff.Removed, "removed %s", by(a.Cause))
+	say(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
 	if a.Deleted != nil {
 		parts = append(parts, map[bool]string{true: "Flux deletes it", false: "Flux keeps it"}[*a.Deleted])
 	}
@@ -52,7 +52,7 @@ func statOf(a diff.Application) string {
 	return strings.Join(parts, ", ")
 }
 
-// versionStat counts the versions of an application that stays, or enters.
+// versionStat counts the changed versions of an application.
 func versionStat(a diff.Application) []string {
 	counts := map[diff.Change]int{}
 	elsewhere := 0
@@ -79,10 +79,10 @@ func versionStat(a diff.Application) []string {
 	return parts
 }
 
-// statList has a line for each application, and one for those of which the same is said.
+// statList lists each application with its summary. Applications with the same summary share a line.
 func statList(s *diff.Selection) string { return listOf(s.Applications, statOf) }
 
-// briefList has the names by the most serious thing that happens to each.
+// briefList lists the names by the most serious change of each.
 func briefList(s *diff.Selection) string { return listOf(s.Applications, mostSerious) }
 
 func listOf(applications []diff.Application, text func(diff.Application) string) string {
@@ -90,7 +90,7 @@ func listOf(applications []diff.Application, text func(diff.Application) string)
 		return ""
 	}
 	var lines strings.Builder
-	for _, group := range alike(inOrder(applications), func(a diff.Application) string { return sign(a.Change) + " " + text(a) }) {
+	for _, group := range groupBy(bySeverity(applications), func(a diff.Application) string { return sign(a.Change) + " " + text(a) }) {
 		a := group[0]
 		if len(group) == 1 {
 			fmt.Fprintln(&lines, plaintext.Brief(sign(a.Change)+" "+a.Name+": "+text(a), maxCode))
@@ -102,7 +102,7 @@ func listOf(applications []diff.Application, text func(diff.Application) string)
 		plaintext.Count(len(applications), "application"), fence("", lines.String()))
 }
 
-// mostSerious is one thing that happens to an application.
+// mostSerious returns the most serious change of an application.
 func mostSerious(a diff.Application) string {
 	gone := func(v diff.Version) bool { return v.Change == diff.Removed }
 	switch {
@@ -114,7 +114,7 @@ func mostSerious(a diff.Application) string {
 		return "other live releases"
 	case slices.ContainsFunc(a.Versions, gone):
 		return "versions removed"
-	case len(fromElsewhere(a)) > 0:
+	case len(sourceChanges(a)) > 0:
 		return "from another source"
 	case a.Highest != nil:
 		return a.Highest.Kind

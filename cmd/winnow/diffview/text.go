@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Text writes a report for a terminal; with stat, it has a line for each application and no details.
+// Text writes a report for a terminal. With stat, it writes a line for each application and no details.
 func Text(w io.Writer, report *diff.Report, stat bool) {
 	for i, s := range report.Selections {
 		if i > 0 {
@@ -64,7 +64,7 @@ func (w selectionText) print(s *diff.Selection) {
 		fmt.Fprintln(w, plaintext.Wrap(move, ""))
 	}
 	w.applications(s)
-	if offline(s) {
+	if withoutCluster(s) {
 		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(offlineNote, ""))
 	}
 	w.settings(s.Replaced, s.Keep)
@@ -79,7 +79,7 @@ func (w selectionText) list(label string, sentences []string) {
 	}
 }
 
-// approval comes first: it is what a reviewer decides about.
+// approval precedes the details: a reviewer decides on it.
 func (w selectionText) approval(s *diff.Selection) {
 	if s.Held == nil {
 		return
@@ -114,7 +114,7 @@ func (w selectionText) held(h *diff.Held) {
 
 func (w selectionText) applications(s *diff.Selection) {
 	if w.stat {
-		for i, a := range inOrder(s.Applications) {
+		for i, a := range bySeverity(s.Applications) {
 			if i == 0 {
 				fmt.Fprintln(w)
 			}
@@ -122,7 +122,7 @@ func (w selectionText) applications(s *diff.Selection) {
 		}
 		return
 	}
-	for _, group := range applicationsAlike(s.Applications) {
+	for _, group := range groupApplications(s.Applications) {
 		a := group[0]
 		fmt.Fprintln(w, "\n"+plaintext.Wrap(sign(a.Change)+" "+title(group)+": "+applicationHeadline(a), ""))
 		if len(group) > maxInline {
@@ -132,14 +132,14 @@ func (w selectionText) applications(s *diff.Selection) {
 	}
 }
 
-// bodyText is what is said of an application beside its name and its headline.
+// bodyText returns the details of an application below its headline.
 func bodyText(a diff.Application) string {
 	var text strings.Builder
 	w := selectionText{Writer: &text}
-	for _, line := range inPlace(a) {
+	for _, line := range liveEffects(a) {
 		fmt.Fprintln(w, plaintext.Wrap(line, "    "))
 	}
-	for _, version := range versionsOfWhole(a, len(a.Versions)) {
+	for _, version := range shownVersions(a, len(a.Versions)) {
 		fmt.Fprintln(w, plaintext.Wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
 		w.fields(version.Fields, version.FieldsOmitted, "        ")
 	}
@@ -179,7 +179,7 @@ func (w selectionText) transient(t *diff.Transient) {
 	fmt.Fprintln(w, plaintext.Wrap(transientAdvice(t.Advice), ""))
 }
 
-// settings prints what the publication replaces in live definitions, and what keeps it.
+// settings prints the settings that the publication replaces in live definitions, and the YAML that keeps them.
 func (w selectionText) settings(all []diff.Settings, keep string) {
 	if len(all) == 0 {
 		return
@@ -201,9 +201,9 @@ func (w selectionText) settings(all []diff.Settings, keep string) {
 	}
 }
 
-// applicationsAlike collects the applications of which the same is said, what hurts first.
-func applicationsAlike(applications []diff.Application) [][]diff.Application {
-	return alike(inOrder(applications), func(a diff.Application) string {
+// groupApplications groups the applications with the same details, by severity.
+func groupApplications(applications []diff.Application) [][]diff.Application {
+	return groupBy(bySeverity(applications), func(a diff.Application) string {
 		return sign(a.Change) + applicationHeadline(a) + "\n" + bodyText(a)
 	})
 }

@@ -36,7 +36,7 @@ func TestFenceHoldsWhatWouldEndIt(t *testing.T) {
 	}
 }
 
-// reportOf returns a report on a selection with many large applications that are held.
+// reportOf returns a report on a held selection with many large applications.
 func reportOf(applications, lines int) *diff.Report {
 	s := &diff.Selection{Namespace: "flux-system", Name: "apps", Change: diff.Updated, To: &diff.State{Selected: applications, Available: applications}}
 	s.Held = &diff.Held{Approve: []string{"sha256:" + strings.Repeat("0a", 32)}}
@@ -79,7 +79,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 	}
 }
 
-// Of 1,000 applications that change, each in another way, a comment has the line that approves first, then
+// A comment on 1,000 applications with different changes starts with the line that approves and contains
 // every name.
 func TestAThousandChangedApplicationsFitAComment(t *testing.T) {
 	for name, stat := range map[string]bool{"all": false, "--stat": true} {
@@ -104,7 +104,7 @@ func TestAThousandChangedApplicationsFitAComment(t *testing.T) {
 	}
 }
 
-// What does not even fit as names leaves the decision.
+// If not even the names fit, the comment contains the decisions.
 func TestACommentHasTheDecisionOfEverySelection(t *testing.T) {
 	report := diff.New()
 	for i := range 40 {
@@ -131,7 +131,7 @@ func TestALongListOfMovesIsCut(t *testing.T) {
 	}
 }
 
-// The two formats for people say the same of a small change, and neither passes on what moves a cursor.
+// Both formats for people have the same content for a small change, and no control characters.
 func TestASelectionInBothFormats(t *testing.T) {
 	s := &diff.Selection{Namespace: "flux-system", Name: "apps", File: "apps.yaml", Change: diff.Updated}
 	s.From, s.To = &diff.State{Revision: "latest@sha256:01"}, &diff.State{Revision: "latest@sha256:02", Selected: 1, Available: 2}

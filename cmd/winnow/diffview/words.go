@@ -10,19 +10,17 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// What the formats for people say in the same words.
-
-// maxInline is how many names stand in front of what is said of all of them.
+// maxInline bounds the names in front of a statement.
 const maxInline = 5
 
 const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
 
-// offline reports whether the cluster could have been looked at, but was not.
-func offline(s *diff.Selection) bool {
+// withoutCluster reports whether --live was not used, though it would add to the comparison.
+func withoutCluster(s *diff.Selection) bool {
 	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
-// Name returns what a selection is called in messages: its namespace and name, and the cluster or the file that has it.
+// Name returns the name of a selection for messages: its namespace and name, and its cluster or file.
 func Name(s *diff.Selection) string {
 	if s.Everything {
 		return "everything"
@@ -36,7 +34,7 @@ func Name(s *diff.Selection) string {
 	return plaintext.Line(name)
 }
 
-// headline says how much changes.
+// headline returns the number of changes, or the reason why there are none.
 func headline(s *diff.Selection) string {
 	switch {
 	case s.Error != "":
@@ -64,8 +62,8 @@ func headline(s *diff.Selection) string {
 	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, plaintext.Count(s.To.Available, "application"))
 }
 
-// fate says what Flux does with the definitions that are removed.
-func fate(s *diff.Selection) string {
+// removalOutcome returns the number of removed definitions that Flux deletes or keeps.
+func removalOutcome(s *diff.Selection) string {
 	c, kept := s.Counts, 0
 	for _, a := range s.Applications {
 		if a.Deleted != nil && !*a.Deleted {
@@ -76,15 +74,15 @@ func fate(s *diff.Selection) string {
 	case kept+c.Deleted == 0:
 		return ""
 	case kept == 0:
-		return " (Flux deletes " + them(c.Deleted) + ")"
+		return " (Flux deletes " + pronoun(c.Deleted) + ")"
 	case c.Deleted == 0:
-		return " (Flux keeps " + them(kept) + ")"
+		return " (Flux keeps " + pronoun(kept) + ")"
 	default:
 		return fmt.Sprintf(" (Flux deletes %d, keeps %d)", c.Deleted, kept)
 	}
 }
 
-func them(n int) string {
+func pronoun(n int) string {
 	if n == 1 {
 		return "it"
 	}
@@ -99,7 +97,7 @@ type counted struct {
 func applicationCounts(s *diff.Selection) []string {
 	c := s.Counts
 	return counts([]counted{
-		{c.Removed, "removed" + fate(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
+		{c.Removed, "removed" + removalOutcome(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
 	}, "application")
 }
 
@@ -110,7 +108,7 @@ func versionCounts(c diff.Counts) []string {
 	}, "version")
 }
 
-// counts names the thing once.
+// counts formats the counts above zero, with the noun at the first one only.
 func counts(all []counted, thing string) []string {
 	var parts []string
 	for _, one := range all {
@@ -128,7 +126,7 @@ func counts(all []counted, thing string) []string {
 func applicationHeadline(a diff.Application) string {
 	switch a.Change {
 	case diff.Removed:
-		return "removed " + by(a.Cause) + ", because " + a.Reason
+		return "removed " + byCause(a.Cause) + ", because " + a.Reason
 	case diff.Added:
 		return "added"
 	case diff.Unchanged:
@@ -143,7 +141,7 @@ func applicationHeadline(a diff.Application) string {
 	return adopted(a) + "updated"
 }
 
-// adopted says of a definition that it enters the artifact and lives already.
+// adopted returns a prefix for a definition that enters the artifact and is live already.
 func adopted(a diff.Application) string {
 	if a.Adopted {
 		return "adopted, "
@@ -151,8 +149,8 @@ func adopted(a diff.Application) string {
 	return ""
 }
 
-// by says whose doing a loss is.
-func by(cause diff.Cause) string {
+// byCause names the cause of a loss.
+func byCause(cause diff.Cause) string {
 	switch cause {
 	case diff.CauseSpec:
 		return "by the edit of the selection"
@@ -169,14 +167,14 @@ func versionLine(a diff.Application, v diff.Version) string {
 	case v.Change == diff.Replaced:
 		return v.Version + " changed:"
 	case v.Change == diff.Removed && a.Change != diff.Removed:
-		return v.Version + ", removed " + by(v.Cause)
+		return v.Version + ", removed " + byCause(v.Cause)
 	}
 	return v.Version
 }
 
-// versionsOfWhole are those of an application that comes or goes as a whole: where they are many, a line with
-// at most so many names.
-func versionsOfWhole(a diff.Application, most int) []diff.Version {
+// shownVersions returns the versions to print. It joins many versions of an application that is added or removed
+// as a whole to one, with at most the given number of names.
+func shownVersions(a diff.Application, most int) []diff.Version {
 	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
 		return a.Versions
 	}
@@ -190,7 +188,7 @@ func fromTo(f diff.Field) string {
 		return "added: " + f.To
 	case f.To == "":
 		return "removed, was " + f.From
-	case f.From == f.To: // both are cut, or a word
+	case f.From == f.To: // both values are cut or replaced by a word
 		return f.From + " changed"
 	}
 	return f.From + " -> " + f.To
@@ -198,8 +196,8 @@ func fromTo(f diff.Field) string {
 
 func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
 
-// inPlace are what changes for those who run an application, without a new version.
-func inPlace(a diff.Application) []string {
+// liveEffects returns the effects on installations other than a new version.
+func liveEffects(a diff.Application) []string {
 	var all []string
 	switch {
 	case a.Deleted == nil:
@@ -219,7 +217,7 @@ func inPlace(a diff.Application) []string {
 	return all
 }
 
-// facts stand beside the object.
+// facts returns facts on an application that are not fields of the object.
 func facts(a diff.Application) []string {
 	var all []string
 	if a.Deprecated != "" {
@@ -242,7 +240,7 @@ func valuesLine(v *diff.Values) string {
 	return line
 }
 
-// sign marks a change at the start of a line.
+// sign returns the mark of a change for the start of a line.
 func sign(change diff.Change) string {
 	switch change {
 	case diff.Added:
@@ -257,8 +255,8 @@ func sign(change diff.Change) string {
 	return " "
 }
 
-// inOrder puts first what hurts.
-func inOrder(applications []diff.Application) []diff.Application {
+// bySeverity sorts applications by the severity of the change.
+func bySeverity(applications []diff.Application) []diff.Application {
 	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
 	sorted := slices.Clone(applications)
 	slices.SortStableFunc(sorted, func(a, b diff.Application) int {

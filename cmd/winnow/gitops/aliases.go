@@ -9,11 +9,11 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// maxNodes bounds a document of which the aliases are expanded, which kustomize does.
+// maxNodes bounds the nodes of a document after kustomize has expanded its aliases.
 const maxNodes = 1_000_000
 
-// checkAliases refuses YAML that its aliases make much larger than it is. What is no YAML is not looked
-// at: kustomize refuses it, or does not read it as such.
+// checkAliases returns an error if the expansion of aliases makes a document too large. It skips content
+// that is not YAML: kustomize refuses it, or does not read it as YAML.
 func checkAliases(content []byte) error {
 	if !bytes.ContainsRune(content, '&') || !bytes.ContainsRune(content, '*') {
 		return nil
@@ -22,23 +22,23 @@ func checkAliases(content []byte) error {
 		if err != nil {
 			return nil
 		}
-		if n := expanded(document, map[*yaml.Node]int{}); n > maxNodes {
+		if n := countNodes(document, map[*yaml.Node]int{}); n > maxNodes {
 			return fmt.Errorf("%w: its aliases make a document of more than %d nodes", errTooLarge, maxNodes)
 		}
 	}
 	return nil
 }
 
-// expanded counts the nodes, those of aliases each time.
-func expanded(node *yaml.Node, known map[*yaml.Node]int) int {
+// countNodes counts the nodes of a document, and those of an alias at each of its uses.
+func countNodes(node *yaml.Node, known map[*yaml.Node]int) int {
 	node = yamlnode.Resolve(node)
 	if n, found := known[node]; found {
 		return n
 	}
-	known[node] = 1 // an alias to a node that it is in, which nobody can expand
+	known[node] = 1 // ends the recursion at an alias to a node that contains it
 	n := 1
 	for _, child := range node.Content {
-		if n += expanded(child, known); n > maxNodes {
+		if n += countNodes(child, known); n > maxNodes {
 			n = maxNodes + 1
 			break
 		}

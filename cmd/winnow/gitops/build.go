@@ -22,21 +22,21 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// maxBuild is how long one build may take.
+// maxBuild bounds the time of one build.
 const maxBuild = time.Minute
 
 var errSlow = errors.New("it takes longer than " + maxBuild.String())
 
-// originAnnotation is where kustomize notes which file an object is from.
+// originAnnotation is the annotation in which kustomize records the file of an object.
 const originAnnotation = "config.kubernetes.io/origin"
 
-// builder builds Kustomizations, each state once.
+// builder builds Kustomizations and caches the result by its inputs.
 type builder struct {
 	done map[string]built
-	// stuck says that a build has not ended in time. kustomize cannot be stopped, and builds one after
-	// the other.
+	// stuck reports that a build has exceeded the limit. kustomize cannot be cancelled and serializes
+	// builds, so no other build can start.
 	stuck bool
-	// limit is how long one may take, and kustomize builds.
+	// limit bounds the time of one build, and kustomize runs it.
 	limit     time.Duration
 	kustomize func(filesys.FileSystem, string) (resmap.ResMap, error)
 }
@@ -50,13 +50,13 @@ type built struct {
 	err     error
 }
 
-// build returns what a Kustomization applies of a directory, with its variables. key is that of
-// everything that the build depends on.
+// build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
+// is a digest of all inputs of the build.
 func (b *builder) build(ctx context.Context, key string, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
 	if found, known := b.done[key]; known {
 		return found.objects, found.err
 	}
-	objects, err := b.fresh(ctx, c, dir, k, vars)
+	objects, err := b.buildUncached(ctx, c, dir, k, vars)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -64,14 +64,14 @@ func (b *builder) build(ctx context.Context, key string, c *closure, dir string,
 	return objects, err
 }
 
-func (b *builder) fresh(ctx context.Context, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
+func (b *builder) buildUncached(ctx context.Context, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
 	if c.blocked != nil {
 		return nil, c.blocked
 	}
 	if !c.tree.isDir(dir) {
 		return nil, fmt.Errorf("its path %s is not in %s", dir, short(c.tree.commit))
 	}
-	edited, err := manifest(c, dir, k)
+	edited, err := generateKustomization(c, dir, k)
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
@@ -85,7 +85,7 @@ func (b *builder) fresh(ctx context.Context, c *closure, dir string, k *kustomiz
 		if err != nil {
 			return nil, err
 		}
-		if matters(object.Unstructured) {
+		if isRelevant(object.Unstructured) {
 			if object.isEncrypted() && object.group() != "" {
 				object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
 			}
@@ -95,7 +95,7 @@ func (b *builder) fresh(ctx context.Context, c *closure, dir string, k *kustomiz
 	return objects, nil
 }
 
-// run builds, and stops to wait for what takes too long.
+// run builds a directory with kustomize. It returns errSlow when the limit is exceeded.
 func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resmap.ResMap, error) {
 	if b.stuck {
 		return nil, errors.New("the build of another Kustomization has not ended")
@@ -124,14 +124,15 @@ func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resma
 	}
 }
 
-// relative takes the place of the tree, and of the directory of the generator, out of a message.
+// relative removes the root of the file system from the paths in a message.
 func relative(message string) string {
 	return plaintext.Line(strings.ReplaceAll(strings.ReplaceAll(message, root+"/", ""), root, "."))
 }
 
-// manifest has Flux write the kustomization file of a directory: what is there, or a list of its files,
-// with what the Kustomization adds. It returns all files that are not as in the tree.
-func manifest(c *closure, dir string, k *kustomization) (map[string][]byte, error) {
+// generateKustomization generates the kustomization file of a directory as Flux does: from the existing file,
+// or from a list of the YAML files, with the fields of the Kustomization. It returns all files that differ
+// from the tree, by path.
+func generateKustomization(c *closure, dir string, k *kustomization) (map[string][]byte, error) {
 	temporary, err := os.MkdirTemp("", "winnow-kustomization-")
 	if err != nil {
 		return nil, err
@@ -141,10 +142,10 @@ func manifest(c *closure, dir string, k *kustomization) (map[string][]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := lay(c, dir, temporary); err != nil {
+	if err := writeInputs(c, dir, temporary); err != nil {
 		return nil, err
 	}
-	object, err := prepared(c.tree, dir, k)
+	object, err := generatorInput(c.tree, dir, k)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +165,7 @@ func manifest(c *closure, dir string, k *kustomization) (map[string][]byte, erro
 	return edited, nil
 }
 
-// checkLocal refuses what kustomize would fetch. The closure has found all of it before.
+// checkLocal returns an error if kustomize would fetch an entry that the closure has missed.
 func checkLocal(content []byte) error {
 	k, err := parseKustomization(content)
 	if err != nil {
@@ -178,9 +179,9 @@ func checkLocal(content []byte) error {
 	return nil
 }
 
-// lay puts into a directory what Flux looks at to write a kustomization file: the one that is there, or
-// all YAML files, and the names of the kustomization files below.
-func lay(c *closure, dir, temporary string) error {
+// writeInputs writes the files that Flux reads to generate a kustomization file: the existing one, or
+// all YAML files and empty kustomization files for the directories that have one.
+func writeInputs(c *closure, dir, temporary string) error {
 	if file := kustomizationFile(c.tree, dir); file != "" {
 		content, edited := c.edited[file]
 		if !edited {
@@ -191,10 +192,10 @@ func lay(c *closure, dir, temporary string) error {
 		}
 		return os.WriteFile(filepath.Join(temporary, path.Base(file)), content, 0o600)
 	}
-	return layFiles(c, dir, dir, temporary)
+	return writeYAMLFiles(c, dir, dir, temporary)
 }
 
-func layFiles(c *closure, top, dir, temporary string) error {
+func writeYAMLFiles(c *closure, top, dir, temporary string) error {
 	for _, name := range c.tree.dirs[dir] {
 		child := path.Join(dir, name)
 		target := filepath.Join(temporary, filepath.FromSlash(strings.TrimPrefix(child, strings.TrimPrefix(top+"/", "./"))))
@@ -203,7 +204,7 @@ func layFiles(c *closure, top, dir, temporary string) error {
 		case c.tree.isDir(child) && kustomizationFile(c.tree, child) != "":
 			err = writeAt(filepath.Join(target, konfig.DefaultKustomizationFileName()), nil)
 		case c.tree.isDir(child):
-			err = layFiles(c, top, child, temporary)
+			err = writeYAMLFiles(c, top, child, temporary)
 		case isYAML(child):
 			var content []byte
 			if content, err = c.tree.read(child); err == nil {
@@ -227,9 +228,9 @@ func writeAt(name string, content []byte) error {
 	return os.WriteFile(name, content, 0o600)
 }
 
-// prepared is the Kustomization as the generator takes it: with the components that are there, and a
-// note in each object of its file.
-func prepared(t *tree, dir string, k *kustomization) (*unstructured.Unstructured, error) {
+// generatorInput returns the Kustomization for the generator of Flux: without missing components, and with the
+// option that annotates each object with its file.
+func generatorInput(t *tree, dir string, k *kustomization) (*unstructured.Unstructured, error) {
 	object := k.object.DeepCopy()
 	components := k.components(t, dir)
 	unstructured.RemoveNestedField(object.Object, "spec", "ignoreMissingComponents")
@@ -243,7 +244,7 @@ func prepared(t *tree, dir string, k *kustomization) (*unstructured.Unstructured
 	return object, unstructured.SetNestedStringSlice(object.Object, []string{kustypes.OriginAnnotations}, "spec", "buildMetadata")
 }
 
-// components are those of the spec that are not left out because they are missing.
+// components returns the components of the spec without missing ones that Flux ignores.
 func (k *kustomization) components(t *tree, dir string) []string {
 	var found []string
 	for _, component := range k.spec.Components {
@@ -254,13 +255,13 @@ func (k *kustomization) components(t *tree, dir string) []string {
 	return found
 }
 
-// newObject takes an object out of a build of the directory, and replaces the variables in it.
+// newObject converts an object from the build of dir and replaces its variables.
 func newObject(r *resource.Resource, dir string, vars *variables) (Object, error) {
 	annotations := r.GetAnnotations()
 	var origin struct {
 		Path string `json:"path"`
 	}
-	_ = yaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize wrote it
+	_ = yaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize writes valid YAML
 	delete(annotations, originAnnotation)
 	if err := r.SetAnnotations(annotations); err != nil {
 		return Object{}, err

@@ -16,21 +16,21 @@ import (
 // maxVisits bounds the directories and files that a Kustomization is built of.
 const maxVisits = 20_000
 
-// closure is all of a tree that a Kustomization is built of. It is read without building anything, so
-// that unchanged Kustomizations are known before, and nothing remote is handed to kustomize.
+// closure is the set of all files that a Kustomization is built from. It is computed without a build, so
+// that unchanged Kustomizations are found before, and kustomize gets no remote address.
 type closure struct {
 	tree *tree
-	// files maps the paths that are named to what is there: the identifier of a file, or why there is
+	// files maps each referenced path to the identifier of the blob, or to the reason why there is
 	// none.
 	files map[string]string
-	// remotes are resources that are not in the tree, sorted. They are left out of the build.
+	// remotes are resources outside of the tree, sorted. The build leaves them out.
 	remotes []string
-	// edited are kustomization files without their remotes.
+	// edited maps kustomization files to their content without remotes.
 	edited map[string][]byte
-	// shape is what is done to the objects of the remotes.
-	shape []string
-	// blocked says why the Kustomization cannot be built here; nil where it can. incomplete says that it
-	// needs what is not in the repository.
+	// transforms identifies the changes that local files make to the objects of the remotes.
+	transforms []string
+	// blocked is the reason why the Kustomization cannot be built; nil if it can. incomplete reports that
+	// it needs files outside of the repository.
 	blocked    error
 	incomplete bool
 
@@ -39,20 +39,20 @@ type closure struct {
 	stack   []string
 }
 
-// visit is what a directory contributes.
+// visit is the contribution of a directory to the closure.
 type visit struct {
-	shape  []string
-	remote bool
+	transforms []string
+	remote     bool
 }
 
-// newClosure follows a directory of the tree, and the components of the Kustomization.
+// newClosure computes the closure of a directory and of the components of the Kustomization.
 func newClosure(t *tree, dir string, components []string) *closure {
 	c := &closure{tree: t, files: map[string]string{}, edited: map[string][]byte{}, visited: map[string]*visit{}}
 	top := c.directory(dir)
 	for _, component := range components {
-		top.shape = append(top.shape, c.component(dir, entry{component, "components", asComponent}).shape...)
+		top.transforms = append(top.transforms, c.component(dir, entry{component, "components", asComponent}).transforms...)
 	}
-	c.shape = top.shape
+	c.transforms = top.transforms
 	if len(c.files) > maxVisits {
 		c.block("it is built of more than %d files", maxVisits)
 	}
@@ -61,7 +61,7 @@ func newClosure(t *tree, dir string, components []string) *closure {
 	return c
 }
 
-// digest is that of everything in the closure.
+// digest returns a digest of all files and remotes.
 func (c *closure) digest() string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
@@ -71,7 +71,7 @@ func (c *closure) digest() string {
 }
 
 func digest(parts ...string) string {
-	encoded, _ := json.Marshal(parts) // strings can be encoded
+	encoded, _ := json.Marshal(parts) // encoding strings cannot fail
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])
 }
@@ -82,8 +82,8 @@ func (c *closure) block(format string, args ...any) {
 	}
 }
 
-// lacks blocks the build by what is not in the repository.
-func (c *closure) lacks(file, field, value string) {
+// blockMissing blocks the build because a value refers to a file outside of the repository.
+func (c *closure) blockMissing(file, field, value string) {
 	c.incomplete = true
 	c.block("%s: %s has %s, which is not in this repository, and nothing is fetched", file, field, value)
 }
@@ -112,7 +112,7 @@ func (c *closure) directory(dir string) *visit {
 	return found
 }
 
-// kustomizationFile returns the path of the kustomization file of a directory, empty for none.
+// kustomizationFile returns the path of the kustomization file in a directory, or "" if there is none.
 func kustomizationFile(t *tree, dir string) string {
 	for _, name := range kustomizationNames() {
 		if file := path.Join(dir, name); t.isFile(file) {
@@ -122,7 +122,7 @@ func kustomizationFile(t *tree, dir string) string {
 	return ""
 }
 
-// generated takes in a directory for which Flux writes the kustomization file: all YAML files below,
+// generated adds a directory for which Flux generates the kustomization file: all YAML files below it,
 // and directories with a kustomization file of their own.
 func (c *closure) generated(found *visit, dir string) {
 	if !c.tree.isDir(dir) {
@@ -147,11 +147,11 @@ func (c *closure) generated(found *visit, dir string) {
 func (v *visit) add(child *visit) {
 	if child.remote {
 		v.remote = true
-		v.shape = append(v.shape, child.shape...)
+		v.transforms = append(v.transforms, child.transforms...)
 	}
 }
 
-// file notes what is at a path, and returns it.
+// file adds a path to files and returns the value.
 func (c *closure) file(name string) string {
 	id := "missing"
 	if file, found := c.tree.files[name]; found {
@@ -192,10 +192,10 @@ func (c *closure) kustomization(found *visit, dir, file string) {
 			}
 		case asComponent:
 			component := c.component(dir, e)
-			own = append(own, component.shape...)
+			own = append(own, component.transforms...)
 			found.remote = found.remote || component.remote
 		case asFile:
-			own = append(own, c.loaded(dir, file, e))
+			own = append(own, c.loadFile(dir, file, e))
 		case asPlugin:
 			own = append(own, c.plugin(dir, file, e))
 		}
@@ -204,17 +204,17 @@ func (c *closure) kustomization(found *visit, dir, file string) {
 	if len(local) < len(k.Resources) {
 		c.edit(file, local, k)
 	}
-	// What the file does to the objects of others is all but its own resources.
+	// All fields but resources can change the objects of other files.
 	canonical := *k
 	canonical.Resources = nil
 	encoded, _ := json.Marshal(canonical) // it was decoded from JSON
-	found.shape = append(append(found.shape, dir, string(encoded)), own...)
+	found.transforms = append(append(found.transforms, dir, string(encoded)), own...)
 	if k.Kind == kustypes.ComponentKind {
-		found.shape = append(found.shape, id)
+		found.transforms = append(found.transforms, id)
 	}
 }
 
-// edit keeps the resources of a kustomization file that are local.
+// edit records a kustomization file with its local resources only.
 func (c *closure) edit(file string, local []string, k *kustypes.Kustomization) {
 	kept := *k
 	kept.Resources = local
@@ -223,14 +223,14 @@ func (c *closure) edit(file string, local []string, k *kustypes.Kustomization) {
 		c.block("%s: %w", file, err)
 	}
 	if len(local) == 0 {
-		// kustomize refuses a file that does nothing.
+		// kustomize refuses an empty file.
 		kept.BuildMetadata = []string{kustypes.OriginAnnotations}
 		encoded, _ = json.Marshal(kept)
 	}
 	c.edited[file] = encoded
 }
 
-// resource follows a resource, and reports whether it is in the tree.
+// resource adds a resource, and reports whether it is in the tree.
 func (c *closure) resource(found *visit, dir string, e entry) bool {
 	name := path.Join(dir, e.value)
 	switch commit := c.tree.module(name); {
@@ -249,12 +249,12 @@ func (c *closure) resource(found *visit, dir string, e entry) bool {
 	return false
 }
 
-// component follows a component. Those that are not in the tree change what is, and so block the build.
+// component adds a component. One outside of the tree blocks the build: it would change the local objects.
 func (c *closure) component(dir string, e entry) *visit {
 	name := path.Join(dir, e.value)
 	if isRemote(e.value) || c.tree.module(name) != "" {
 		c.files[e.value] = c.tree.module(name)
-		c.lacks(dir, e.field, e.value)
+		c.blockMissing(dir, e.field, e.value)
 		return &visit{}
 	}
 	return c.directory(name)

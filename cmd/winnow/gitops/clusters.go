@@ -15,34 +15,34 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 )
 
-// maxScanned bounds a file in which a Kustomization is looked for.
+// maxScanned bounds the size of a file that is searched for Kustomizations.
 const maxScanned = 1 << 20
 
-// written is a Kustomization, or the sync of a FluxInstance, as it stands in a file.
-type written struct {
+// fileKustomization is a Kustomization, or the sync of a FluxInstance, in a file, before any build.
+type fileKustomization struct {
 	file, path string
-	// sync is the source that the FluxInstance makes; nil for a Kustomization.
+	// sync is the source that flux-operator creates for the FluxInstance; nil for a Kustomization.
 	sync *unstructured.Unstructured
 }
 
-// dir that the file is in.
-func (w written) dir() string { return path.Dir(w.file) }
+// dir returns the directory of the file.
+func (w fileKustomization) dir() string { return path.Dir(w.file) }
 
-// itself reports whether the Kustomization applies its own file.
-func (w written) itself() bool { return contains(w.path, w.file) }
+// appliesItself reports whether the Kustomization applies its own file.
+func (w fileKustomization) appliesItself() bool { return contains(w.path, w.file) }
 
 // contains reports whether a path is at or below a directory.
 func contains(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
-// clusters are directories, each with the source that a FluxInstance makes for it; nil for none.
+// clusters maps the directory of a cluster to the source that flux-operator creates for it; nil for none.
 type clusters map[string]*unstructured.Unstructured
 
-// dirs are the directories, sorted, without those in others.
+// dirs returns the directories, sorted, without those below others.
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
 
-// clustersIn finds the clusters at or below a path; none where no Flux Kustomization is.
+// clustersIn finds the clusters at or below a path. It finds none without Kustomizations of Flux.
 func clustersIn(t *tree, name string) clusters {
 	found := clusters{}
 	if !t.isDir(name) {
@@ -55,12 +55,12 @@ func clustersIn(t *tree, name string) clusters {
 	for file := range newClosure(t, name, nil).files {
 		files[file] = true
 	}
-	var others []written
-	for _, w := range writtenIn(t, slices.Sorted(maps.Keys(files))) {
+	var others []fileKustomization
+	for _, w := range kustomizationsIn(t, slices.Sorted(maps.Keys(files))) {
 		switch {
 		case w.sync != nil && t.isDir(w.path):
 			found[w.path] = w.sync
-		case w.itself() && t.isDir(w.path):
+		case w.appliesItself() && t.isDir(w.path):
 			if _, known := found[w.path]; !known {
 				found[w.path] = nil
 			}
@@ -70,18 +70,18 @@ func clustersIn(t *tree, name string) clusters {
 	}
 	switch {
 	case name == ".":
-		starts(t, others, found)
+		addUnapplied(t, others, found)
 	case len(found) == 0 && len(others) > 0:
 		found[name] = nil
 	}
 	return found
 }
 
-// starts adds the directories of Kustomizations that nothing in the repository applies.
-func starts(t *tree, others []written, found clusters) {
+// addUnapplied adds the directories of Kustomizations that no other Kustomization in the repository applies.
+func addUnapplied(t *tree, others []fileKustomization, found clusters) {
 	candidates := clusters{}
 	for _, w := range others {
-		applied := slices.ContainsFunc(others, func(o written) bool {
+		applied := slices.ContainsFunc(others, func(o fileKustomization) bool {
 			return o.file != w.file && t.isDir(o.path) && contains(o.path, w.file)
 		})
 		for dir := range found {
@@ -103,7 +103,7 @@ func starts(t *tree, others []written, found clusters) {
 	maps.Copy(found, candidates)
 }
 
-// outermost leaves out directories that are in others.
+// outermost returns the directories that are not below others.
 func outermost(dirs []string) []string {
 	var kept []string
 	for _, dir := range dirs {
@@ -114,35 +114,35 @@ func outermost(dirs []string) []string {
 	return kept
 }
 
-// writtenIn looks for Kustomizations in files, without building anything.
-func writtenIn(t *tree, files []string) []written {
-	var found []written
+// kustomizationsIn finds the Kustomizations in files, without a build.
+func kustomizationsIn(t *tree, files []string) []fileKustomization {
+	var found []fileKustomization
 	for _, file := range files {
 		if !isYAML(file) || !t.isFile(file) || t.files[file].size > maxScanned {
 			continue
 		}
 		content, err := t.read(file)
-		if err != nil || !leads.Match(content) {
+		if err != nil || !selectionPattern.Match(content) {
 			continue
 		}
 		for _, o := range documentsOf(content) {
 			if follows(o) {
-				found = append(found, written{file, pathOf(unstructuredString(o, "spec", "path")), nil})
+				found = append(found, fileKustomization{file, pathOf(unstructuredString(o, "spec", "path")), nil})
 			}
 			if sync := syncOf(o); sync != nil {
-				found = append(found, written{file, pathOf(unstructuredString(o, "spec", "sync", "path")), sync})
+				found = append(found, fileKustomization{file, pathOf(unstructuredString(o, "spec", "sync", "path")), sync})
 			}
 		}
 	}
 	return found
 }
 
-// pathOf cleans a path of a Kustomization, which cannot leave the repository.
+// pathOf cleans a path of a Kustomization, so that it stays in the repository.
 func pathOf(written string) string {
 	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))
 }
 
-// documentsOf returns the objects of a file that can be read.
+// documentsOf returns the objects of a file, without documents that cannot be parsed.
 func documentsOf(content []byte) []*unstructured.Unstructured {
 	if checkAliases(content) != nil {
 		return nil

@@ -12,24 +12,24 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Comparison is what two commits apply.
+// Comparison holds the objects and files of two commits.
 type Comparison struct {
 	Base, Head State
-	// Notes are sentences on what is left out and is the same in both commits, and Unknown on what
-	// differs and cannot be evaluated here.
+	// Notes are sentences on parts that are left out and equal in both commits, and Unknown on parts
+	// that differ and cannot be evaluated.
 	Notes, Unknown []string
-	// Missing are paths that are in none of the commits.
+	// Missing are paths that neither commit contains.
 	Missing []string
-	// Elsewhere are files of either commit that differ, that lie outside of the paths and that nothing
-	// evaluated is built of.
-	Elsewhere []File
+	// Outside are files of either commit that differ, are outside of the paths and are no input of an
+	// evaluated Kustomization.
+	Outside []File
 }
 
-// State is what a commit applies.
+// State holds the objects and files of a commit.
 type State struct {
-	// Objects of the clusters.
+	// Objects that Flux applies to the clusters.
 	Objects []Object
-	// Files that no Kustomization of Flux applies, as they stand.
+	// Files that no Kustomization of Flux applies, unchanged.
 	Files []File
 	// Notes on files that are left out.
 	Notes []string
@@ -39,7 +39,7 @@ type State struct {
 type File struct {
 	Path    string
 	Content []byte
-	// Unapplied says that there are clusters, which do not have the file.
+	// Unapplied reports that the path contains clusters, and that none of them applies the file.
 	Unapplied bool
 }
 
@@ -47,13 +47,13 @@ type File struct {
 type Options struct {
 	// Paths of clusters, or of files, in the repository.
 	Paths []string
-	// Repositories are NAME=DIR: sources that are this repository whatever their address.
+	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
-	// Keep reports whether a file that no Kustomization applies is looked at.
+	// Keep reports whether the result includes a file that no Kustomization applies.
 	Keep func(content []byte) bool
 }
 
-// Bounds of files that no Kustomization applies.
+// Bounds of the files that no Kustomization applies.
 const (
 	maxFiles     = 20_000
 	maxFileBytes = 256 << 20
@@ -67,7 +67,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	if self.remotes, err = git.remotes(ctx); err != nil {
 		return nil, err
 	}
-	self.named, err = nameRepositories(options.Repositories, func(dir string) (string, error) { return git.Root(ctx, dir) })
+	self.named, err = parseRepositories(options.Repositories, func(dir string) (string, error) { return git.Root(ctx, dir) })
 	if err != nil {
 		return nil, err
 	}
@@ -94,9 +94,9 @@ type comparer struct {
 	self       identity
 	builds     *builder
 	out        *Comparison
-	// applied are the files that Kustomizations are built of.
+	// applied is the set of files that Kustomizations are built from.
 	applied map[string]bool
-	// syncs are the sources that FluxInstances make, which may not be among what the cluster applies.
+	// syncs are the sources that flux-operator creates. The objects of the cluster need not include them.
 	syncs clusters
 }
 
@@ -131,11 +131,11 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 		}
 	}
 	c.overlays(options, paths)
-	c.beside(options)
-	return c.out, c.elsewhere(options)
+	c.reportAppliedElsewhere(options)
+	return c.out, c.collectOutside(options)
 }
 
-// files reads what no Kustomization applies.
+// files reads the files that no Kustomization applies.
 func (c *comparer) files(t *tree, state *State, options Options, paths map[string]bool) error {
 	seen := map[string]bool{}
 	total := int64(0)
@@ -193,7 +193,7 @@ func (c *comparer) cluster(ctx context.Context, dir string) error {
 	return nil
 }
 
-// objects are those of all nodes.
+// objects returns the objects of all nodes.
 func (w *walk) objects() []Object {
 	var all []Object
 	for _, n := range w.order {
@@ -210,7 +210,7 @@ func (w *walk) markUnknownBefore(base *walk) {
 		}
 		for _, name := range append(slices.Clone(n.parents), n.name) {
 			old := base.nodes[name]
-			if !old.isLost() {
+			if !old.isUnknown() {
 				continue
 			}
 			for i := range n.objects {
@@ -221,9 +221,9 @@ func (w *walk) markUnknownBefore(base *walk) {
 	}
 }
 
-// sources are those of the CatalogSelections.
-func (w *walk) sources() []wanted {
-	var all []wanted
+// sources returns references to the sources of the CatalogSelections.
+func (w *walk) sources() []objectRef {
+	var all []objectRef
 	for _, o := range w.objects() {
 		if o.group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
 			continue
@@ -237,10 +237,10 @@ func (w *walk) sources() []wanted {
 				}
 				return otherwise
 			}
-			all = append(all, wanted{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
+			all = append(all, objectRef{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
 				Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
 			}})
 		}
 	}
-	return slices.DeleteFunc(all, func(m wanted) bool { return strings.TrimSpace(m.name.Name) == "" })
+	return slices.DeleteFunc(all, func(m objectRef) bool { return strings.TrimSpace(m.name.Name) == "" })
 }

@@ -15,16 +15,16 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// root is where kustomize finds a tree. There is no such directory: all that it reads is from Git.
+// root is the path of the tree for kustomize. No such directory exists: kustomize reads files of Git only.
 const root = "/repository"
 
-// Bounds of what one build reads. A file that is named often is read as often.
+// Bounds of the reads of one build. A file counts once for each read.
 const (
 	maxReads     = 50_000
 	maxReadBytes = 256 << 20
 )
 
-// fileSystem is a tree for kustomize, in which some files are replaced. It cannot be written.
+// fileSystem is a read-only file system for kustomize over a tree. edited replaces some of its files.
 type fileSystem struct {
 	ctx    context.Context
 	tree   *tree
@@ -52,8 +52,8 @@ func (f *fileSystem) RemoveAll(string) error { return errReadOnly }
 // WriteFile is part of filesys.FileSystem.
 func (f *fileSystem) WriteFile(string, []byte) error { return errReadOnly }
 
-// inside makes a path of kustomize one of the tree.
-func inside(name string) (string, bool) {
+// treePath converts a path of kustomize to a path of the tree. It reports false outside of the root.
+func treePath(name string) (string, bool) {
 	name = path.Clean(name)
 	if name == root {
 		return ".", true
@@ -66,20 +66,20 @@ func (f *fileSystem) Exists(name string) bool { return f.IsDir(name) || f.isFile
 
 // IsDir is part of filesys.FileSystem.
 func (f *fileSystem) IsDir(name string) bool {
-	within, ok := inside(name)
+	within, ok := treePath(name)
 	return ok && f.tree.isDir(within)
 }
 
 func (f *fileSystem) isFile(name string) bool {
-	within, ok := inside(name)
+	within, ok := treePath(name)
 	return ok && (f.tree.isFile(within) || f.edited[within] != nil)
 }
 
 // ReadDir is part of filesys.FileSystem.
 func (f *fileSystem) ReadDir(name string) ([]string, error) {
-	within, ok := inside(name)
+	within, ok := treePath(name)
 	if !ok || !f.tree.isDir(within) {
-		return nil, notThere(name)
+		return nil, notFound(name)
 	}
 	return f.tree.dirs[within], nil
 }
@@ -93,7 +93,7 @@ func (f *fileSystem) CleanedAbs(name string) (filesys.ConfirmedDir, string, erro
 	case f.isFile(name):
 		return filesys.ConfirmedDir(path.Dir(name)), path.Base(name), nil
 	}
-	return "", "", notThere(name)
+	return "", "", notFound(name)
 }
 
 // Glob is part of filesys.FileSystem.
@@ -112,11 +112,11 @@ func (f *fileSystem) Glob(pattern string) ([]string, error) {
 
 // Walk is part of filesys.FileSystem.
 func (f *fileSystem) Walk(name string, visit filepath.WalkFunc) error {
-	within, ok := inside(name)
+	within, ok := treePath(name)
 	if !ok || !f.tree.exists(within) {
-		return visit(name, nil, notThere(name))
+		return visit(name, nil, notFound(name))
 	}
-	err := visit(name, information{path.Base(name), f.tree.isDir(within)}, f.ctx.Err())
+	err := visit(name, fileInfo{path.Base(name), f.tree.isDir(within)}, f.ctx.Err())
 	if errors.Is(err, filepath.SkipDir) {
 		return nil
 	}
@@ -140,9 +140,9 @@ func (f *fileSystem) Open(name string) (filesys.File, error) {
 
 // ReadFile is part of filesys.FileSystem.
 func (f *fileSystem) ReadFile(name string) ([]byte, error) {
-	within, ok := inside(name)
+	within, ok := treePath(name)
 	if !ok || !f.isFile(name) {
-		return nil, notThere(name)
+		return nil, notFound(name)
 	}
 	if err := f.ctx.Err(); err != nil {
 		return nil, err
@@ -165,15 +165,15 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	return bytes.Clone(content), nil
 }
 
-func notThere(name string) error {
-	within, ok := inside(name)
+func notFound(name string) error {
+	within, ok := treePath(name)
 	if !ok {
 		within = name
 	}
 	return &fs.PathError{Op: "open", Path: within, Err: fs.ErrNotExist}
 }
 
-// file is an open one.
+// file is an open file.
 type file struct {
 	*bytes.Reader
 	name string
@@ -186,31 +186,31 @@ func (f file) Write([]byte) (int, error) { return 0, errReadOnly }
 func (f file) Close() error { return nil }
 
 // Stat is part of filesys.File.
-func (f file) Stat() (os.FileInfo, error) { return information{f.name, false}, nil }
+func (f file) Stat() (os.FileInfo, error) { return fileInfo{f.name, false}, nil }
 
-// information is an os.FileInfo that knows whether it is a directory.
-type information struct {
+// fileInfo is an os.FileInfo with a name and a type.
+type fileInfo struct {
 	name string
 	dir  bool
 }
 
 // Name is part of os.FileInfo.
-func (i information) Name() string { return i.name }
+func (i fileInfo) Name() string { return i.name }
 
 // Size is part of os.FileInfo.
-func (i information) Size() int64 { return 0 }
+func (i fileInfo) Size() int64 { return 0 }
 
 // ModTime is part of os.FileInfo.
-func (i information) ModTime() time.Time { return time.Time{} }
+func (i fileInfo) ModTime() time.Time { return time.Time{} }
 
 // IsDir is part of os.FileInfo.
-func (i information) IsDir() bool { return i.dir }
+func (i fileInfo) IsDir() bool { return i.dir }
 
 // Sys is part of os.FileInfo.
-func (i information) Sys() any { return nil }
+func (i fileInfo) Sys() any { return nil }
 
 // Mode is part of os.FileInfo.
-func (i information) Mode() os.FileMode {
+func (i fileInfo) Mode() os.FileMode {
 	if i.dir {
 		return os.ModeDir | 0o755
 	}

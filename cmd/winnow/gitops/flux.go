@@ -22,23 +22,23 @@ const (
 	operatorGroup      = "fluxcd.controlplane.io"
 )
 
-// Object is what a commit applies to a cluster.
+// Object is an object that a commit applies to a cluster.
 type Object struct {
 	*unstructured.Unstructured
-	// Cluster is the directory of the cluster, and Kustomization what applies the object; empty for the
-	// directory itself.
+	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
+	// object, empty for the directory itself.
 	Cluster, Kustomization string
-	// File that the object is written in, before patches.
+	// File that contains the object, before patches.
 	File string
-	// Unknown says what of the object is not known, in sentences, and Hidden differs where that does.
+	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
 	Unknown []string
 	Hidden  string
 }
 
 func (o Object) group() string { return o.GroupVersionKind().Group }
 
-// is reports whether the object is of a kind, and has the name. An object without a namespace may be in
-// any.
+// is reports whether the object has the kind and the name. An object without a namespace matches every
+// namespace.
 func (o Object) is(group, kind string, name types.NamespacedName) bool {
 	return o.group() == group && o.GetKind() == kind && o.GetName() == name.Name &&
 		(o.GetNamespace() == "" || name.Namespace == "" || o.GetNamespace() == name.Namespace)
@@ -51,21 +51,21 @@ func (o Object) isEncrypted() bool {
 }
 
 func (o Object) digest() string {
-	return digest(textOf(o.Object))
+	return digest(yamlOf(o.Object))
 }
 
 func isKustomization(o *unstructured.Unstructured) bool {
 	return o.GroupVersionKind().Group == kustomizationGroup && o.GetKind() == kustomizev1.KustomizationKind
 }
 
-// follows reports whether a Kustomization applies what is in a repository, and nothing that is made in
-// the cluster.
+// follows reports whether an object is a Kustomization with a source that is pulled, as opposed to an
+// ExternalArtifact, which a controller creates in the cluster.
 func follows(o *unstructured.Unstructured) bool {
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "kind")
 	return isKustomization(o) && kind != "" && kind != sourcev1.ExternalArtifactKind
 }
 
-// kustomization is one of Flux.
+// kustomization is a Kustomization of Flux.
 type kustomization struct {
 	object *unstructured.Unstructured
 	spec   kustomizev1.KustomizationSpec
@@ -79,15 +79,15 @@ func newKustomization(object *unstructured.Unstructured) (*kustomization, error)
 	return &kustomization{object, typed.Spec}, nil
 }
 
-// directoryOf stands for Flux applying a directory, of which no Kustomization says more.
-func directoryOf(dir string) *kustomization {
+// directoryKustomization returns a Kustomization that applies a directory with defaults.
+func directoryKustomization(dir string) *kustomization {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + dir}}}
 	object.SetAPIVersion(kustomizev1.GroupVersion.String())
 	object.SetKind(kustomizev1.KustomizationKind)
 	return &kustomization{object, kustomizev1.KustomizationSpec{Path: "./" + dir}}
 }
 
-// path of the Kustomization in its repository.
+// path returns the path of the Kustomization in its repository.
 func (k *kustomization) path() string {
 	return pathOf(k.spec.Path)
 }
@@ -100,7 +100,7 @@ func (k *kustomization) source() types.NamespacedName {
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// sourceName is what messages call the source.
+// sourceName returns the kind and name of the source for messages.
 func (k *kustomization) sourceName() string {
 	return k.spec.SourceRef.Kind + " " + nameOf(k.source())
 }
@@ -109,34 +109,34 @@ func nameOf(name types.NamespacedName) string {
 	return strings.TrimPrefix(name.String(), "/")
 }
 
-// schedule are fields of a Kustomization that say when it is applied, and not what.
-func schedule() []string {
+// timingFields are fields of a Kustomization that do not change the objects that it applies.
+func timingFields() []string {
 	return []string{
 		"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "force",
 		"serviceAccountName", "prune", "deletionPolicy", "suspend",
 	}
 }
 
-// content is what decides what the Kustomization applies.
+// content returns the fields that determine the objects that the Kustomization applies.
 func (k *kustomization) content() string {
 	spec, _, _ := unstructured.NestedMap(k.object.Object, "spec")
-	for _, field := range schedule() {
+	for _, field := range timingFields() {
 		delete(spec, field)
 	}
-	return textOf(spec)
+	return yamlOf(spec)
 }
 
-// transforms is what the Kustomization does to what is in its directory.
+// transforms returns the fields that change the objects in the directory of the Kustomization.
 func (k *kustomization) transforms() string {
 	spec, _, _ := unstructured.NestedMap(k.object.Object, "spec")
-	for _, field := range append(schedule(), "path", "sourceRef") {
+	for _, field := range append(timingFields(), "path", "sourceRef") {
 		delete(spec, field)
 	}
-	return textOf(spec)
+	return yamlOf(spec)
 }
 
-// textOf writes what was read from YAML as such.
-func textOf(value any) string {
+// yamlOf encodes a value that was decoded from YAML.
+func yamlOf(value any) string {
 	encoded, err := yaml.Marshal(value)
 	if err != nil {
 		return err.Error()
@@ -144,7 +144,7 @@ func textOf(value any) string {
 	return string(encoded)
 }
 
-// references are the variables of postBuild that are elsewhere.
+// references returns the ConfigMaps and Secrets with variables of postBuild.
 func (k *kustomization) references() []kustomizev1.SubstituteReference {
 	if k.spec.PostBuild == nil {
 		return nil
@@ -152,8 +152,8 @@ func (k *kustomization) references() []kustomizev1.SubstituteReference {
 	return k.spec.PostBuild.SubstituteFrom
 }
 
-// syncOf returns the source that flux-operator makes of a FluxInstance; nil for other objects, and for
-// those without.
+// syncOf returns the source that flux-operator creates for a FluxInstance. It returns nil for other objects
+// and without spec.sync.
 func syncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.GroupVersionKind().Group != operatorGroup || o.GetKind() != "FluxInstance" {
 		return nil
@@ -180,8 +180,8 @@ func syncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return made
 }
 
-// matters reports whether an object is looked at: what Flux follows, and what has variables.
-func matters(o *unstructured.Unstructured) bool {
+// isRelevant reports whether the walk needs an object: those of Flux and Winnow, and those with variables.
+func isRelevant(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()
 	groups := []string{sourceGroup, kustomizationGroup, operatorGroup, v1alpha1.GroupVersion.Group}
 	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret")

@@ -17,21 +17,21 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// Bounds of what is read of a Git repository.
+// Bounds of the output of git.
 const (
 	maxGitListing = 64 << 20 // bytes of a list of files
 	maxGitMessage = 4 << 10
 )
 
-// commitID is what git calls a commit.
+// commitID matches the identifier of a commit.
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
-// Git runs the git of the PATH in the working directory. It reads objects that are there, and talks
-// to nobody.
+// Git runs the git of the PATH in the working directory. It reads local objects and never uses the
+// network.
 type Git struct{}
 
-// Commits resolves BASE..HEAD, or BASE...HEAD: what HEAD has changed since it left BASE. Without
-// HEAD it is that of the repository.
+// Commits resolves BASE..HEAD, or BASE...HEAD, whose base is the merge base of both. HEAD defaults to
+// that of the repository.
 func (g Git) Commits(ctx context.Context, revisions string) (base, head string, err error) {
 	left, right, threeDots := strings.Cut(revisions, "...")
 	if !threeDots {
@@ -72,7 +72,7 @@ func (g Git) commit(ctx context.Context, revision string) (string, error) {
 	return id, nil
 }
 
-// Root makes a path in the working directory one of the repository.
+// Root converts a path relative to the working directory to one relative to the root of the repository.
 func (g Git) Root(ctx context.Context, dir string) (string, error) {
 	out, err := g.run(ctx, "rev-parse", "--show-prefix")
 	if err != nil {
@@ -109,7 +109,7 @@ func (g Git) remotes(ctx context.Context) (map[string]string, error) {
 	return remotes, nil
 }
 
-// run returns what git prints.
+// run runs git and returns its output.
 func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
 	var content []byte
 	err := g.stream(ctx, nil, func(out *bufio.Reader) error {
@@ -123,7 +123,7 @@ func (g Git) run(ctx context.Context, args ...string) ([]byte, error) {
 	return content, err
 }
 
-// command is git without a terminal, optional locks, patterns in paths and a network.
+// command returns a git command without prompts, optional locks, patterns in paths and network access.
 func (g Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // revisions and paths of users are checked, and come after the options
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1",
@@ -132,7 +132,7 @@ func (g Git) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// stream hands what git prints to read. git ends when read does.
+// stream runs git and calls read with its output. It stops git when read returns.
 func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reader) error, args ...string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,7 +161,7 @@ func (g Git) stream(ctx context.Context, stdin io.Reader, read func(*bufio.Reade
 	return failure
 }
 
-// firstBytes keeps the first bytes of what is written.
+// firstBytes is a buffer that keeps the first bytes and discards the rest.
 type firstBytes struct {
 	bytes.Buffer
 	limit int

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// What a pull request says is not trusted: nothing is read outside of the commit, nothing is run and
-// nothing is fetched. What cannot be built for that is unknown, with the reason.
+// The content of a pull request is not trusted: the comparison reads nothing outside of the commit, runs no
+// program and fetches nothing. A Kustomization that needs that is unknown, with the reason.
 func TestHostileKustomizationsAreNotBuilt(t *testing.T) {
 	requests := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ }))
@@ -90,7 +90,7 @@ func plugin(function string) string {
 	return "apiVersion: example.com/v1\nkind: Plugin\nmetadata:\n  name: plugin\n  annotations:\n    config.kubernetes.io/function: |\n      " + function + "\n"
 }
 
-// bomb is a small document of a billion nodes.
+// bomb is a small document that expands to a billion nodes.
 func bomb() string {
 	var text strings.Builder
 	text.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bomb}\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -100,7 +100,7 @@ func bomb() string {
 	return text.String()
 }
 
-// spyGit puts a git before the real one that notes what it is asked for.
+// spyGit puts a script before git in the PATH that logs the arguments.
 func spyGit(t *testing.T) (log string) {
 	t.Helper()
 	real, err := exec.LookPath("git")
@@ -126,7 +126,7 @@ func readLog(t *testing.T, log string) string {
 	return string(content)
 }
 
-// Resources that are not in the repository are left out, and the rest is built.
+// Resources outside of the repository are left out, and the rest is built.
 func TestRemoteResourcesAreLeftOut(t *testing.T) {
 	for _, remote := range []string{
 		"https://example.com/x.yaml", "HTTPS://example.com/x", "git@github.com:org/repo", "github.com/org/repo?ref=v1", "git::https://x/y//z",
@@ -141,7 +141,7 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 			if got := selectionsOf(compared.Head); !reflect.DeepEqual(got, want) {
 				t.Errorf("selections are %v, want %v", got, want)
 			}
-			note := "cluster: Kustomization flux-system/apps has what is not in this repository, and nothing is fetched; it is the same in both commits: " + remote
+			note := "cluster: Kustomization flux-system/apps has resources outside of this repository, which are not fetched, and are the same in both commits: " + remote
 			if len(compared.Unknown) > 0 || !strings.Contains(strings.Join(compared.Notes, "\n"), note) {
 				t.Errorf("unknown is %q, notes are %q", compared.Unknown, compared.Notes)
 			}
@@ -152,7 +152,7 @@ func TestRemoteResourcesAreLeftOut(t *testing.T) {
 	}
 }
 
-// Kustomizations that apply each other are followed once each.
+// Kustomizations that apply each other are evaluated once.
 func TestCyclesOfKustomizationsEnd(t *testing.T) {
 	next := func(name, path string) string {
 		return "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name +

@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// locate returns the tree and the directory that a node applies. The error says why these are not in
-// the repository.
+// locate returns the tree and the directory that a node applies. The error is the reason why these are not
+// in the repository.
 func (w *walk) locate(n *node) (*tree, string, error) {
 	source := w.source(n)
 	name := n.sourceName()
-	n.state = digest(n.content(), n.vars.digest(), stateOf(source))
+	n.state = digest(n.content(), n.vars.digest(), sourceDigest(source))
 	if dir, found := w.self.find(n.source()); found && (source == nil || len(unstructuredString(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
-		w.selves[name] = "--repository says so"
+		w.recognized[name] = "--repository says so"
 		return w.ignoring(source), path.Join(dir, n.path()), nil
 	}
 	switch {
@@ -47,11 +47,11 @@ func (w *walk) locate(n *node) (*tree, string, error) {
 	if len(unstructuredSlice(source.Unstructured, "spec", "include")) > 0 {
 		return nil, "", fmt.Errorf("%s has spec.include, which is not evaluated here", name)
 	}
-	w.selves[name] = "the remote " + remote + " has its url"
+	w.recognized[name] = "the remote " + remote + " has its url"
 	return w.ignoring(source), n.path(), nil
 }
 
-func stateOf(source *Object) string {
+func sourceDigest(source *Object) string {
 	if source == nil {
 		return ""
 	}
@@ -65,7 +65,7 @@ func stateOf(source *Object) string {
 	return digest(fmt.Sprint(relevant))
 }
 
-// withoutUser leaves the credentials out of an address.
+// withoutUser removes the credentials from an address.
 func withoutUser(url string) string {
 	if scheme, rest, found := strings.Cut(url, "://"); found {
 		return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
@@ -73,8 +73,8 @@ func withoutUser(url string) string {
 	return url
 }
 
-// unrecognized says that a source is not known to be this repository. As long as none is, any may be,
-// and the state of the node is that of its path here, too.
+// unrecognized returns the error for a source that does not resolve to this repository. While no source
+// does, any may be this repository, so the state of the node includes its path here.
 func (w *walk) unrecognized(n *node, why string) error {
 	dir := n.path()
 	t := w.trees[""]
@@ -85,9 +85,9 @@ func (w *walk) unrecognized(n *node, why string) error {
 	return fmt.Errorf("%s; pass --repository %s=. if it is this repository", why, nameOf(n.source()))
 }
 
-// recognizes reports whether a source of the cluster is this repository.
+// recognizes reports whether a source of the cluster resolves to this repository.
 func (w *walk) recognizes() bool {
-	if len(w.selves) > 0 || len(w.self.named) > 0 {
+	if len(w.recognized) > 0 || len(w.self.named) > 0 {
 		return true
 	}
 	sources := w.objects()
@@ -99,7 +99,7 @@ func (w *walk) recognizes() bool {
 	})
 }
 
-// ignoring returns the tree as the source has it.
+// ignoring returns the tree without the files that the source excludes.
 func (w *walk) ignoring(source *Object) *tree {
 	if source == nil {
 		return w.trees[""]
@@ -116,19 +116,19 @@ func (w *walk) ignoring(source *Object) *tree {
 	return w.trees[key]
 }
 
-// wanted is an object that something refers to.
-type wanted struct {
+// objectRef is a reference to an object of a cluster.
+type objectRef struct {
 	cluster, group, kind string
 	name                 types.NamespacedName
 }
 
-// demand builds a node that was skipped and may have what is missing, and reports whether it did.
-func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
-	var missing []wanted
+// buildMissing builds a skipped node that may contain a missing object, and reports whether it found one.
+func (w *walk) buildMissing(ctx context.Context, waiting *node) (bool, error) {
+	var missing []objectRef
 	if waiting != nil {
-		missing = append(missing, wanted{waiting.cluster, sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
+		missing = append(missing, objectRef{waiting.cluster, sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
 		for _, ref := range waiting.references() {
-			missing = append(missing, wanted{waiting.cluster, "", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
+			missing = append(missing, objectRef{waiting.cluster, "", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
 		}
 	} else {
 		missing = w.sources()
@@ -138,7 +138,7 @@ func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 			continue
 		}
 		for _, n := range w.order {
-			if n.outcome == skipped && n.applies() == m.cluster && n.mayHave(m) {
+			if n.outcome == skipped && n.applies() == m.cluster && n.mayContain(m) {
 				return true, w.build(ctx, n, n.closure.tree)
 			}
 		}
@@ -146,21 +146,21 @@ func (w *walk) demand(ctx context.Context, waiting *node) (bool, error) {
 	return false, nil
 }
 
-// renames is found where the name of an object is not as it stands in its file.
+// renames matches content that changes the names of objects, so that their files do not contain them.
 var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\$\{`)
 
-// hasKind reports whether a file has the kind of the object.
-func (m wanted) hasKind(content []byte) bool {
+// hasKind reports whether a file contains the kind of the object.
+func (m objectRef) hasKind(content []byte) bool {
 	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.kind)))
 }
 
-// hasName reports whether a file has the name of the object, or something that makes names.
-func (m wanted) hasName(content []byte) bool {
+// hasName reports whether a file contains the name of the object, or changes names.
+func (m objectRef) hasName(content []byte) bool {
 	return bytes.Contains(content, []byte(m.name.Name)) || renames.Match(content)
 }
 
-// mayHave reports whether a node that was skipped may have the object: its files have the kind, and they or
-// the Kustomization have the name.
-func (n *node) mayHave(m wanted) bool {
+// mayContain reports whether a skipped node may contain the object: its files contain the kind, and they or
+// the Kustomization contain the name.
+func (n *node) mayContain(m objectRef) bool {
 	return n.closure.has(m.hasKind) && (renames.MatchString(n.content()) || n.closure.has(m.hasName))
 }

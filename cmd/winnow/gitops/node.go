@@ -6,17 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// outcome is what became of a Kustomization.
+// outcome is the result of the evaluation of a Kustomization.
 type outcome int
 
 const (
 	pending outcome = iota
 	// evaluated: its objects are known.
 	evaluated
-	// skipped: nothing in it leads to a CatalogSelection, so that it was not built.
+	// skipped: its files do not lead to a CatalogSelection, so that it was not built.
 	skipped
-	// elsewhere: what it applies is not in this repository.
-	elsewhere
+	// external: its files are not in this repository.
+	external
 	// failed: it cannot be built.
 	failed
 )
@@ -24,17 +24,17 @@ const (
 // node is a Kustomization of a cluster.
 type node struct {
 	*kustomization
-	// name is <namespace>/<name>, empty for the directory of the cluster, and of another cluster says so.
+	// name is <namespace>/<name>, followed by the kubeConfig of another cluster; empty for the directory.
 	name string
-	// cluster has the Kustomization. What it applies may be of another one, by its kubeConfig.
+	// cluster contains the Kustomization. Its kubeConfig may name another cluster for its objects.
 	cluster string
 	// parents are the nodes that apply the node, from the cluster's directory on.
 	parents []string
 
 	outcome outcome
-	// reason of an outcome that is not evaluated.
+	// reason of an outcome other than evaluated.
 	reason string
-	// state is that of everything that decides what the node applies.
+	// state is a digest of everything that determines the objects of the node.
 	state   string
 	closure *closure
 	dir     string
@@ -42,12 +42,12 @@ type node struct {
 	objects []Object
 }
 
-// isLost reports whether what a node applies is not known, though it may matter; false for no node.
-func (n *node) isLost() bool {
-	return n != nil && (n.outcome == failed || n.outcome == elsewhere)
+// isUnknown reports whether the objects of a node are unknown and may be relevant; false for nil.
+func (n *node) isUnknown() bool {
+	return n != nil && (n.outcome == failed || n.outcome == external)
 }
 
-// label is what messages call a node.
+// label returns the name of a node for messages.
 func (n *node) label() string {
 	if n.name == "" {
 		return "the directory of the cluster"
@@ -55,7 +55,7 @@ func (n *node) label() string {
 	return "Kustomization " + n.name
 }
 
-// applies returns the cluster of what the node applies.
+// applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {
 	ref := n.spec.KubeConfig
 	switch {
@@ -69,7 +69,7 @@ func (n *node) applies() string {
 	return n.cluster
 }
 
-// unstructuredSlice returns a list of an object, in texts.
+// unstructuredSlice returns a list of an object, with its items as strings.
 func unstructuredSlice(o *unstructured.Unstructured, fields ...string) []string {
 	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
 	var texts []string
@@ -79,7 +79,7 @@ func unstructuredSlice(o *unstructured.Unstructured, fields ...string) []string 
 	return texts
 }
 
-// unstructuredString returns a field of an object.
+// unstructuredString returns a string field of an object.
 func unstructuredString(o *unstructured.Unstructured, fields ...string) string {
 	value, _, _ := unstructured.NestedString(o.Object, fields...)
 	return value

@@ -11,13 +11,13 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// Bounds of what is read of both commits.
+// Bounds of the files of both commits.
 const (
 	maxFile  = 16 << 20  // bytes of a file
 	maxBytes = 512 << 20 // bytes of all files, each counted once
 )
 
-// objects reads the files of a repository by their identifiers, each once.
+// objects reads the blobs of a repository by their identifiers and caches them.
 type objects struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
@@ -27,7 +27,7 @@ type objects struct {
 	bytes    int64
 }
 
-// open starts to read. The caller closes the objects.
+// open starts git cat-file. The caller closes the objects.
 func (g Git) open(ctx context.Context) (*objects, error) {
 	cmd := g.command(ctx, "cat-file", "--batch")
 	o := &objects{cmd: cmd, stderr: &firstBytes{limit: maxGitMessage}, contents: map[string][]byte{}}
@@ -47,7 +47,7 @@ func (g Git) open(ctx context.Context) (*objects, error) {
 	return o, nil
 }
 
-// close ends git.
+// close ends git and waits for it.
 func (o *objects) close() {
 	_ = o.in.Close()
 	_ = o.cmd.Wait()
@@ -55,7 +55,7 @@ func (o *objects) close() {
 
 var errTooLarge = errors.New("too large")
 
-// read returns the content of a file, which is not to be changed.
+// read returns the content of a file. The caller must not change it.
 func (o *objects) read(file blob) ([]byte, error) {
 	if content, found := o.contents[file.id]; found {
 		return content, nil
@@ -81,7 +81,7 @@ func (o *objects) failed(err error) error {
 	return fmt.Errorf("reading files of Git: %w: %s", err, plaintext.Line(o.stderr.String()))
 }
 
-// readBlob reads what cat-file prints of a blob: a header, the content and a line break.
+// readBlob reads a blob in the format of cat-file: a header, the content and a line break.
 func readBlob(out *bufio.Reader, file blob) ([]byte, error) {
 	header, err := out.ReadString('\n')
 	if err != nil {

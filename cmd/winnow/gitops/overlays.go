@@ -10,8 +10,8 @@ import (
 	kustypes "sigs.k8s.io/kustomize/api/types"
 )
 
-// overlays reports kustomization files that no Kustomization of Flux applies. They are not built, so that
-// what they do to what is taken as it stands is unknown where it differs. Lists of resources do nothing.
+// overlays reports kustomization files that no Kustomization of Flux applies. They are not built, so their
+// changes to the files that are read unchanged are unknown if they differ. Lists of resources change nothing.
 func (c *comparer) overlays(options Options, clusters map[string]bool) {
 	if len(c.out.Base.Files)+len(c.out.Head.Files) == 0 {
 		return
@@ -34,8 +34,8 @@ func (c *comparer) overlays(options Options, clusters map[string]bool) {
 	}
 }
 
-// overlay returns what a kustomization file does to its resources, empty for nothing, and whether one of
-// them is looked at.
+// overlay returns a digest of the changes that a kustomization file makes to its resources, empty for none, and
+// reports whether keep accepts one of them.
 func overlay(t *tree, name string, keep func([]byte) bool) (does string, reaches bool) {
 	content, err := t.read(name)
 	if err != nil {
@@ -48,7 +48,7 @@ func overlay(t *tree, name string, keep func([]byte) bool) (does string, reaches
 	}
 	k.TypeMeta, k.MetaData, k.Resources = kustypes.TypeMeta{}, nil, nil
 	if rest, err := json.Marshal(k); err != nil || string(rest) != "{}" {
-		does = digest(c.shape...)
+		does = digest(c.transforms...)
 	}
 	return does, c.has(keep)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each head changes what reaches a cluster, or may: it is among the objects, or unknown.
+// Each head may change the objects of a cluster: the change is among the objects, or unknown.
 func TestNoChangeIsOverlooked(t *testing.T) {
 	const fromHere = "  sourceRef: {kind: GitRepository, name: fleet}\n"
 	plain := cluster("")
@@ -45,7 +45,7 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 		name string
 		base map[string]string
 		head []string
-		// unknown is part of a sentence; empty where the objects differ.
+		// unknown is part of a sentence; empty if the objects differ.
 		unknown string
 	}{
 		{"a Kustomization of another cluster", with(plain,
@@ -75,7 +75,7 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 		{"Kustomizations in a list", map[string]string{"cluster/flux.yaml": list, "apps/kustomization.yaml": "resources: [s.yaml]\n", "apps/s.yaml": excluding("x", "a")},
 			[]string{"apps/kustomization.yaml", "namePrefix: p-\nresources: [s.yaml]\n"}, ""},
 		{"a selection that Flux has left alone", with(plain, "apps/selection.yaml", marked("reconcile: Disabled")), []string{"apps/selection.yaml", excluding("apps", "a")},
-			"cluster: the CatalogSelection flux-system/apps is applied again: what the cluster has of it is not in the commit before"},
+			"cluster: the CatalogSelection flux-system/apps is applied again: its live state is not in the commit before"},
 		{"a selection that was applied once", with(plain, "apps/selection.yaml", marked("ssa: IfNotPresent")), []string{"apps/selection.yaml", excluding("apps", "a")},
 			"cluster: the CatalogSelection flux-system/apps is applied again"},
 		{"a group in escapes", with(plain, "apps/selection.yaml", escaped("a")), []string{"apps/selection.yaml", escaped("b")}, ""},
@@ -95,18 +95,18 @@ func TestNoChangeIsOverlooked(t *testing.T) {
 	}
 }
 
-// said is what a state says of selections and catalogs, by cluster and name.
+// said maps the cluster and name of selections and catalogs to their specs.
 func said(state State) map[string]string {
 	found := map[string]string{}
 	for _, o := range state.Objects {
 		if kind := o.GetKind(); kind == "CatalogSelection" || kind == "OCIRepository" {
-			found[o.Cluster+" "+kind+" "+o.GetName()] = textOf(o.Object["spec"])
+			found[o.Cluster+" "+kind+" "+o.GetName()] = yamlOf(o.Object["spec"])
 		}
 	}
 	return found
 }
 
-// A path that is misspelt is found, whatever stands beside it.
+// A misspelt path is reported, whatever the other paths.
 func TestPathsThatAreNowhereAreMissing(t *testing.T) {
 	commits(t, cluster(""), map[string]string{"new/x.yaml": "kind: X\n"})
 	compared := compareHead(t, Options{Paths: []string{"cluster", "clutser", "new", "apps/selection.yml"}})

@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// use is what kustomize does with what an entry of a kustomization file names.
+// use is the use that kustomize makes of an entry in a kustomization file.
 type use int
 
 const (
@@ -43,7 +43,7 @@ func parseKustomization(content []byte) (*kustypes.Kustomization, error) {
 	return &k, nil
 }
 
-// entries are all that kustomize loads for a kustomization file.
+// entries returns all entries that kustomize loads for a kustomization file.
 func entries(k *kustypes.Kustomization) []entry {
 	var all []entry
 	add := func(use use, field string, values ...string) {
@@ -70,10 +70,10 @@ func entries(k *kustypes.Kustomization) []entry {
 		add(asFile, "replacements", replacement.Path)
 	}
 	for _, generator := range k.ConfigMapGenerator {
-		add(asFile, "configMapGenerator", keyed(generator.KvPairSources)...)
+		add(asFile, "configMapGenerator", generatorFiles(generator.KvPairSources)...)
 	}
 	for _, generator := range k.SecretGenerator {
-		add(asFile, "secretGenerator", keyed(generator.KvPairSources)...)
+		add(asFile, "secretGenerator", generatorFiles(generator.KvPairSources)...)
 	}
 	add(asPlugin, "generators", k.Generators...)
 	add(asPlugin, "transformers", k.Transformers...)
@@ -81,13 +81,13 @@ func entries(k *kustypes.Kustomization) []entry {
 	return all
 }
 
-// patchesOf are the patches of both fields.
+// patchesOf returns the patches of both fields.
 func patchesOf(k *kustypes.Kustomization) []kustypes.Patch {
 	return append(slices.Clone(k.Patches), k.PatchesJson6902...) //nolint:staticcheck // kustomize loads it all the same
 }
 
-// keyed returns the files of a generator, without the keys of KEY=FILE.
-func keyed(sources kustypes.KvPairSources) []string {
+// generatorFiles returns the files of a generator, without the keys of KEY=FILE.
+func generatorFiles(sources kustypes.KvPairSources) []string {
 	var files []string
 	for _, source := range sources.FileSources {
 		_, file, found := strings.Cut(source, "=")
@@ -99,34 +99,34 @@ func keyed(sources kustypes.KvPairSources) []string {
 	return append(append(files, sources.EnvSources...), sources.EnvSource)
 }
 
-// isDocument reports whether an entry is a document that stands inline, and no path.
+// isDocument reports whether an entry is an inline document, as opposed to a path.
 func isDocument(value string) bool {
 	return strings.ContainsAny(value, "\n{")
 }
 
-// isRemote reports whether kustomize may take an entry for an address. There are entries that it takes
-// for paths all the same, so that nothing that it would fetch is missed.
+// isRemote reports whether kustomize may treat an entry as an address. It also reports true for some entries
+// that kustomize treats as paths, so that no address is missed.
 func isRemote(value string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(value), "/")
 	return strings.Contains(value, "://") || strings.ContainsAny(first, "@:") ||
 		first == "github.com" || first == "www.github.com"
 }
 
-// fetches returns an address that the configuration of a transformer or a generator loads a file from,
+// addressIn returns an address from which the configuration of a transformer or a generator loads a file,
 // empty for none.
-func fetches(content []byte) (string, error) {
+func addressIn(content []byte) (string, error) {
 	for document, err := range yamlnode.Documents(content) {
 		if err != nil {
 			return "", fmt.Errorf("reading the configuration: %w", err)
 		}
-		if found := fetched(document); found != "" {
+		if found := addressAt(document); found != "" {
 			return found, nil
 		}
 	}
 	return "", nil
 }
 
-func fetched(node *yaml.Node) string {
+func addressAt(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode {
 		value := node.Value
 		if _, file, found := strings.Cut(value, "="); found && isAddress(file) {
@@ -137,7 +137,7 @@ func fetched(node *yaml.Node) string {
 		}
 	}
 	for _, child := range node.Content {
-		if found := fetched(child); found != "" {
+		if found := addressAt(child); found != "" {
 			return found
 		}
 	}
@@ -150,5 +150,5 @@ func isAddress(value string) bool {
 	return err == nil && (strings.EqualFold(parsed.Scheme, "http") || strings.EqualFold(parsed.Scheme, "https"))
 }
 
-// kustomizationNames are those of kustomization files.
+// kustomizationNames returns the names of kustomization files.
 func kustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }

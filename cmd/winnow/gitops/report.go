@@ -12,7 +12,7 @@ import (
 // maxListed bounds the names in a note.
 const maxListed = 20
 
-// reporter says what of a cluster differs and what is unknown.
+// reporter reports the differences and the unknown parts of a cluster.
 type reporter struct {
 	base, head *walk
 	out        *Comparison
@@ -27,11 +27,11 @@ func (r reporter) unknown(format string, args ...any) {
 }
 
 func (r reporter) report() {
-	selves := maps.Clone(r.base.selves)
-	maps.Copy(selves, r.head.selves)
-	for _, name := range slices.Sorted(maps.Keys(selves)) {
-		// All clusters share it, as a rule.
-		if note := fmt.Sprintf("the %s is taken for this repository: %s", name, selves[name]); !slices.Contains(r.out.Notes, note) {
+	recognized := maps.Clone(r.base.recognized)
+	maps.Copy(recognized, r.head.recognized)
+	for _, name := range slices.Sorted(maps.Keys(recognized)) {
+		// Clusters usually share the source.
+		if note := fmt.Sprintf("the %s is taken for this repository: %s", name, recognized[name]); !slices.Contains(r.out.Notes, note) {
 			r.out.Notes = append(r.out.Notes, note)
 		}
 	}
@@ -55,18 +55,18 @@ func (r reporter) report() {
 		default:
 			different = append(different, shown)
 			if after != nil && after.spec.Suspend {
-				r.note("%s is suspended: what it applies reaches the cluster once it is resumed", after.label())
+				r.note("%s is suspended: its objects reach the cluster once it is resumed", after.label())
 			}
 		}
 		r.resumed(before, after)
 	}
-	r.twins()
+	r.duplicates()
 	r.list("Kustomizations that differ", different)
 	r.list("unchanged Kustomizations", same)
-	r.sets()
+	r.resourceSets()
 }
 
-// list notes names.
+// list adds a note with names.
 func (r reporter) list(what string, names []string) {
 	if len(names) == 0 {
 		return
@@ -74,7 +74,7 @@ func (r reporter) list(what string, names []string) {
 	r.note("%s: %s", what, excerpt.Names(names, maxListed))
 }
 
-// listed is the name of a node in lists, empty for a directory that no Kustomization applies.
+// listed returns the name of a node in lists, empty for a directory that no Kustomization applies.
 func listed(before, after *node) string {
 	n := after
 	if n == nil {
@@ -86,24 +86,24 @@ func listed(before, after *node) string {
 	return n.name
 }
 
-// equal reports whether a node is the same in both commits. One that was built on demand in one of them
-// is as well.
+// equal reports whether a node has the same state in both commits. Its outcomes may differ: a node may be
+// built on demand in one of them.
 func equal(before, after *node) bool {
 	return before != nil && after != nil && before.state == after.state
 }
 
-// node reports one that could not be evaluated: a note if it is the same in both commits, and unknown
-// otherwise.
+// node reports a node that could not be evaluated: as a note if it is the same in both commits, and
+// otherwise as unknown.
 func (r reporter) node(before, after *node) {
 	lost := after
-	if !lost.isLost() {
+	if !lost.isUnknown() {
 		lost = before
 	}
-	if !lost.isLost() {
+	if !lost.isUnknown() {
 		return
 	}
 	what := "cannot be built here"
-	if lost.outcome == elsewhere {
+	if lost.outcome == external {
 		what = "is not of this repository"
 	}
 	switch {
@@ -116,7 +116,7 @@ func (r reporter) node(before, after *node) {
 	}
 }
 
-// remotes reports what is built without its remote bases.
+// remotes reports a node that was built without its remote bases.
 func (r reporter) remotes(before, after *node) {
 	older, newer := before.remote(), after.remote()
 	if len(older.names)+len(newer.names) == 0 {
@@ -129,13 +129,13 @@ func (r reporter) remotes(before, after *node) {
 	names := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(older.names), newer.names...))))
 	list := excerpt.Names(names, maxListed)
 	if older.state == newer.state {
-		r.note("%s has what is not in this repository, and nothing is fetched; it is the same in both commits: %s", n.label(), list)
+		r.note("%s has resources outside of this repository, which are not fetched, and are the same in both commits: %s", n.label(), list)
 		return
 	}
-	r.unknown("%s has what is not in this repository, and nothing is fetched; it differs, or what is done to it: %s", n.label(), list)
+	r.unknown("%s has resources outside of this repository, which are not fetched; these, or the changes to them, differ: %s", n.label(), list)
 }
 
-// remote are the remote bases of a node, and everything that is done to their objects.
+// remote holds the remote bases of a node, and a digest of them and all changes to their objects.
 type remote struct {
 	names []string
 	state string
@@ -146,35 +146,35 @@ func (n *node) remote() remote {
 		return remote{}
 	}
 	names := n.closure.remotes
-	parts := append(append([]string{n.content(), n.vars.digest()}, names...), n.closure.shape...)
+	parts := append(append([]string{n.content(), n.vars.digest()}, names...), n.closure.transforms...)
 	return remote{names, digest(parts...)}
 }
 
-// sets reports ResourceSets, which flux-operator makes objects of in the cluster.
-func (r reporter) sets() {
-	older, newer := setsOf(r.base), setsOf(r.head)
+// resourceSets reports ResourceSets, from which flux-operator creates objects in the cluster.
+func (r reporter) resourceSets() {
+	older, newer := resourceSetsOf(r.base), resourceSetsOf(r.head)
 	names := map[string]bool{}
 	leading := false
 	for _, sets := range []map[string]Object{older, newer} {
 		for name, o := range sets {
 			names[name] = true
-			leading = leading || o.leads()
+			leading = leading || o.mayLeadToSelection()
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		before, after := older[name], newer[name]
 		switch {
 		case !leading:
-			// Nothing that any of them makes leads to a CatalogSelection.
+			// The objects of ResourceSets do not lead to a CatalogSelection.
 		case before.Unstructured != nil && after.Unstructured != nil && before.digest() == after.digest():
 			r.note("the %s is not evaluated, and is the same in both commits", name)
 		default:
-			r.unknown("the %s differs, and what it makes is known in the cluster only", name)
+			r.unknown("the %s differs, and its objects are known in the cluster only", name)
 		}
 	}
 }
 
-func setsOf(w *walk) map[string]Object {
+func resourceSetsOf(w *walk) map[string]Object {
 	found := map[string]Object{}
 	for _, o := range w.objects() {
 		if o.group() == operatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet") {
@@ -184,8 +184,8 @@ func setsOf(w *walk) map[string]Object {
 	return found
 }
 
-// leads reports whether a ResourceSet may make what matters: by the groups in its templates.
-func (o Object) leads() bool {
-	text := textOf(o.Object["spec"])
-	return leads.MatchString(text) || strings.Contains(text, sourceGroup)
+// mayLeadToSelection reports whether the templates of a ResourceSet contain a relevant group.
+func (o Object) mayLeadToSelection() bool {
+	text := yamlOf(o.Object["spec"])
+	return selectionPattern.MatchString(text) || strings.Contains(text, sourceGroup)
 }

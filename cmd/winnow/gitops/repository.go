@@ -10,8 +10,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// addressOf makes the address of a repository comparable: without scheme, user, port and suffix. It is
-// empty for what is no address.
+// addressOf normalizes the address of a repository: without scheme, user, port and suffix. It returns "" for
+// text that is not an address.
 func addressOf(address string) string {
 	host, name := "", ""
 	if strings.Contains(address, "://") {
@@ -21,7 +21,7 @@ func addressOf(address string) string {
 		}
 		host, name = parsed.Hostname(), parsed.Path
 	} else if before, after, found := strings.Cut(address, ":"); found && !strings.Contains(before, "/") {
-		// user@host:path, as scp has it
+		// user@host:path, the syntax of scp
 		host, name = before[strings.LastIndex(before, "@")+1:], after
 	}
 	name = strings.TrimSuffix(strings.Trim(name, "/"), ".git")
@@ -31,21 +31,21 @@ func addressOf(address string) string {
 	return strings.ToLower(host + "/" + name)
 }
 
-// identity knows which sources are this repository.
+// identity identifies the sources that resolve to this repository.
 type identity struct {
-	// remotes maps addresses to names.
+	// remotes maps addresses to the names of remotes.
 	remotes map[string]string
 	named   []namedRepository
 }
 
-// namedRepository is a NAME=DIR: the source has what is in a directory of this repository.
+// namedRepository is a NAME=DIR: the source resolves to a directory of this repository.
 type namedRepository struct {
 	source types.NamespacedName
 	dir    string
 }
 
-// nameRepositories reads NAME=DIR, or NAMESPACE/NAME=DIR. inside makes a directory one of the repository.
-func nameRepositories(args []string, inside func(dir string) (string, error)) ([]namedRepository, error) {
+// parseRepositories parses NAME=DIR and NAMESPACE/NAME=DIR. inside converts a directory to one of the repository.
+func parseRepositories(args []string, inside func(dir string) (string, error)) ([]namedRepository, error) {
 	var named []namedRepository
 	for _, arg := range args {
 		name, dir, found := strings.Cut(arg, "=")
@@ -66,7 +66,7 @@ func nameRepositories(args []string, inside func(dir string) (string, error)) ([
 	return named, nil
 }
 
-// find returns the directory of this repository that flags give to a source.
+// find returns the directory of this repository that the flags map a source to.
 func (i identity) find(source types.NamespacedName) (dir string, found bool) {
 	for _, n := range i.named {
 		if n.source.Name == source.Name && (n.source.Namespace == "" || n.source.Namespace == source.Namespace) {

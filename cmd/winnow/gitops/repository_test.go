@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// commits makes a repository of two commits, base and head, in the working directory of the test. A
-// file that begins with "-> " is a symbolic link.
+// commits creates a repository with two commits, base and head, in the working directory of the test.
+// A file that begins with "-> " is a symbolic link.
 func commits(t *testing.T, base, head map[string]string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -60,7 +60,7 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// headTree returns the tree of the last commit, which may be read until the test ends.
+// headTree returns the tree of the last commit. It can be read until the test ends.
 func headTree(t *testing.T) *tree {
 	t.Helper()
 	objects, err := Git{}.open(t.Context())
@@ -89,7 +89,7 @@ func compareHead(t *testing.T, options Options) *Comparison {
 	return compared
 }
 
-// cluster is a directory that Flux applies, with a Kustomization of the directory apps.
+// cluster returns the files of a cluster, with a Kustomization that applies the directory apps.
 func cluster(spec string) map[string]string {
 	return map[string]string{"cluster/flux.yaml": `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -109,7 +109,7 @@ func selectionOf(name string) string {
 	return "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: " + name + ", namespace: flux-system}\n"
 }
 
-// with adds files to others.
+// with returns files and more, which are alternating paths and contents.
 func with(files map[string]string, more ...string) map[string]string {
 	all := map[string]string{}
 	for name, content := range files {
@@ -121,7 +121,7 @@ func with(files map[string]string, more ...string) map[string]string {
 	return all
 }
 
-// selectionsOf are the names of the CatalogSelections of a state, with what is unknown of them.
+// selectionsOf maps the names of the CatalogSelections of a state to their unknown parts.
 func selectionsOf(state State) map[string][]string {
 	found := map[string][]string{}
 	for _, o := range state.Objects {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// A build that takes too long is waited for no more, those after it are not begun, and what they apply is
+// A build that exceeds the limit is abandoned, later builds are not started, and their objects are
 // unknown.
 func TestABuildHasATimeLimit(t *testing.T) {
 	if limit := newBuilder().limit; limit != time.Minute {
@@ -41,7 +41,7 @@ func TestABuildHasATimeLimit(t *testing.T) {
 	}
 }
 
-// One that is late by itself, and ends once its files are refused, is not stuck.
+// A build that exceeds the limit and ends at its next read does not block later builds.
 func TestABuildThatIsLateEndsAtItsNextFile(t *testing.T) {
 	late := &builder{limit: 20 * time.Millisecond, kustomize: func(files filesys.FileSystem, _ string) (resmap.ResMap, error) {
 		<-files.(*fileSystem).ctx.Done()

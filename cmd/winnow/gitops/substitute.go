@@ -17,39 +17,39 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// maxSubstituted bounds an object after its variables were replaced.
+// maxSubstituted bounds the size of an object after its variables were replaced.
 const maxSubstituted = 64 << 20
 
-// variableName is what Flux takes for one.
+// variableName matches the names of variables that Flux accepts.
 var variableName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 
-// expression is a use of a variable.
+// expression matches a use of a variable.
 var expression = regexp.MustCompile(`\$\{[^}]*`)
 
-// variables are those of postBuild.
+// variables are the variables of postBuild.
 type variables struct {
 	known map[string]string
-	// unknown maps a variable to what has its value, and absent are objects of which not even the
-	// variables are known.
-	unknown map[string]secret
-	absent  []secret
-	// always replaces variables even if there are none.
+	// unknown maps a variable to the object with its value, and missing are objects that are not in the
+	// repository, so that their variables are unknown, too.
+	unknown map[string]hiddenObject
+	missing []hiddenObject
+	// always replaces expressions even if there are no variables.
 	always bool
 }
 
-// secret is an object with values that cannot be read here.
-type secret struct {
+// hiddenObject is a ConfigMap or a Secret whose values cannot be read.
+type hiddenObject struct {
 	name, why string
-	// state differs where the object does.
+	// state is a digest of the object.
 	state string
 }
 
-// placeholder stands for a value. It differs where the object that has the value does.
-func (s secret) placeholder(variable string) string {
+// placeholder returns a text for an unknown value. It depends on the state of the object with the value.
+func (s hiddenObject) placeholder(variable string) string {
 	return "unknown-" + digest(s.name, s.state, variable)[:12]
 }
 
-// digest is that of all values, and of the objects that have those that are unknown.
+// digest returns a digest of all known values, and of the objects with the unknown ones.
 func (v *variables) digest() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v.known)) {
@@ -58,18 +58,18 @@ func (v *variables) digest() string {
 	for _, name := range slices.Sorted(maps.Keys(v.unknown)) {
 		parts = append(parts, name, v.unknown[name].name, v.unknown[name].state)
 	}
-	for _, s := range v.absent {
+	for _, s := range v.missing {
 		parts = append(parts, s.name)
 	}
 	return digest(parts...)
 }
 
-// newVariables reads the variables of a Kustomization. find returns an object of the cluster.
+// newVariables returns the variables of a Kustomization. find returns an object of the cluster.
 func newVariables(k *kustomization, find func(group, kind string, name types.NamespacedName) *Object) *variables {
-	v := &variables{known: map[string]string{}, unknown: map[string]secret{}}
+	v := &variables{known: map[string]string{}, unknown: map[string]hiddenObject{}}
 	for _, ref := range k.references() {
 		name := types.NamespacedName{Namespace: k.object.GetNamespace(), Name: ref.Name}
-		v.from(ref, nameOf(name), find("", ref.Kind, name))
+		v.add(ref, nameOf(name), find("", ref.Kind, name))
 	}
 	if k.spec.PostBuild != nil {
 		v.always = k.spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
@@ -85,13 +85,13 @@ func (v *variables) set(name, value string) {
 	delete(v.unknown, name)
 }
 
-// from takes in the keys of a ConfigMap or a Secret; later ones win.
-func (v *variables) from(ref kustomizev1.SubstituteReference, name string, object *Object) {
-	hidden := secret{name: ref.Kind + " " + name, why: "the value of which is not in this repository"}
+// add adds the keys of a ConfigMap or a Secret. Later ones override earlier ones.
+func (v *variables) add(ref kustomizev1.SubstituteReference, name string, object *Object) {
+	hidden := hiddenObject{name: ref.Kind + " " + name, why: "the value of which is not in this repository"}
 	if object == nil {
 		if !ref.Optional {
 			hidden.why = "which is not in this repository"
-			v.absent = append(v.absent, hidden)
+			v.missing = append(v.missing, hidden)
 		}
 		return
 	}
@@ -115,9 +115,9 @@ func isDisabled(r *resource.Resource) bool {
 	return r.GetLabels()[key] == flux.DisabledValue || r.GetAnnotations()[key] == flux.DisabledValue
 }
 
-// substitute replaces variables as Flux does, and says which values are unknown.
+// substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.
 func (v *variables) substitute(content []byte) (replaced []byte, unknown []string, hidden string, err error) {
-	if len(v.known)+len(v.unknown)+len(v.absent) == 0 && !v.always {
+	if len(v.known)+len(v.unknown)+len(v.missing) == 0 && !v.always {
 		return content, nil, "", nil
 	}
 	for name := range v.known {
@@ -128,7 +128,7 @@ func (v *variables) substitute(content []byte) (replaced []byte, unknown []strin
 	if !bytes.Contains(content, []byte("${")) {
 		return content, nil, "", nil
 	}
-	if err := v.bound(content); err != nil {
+	if err := v.checkSize(content); err != nil {
 		return nil, nil, "", err
 	}
 	used, states := map[string]bool{}, []string{}
@@ -136,7 +136,7 @@ func (v *variables) substitute(content []byte) (replaced []byte, unknown []strin
 		value, sentence := v.value(name)
 		if sentence != "" {
 			used[sentence] = true
-			// An expression may use a part of the placeholder, which is the same whatever the value.
+			// An expression may use a part of the placeholder that does not depend on the value.
 			states = append(states, value)
 		}
 		return value, true
@@ -150,15 +150,15 @@ func (v *variables) substitute(content []byte) (replaced []byte, unknown []strin
 	return []byte(text), slices.Sorted(maps.Keys(used)), hidden, nil
 }
 
-// value returns the value of a variable, or a placeholder and why it is unknown. What nothing has is
-// empty.
+// value returns the value of a variable, or a placeholder and the reason why the value is unknown. A variable
+// without a value is empty.
 func (v *variables) value(name string) (value, unknown string) {
 	if value, found := v.known[name]; found {
 		return value, ""
 	}
 	hidden, found := v.unknown[name]
-	if !found && len(v.absent) > 0 {
-		hidden, found = v.absent[0], true
+	if !found && len(v.missing) > 0 {
+		hidden, found = v.missing[0], true
 	}
 	if !found {
 		return "", ""
@@ -166,9 +166,9 @@ func (v *variables) value(name string) (value, unknown string) {
 	return hidden.placeholder(name), fmt.Sprintf("${%s} is of the %s, %s", name, hidden.name, hidden.why)
 }
 
-// bound refuses what becomes too large: each use is as long as the longest value, and one that replaces
-// parts of it longer by what it says.
-func (v *variables) bound(content []byte) error {
+// checkSize returns an error if substitution could exceed maxSubstituted. It assumes the longest value for
+// each use, times the length of the expression if that replaces parts of the value.
+func (v *variables) checkSize(content []byte) error {
 	longest := 64
 	for _, value := range v.known {
 		longest = max(longest, len(value))

@@ -13,17 +13,17 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// Bounds of what is ignored: each pattern is held against each file.
+// Bounds of ignore patterns: each pattern is matched against each file.
 const (
 	maxPatterns = 2_000
 	maxIgnore   = 64 << 10 // bytes of spec.ignore
 )
 
-// tree is what Flux would have in an artifact of a commit: without symbolic links, and without what is
-// ignored.
+// tree is the content of the artifact that Flux builds from a commit: without symbolic links and without
+// ignored files.
 type tree struct {
 	commit string
-	// files maps a path to its file, and modules one to the commit of a submodule.
+	// files maps a path to its blob, and modules maps a path to the commit of its submodule.
 	files   map[string]blob
 	modules map[string]string
 	// dirs maps a directory to the names in it, sorted.
@@ -39,7 +39,7 @@ type blob struct {
 	size int64
 }
 
-// tree lists a commit.
+// tree returns the tree of a commit.
 func (g Git) tree(ctx context.Context, commit string, objects *objects) (*tree, error) {
 	listing, err := g.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
@@ -66,7 +66,7 @@ func (g Git) tree(ctx context.Context, commit string, objects *objects) (*tree, 
 	return t, nil
 }
 
-// add takes in a line of ls-tree: files (mode 100...) and submodules, but no symbolic links.
+// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and skips symbolic links.
 func (t *tree) add(line string) {
 	head, name, _ := strings.Cut(line, "\t")
 	fields := strings.Fields(head)
@@ -101,8 +101,8 @@ func (t *tree) list() {
 	}
 }
 
-// ignoring returns the tree without what Flux leaves out of artifacts, and what spec.ignore of a source
-// names.
+// ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
+// match spec.ignore of a source.
 func (t *tree) ignoring(ignore string) *tree {
 	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
 	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
@@ -116,7 +116,7 @@ func (t *tree) ignoring(ignore string) *tree {
 	return kept
 }
 
-// sparse returns the tree with some of its directories, all of them where none is named.
+// sparse returns the tree with the given directories only, or with all if dirs is empty.
 func (t *tree) sparse(dirs []string) *tree {
 	if len(dirs) == 0 {
 		return t
@@ -148,7 +148,7 @@ func (t *tree) isFile(name string) bool {
 	return found
 }
 
-// module returns the commit of the submodule that a path is in, empty for none.
+// module returns the commit of the submodule that contains a path, empty for none.
 func (t *tree) module(name string) string {
 	for ; name != "." && name != "/"; name = path.Dir(name) {
 		if id, found := t.modules[name]; found {
@@ -158,7 +158,7 @@ func (t *tree) module(name string) string {
 	return ""
 }
 
-// exists reports whether there is a file or a directory of the name, or it is in a submodule.
+// exists reports whether the name is a file, a directory or in a submodule.
 func (t *tree) exists(name string) bool {
 	return t.isFile(name) || t.isDir(name) || t.module(name) != ""
 }
@@ -194,5 +194,5 @@ func isYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// short is a commit as people write it.
+// short abbreviates the identifier of a commit.
 func short(commit string) string { return commit[:min(len(commit), 12)] }

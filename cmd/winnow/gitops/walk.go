@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxKustomizations bounds those of a cluster.
+// maxKustomizations bounds the Kustomizations of a cluster.
 const maxKustomizations = 5_000
 
-// leads is found in what may lead to a CatalogSelection, directly or by another Kustomization: their
-// groups, and groups that are put together or written in escapes or in another encoding.
-var leads = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\x00|catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
+// selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization:
+// their API groups, and groups that are composed, escaped or in another encoding.
+var selectionPattern = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\x00|catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
 	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
 
 // walk follows the Kustomizations of a cluster in one commit.
@@ -25,22 +25,22 @@ type walk struct {
 	tree    *tree
 	self    identity
 	builds  *builder
-	// sync is the source that a FluxInstance makes, which nothing of the cluster may apply; nil for none.
+	// sync is the source that flux-operator creates, which the objects need not include; nil for none.
 	sync *unstructured.Unstructured
 	// older is the walk in the base, nil in the base.
 	older *walk
 
 	nodes map[string]*node
 	order []*node
-	// selves are sources that are this repository, and why.
-	selves map[string]string
-	trees  map[string]*tree
+	// recognized maps sources that resolve to this repository to the reason.
+	recognized map[string]string
+	trees      map[string]*tree
 }
 
-// run evaluates all that is reached from the directory of the cluster.
+// run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
-	w.nodes, w.selves, w.trees = map[string]*node{}, map[string]string{}, map[string]*tree{"": w.tree.ignoring("")}
-	if err := w.top(ctx); err != nil {
+	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*tree{"": w.tree.ignoring("")}
+	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}
 	for {
@@ -54,23 +54,23 @@ func (w *walk) run(ctx context.Context) error {
 	}
 }
 
-// top evaluates the directory of the cluster. A Kustomization in it that applies the directory, as flux
-// bootstrap makes one, says how.
-func (w *walk) top(ctx context.Context) error {
-	n := &node{kustomization: directoryOf(w.cluster), cluster: w.cluster}
+// evaluateRoot evaluates the directory of the cluster, with the fields of a Kustomization in it that applies
+// the directory itself, such as that of flux bootstrap.
+func (w *walk) evaluateRoot(ctx context.Context) error {
+	n := &node{kustomization: directoryKustomization(w.cluster), cluster: w.cluster}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
 	if !w.trees[""].isDir(w.cluster) {
 		n.outcome, n.state = evaluated, "no cluster"
 		return nil
 	}
-	const rounds = 3 // it may patch itself
+	const rounds = 3 // the Kustomization may patch itself
 	for range rounds {
 		n.dir, n.outcome = w.cluster, pending
 		if err := w.build(ctx, n, w.trees[""]); err != nil {
 			return err
 		}
-		again := w.itself(n)
+		again := w.rootKustomization(n)
 		if again == nil {
 			break
 		}
@@ -81,12 +81,12 @@ func (w *walk) top(ctx context.Context) error {
 			break
 		}
 	}
-	return w.adopt(n)
+	return w.addChildren(n)
 }
 
-// itself returns the Kustomization that applies the directory of the cluster. One that applies the same
-// path of another repository does not.
-func (w *walk) itself(n *node) *kustomization {
+// rootKustomization returns the Kustomization that applies the directory of the cluster. It skips those that
+// apply the same path of another repository.
+func (w *walk) rootKustomization(n *node) *kustomization {
 	for _, o := range n.objects {
 		if !follows(o.Unstructured) {
 			continue
@@ -97,7 +97,7 @@ func (w *walk) itself(n *node) *kustomization {
 		}
 		self := &node{kustomization: k, cluster: w.cluster, vars: &variables{}}
 		if w.source(self) == nil {
-			return k // it is made by what installed Flux
+			return k // the installer of Flux creates the source
 		}
 		if _, _, err := w.locate(self); err == nil {
 			return k
@@ -106,8 +106,8 @@ func (w *walk) itself(n *node) *kustomization {
 	return nil
 }
 
-// adopt takes the Kustomizations among the objects of a node as nodes.
-func (w *walk) adopt(n *node) error {
+// addChildren adds a node for each Kustomization among the objects of a node.
+func (w *walk) addChildren(n *node) error {
 	itself := nameOf(types.NamespacedName{Namespace: n.object.GetNamespace(), Name: n.object.GetName()})
 	for _, o := range n.objects {
 		if !follows(o.Unstructured) {
@@ -119,7 +119,7 @@ func (w *walk) adopt(n *node) error {
 		}
 		name += strings.TrimPrefix(o.Cluster, w.cluster)
 		if w.nodes[name] != nil {
-			continue // of two that differ, the reporter tells
+			continue // the reporter reports duplicates
 		}
 		if len(w.nodes) >= maxKustomizations {
 			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
@@ -136,7 +136,7 @@ func (w *walk) adopt(n *node) error {
 	return nil
 }
 
-// next returns a node to evaluate, first one of which everything is known. nil means that there is none.
+// next returns a pending node, preferably one whose source and variables are known. It returns nil for none.
 func (w *walk) next(ctx context.Context) (*node, error) {
 	for {
 		var waiting *node
@@ -151,7 +151,7 @@ func (w *walk) next(ctx context.Context) (*node, error) {
 				waiting = n
 			}
 		}
-		found, err := w.demand(ctx, waiting)
+		found, err := w.buildMissing(ctx, waiting)
 		if err != nil || !found {
 			return waiting, err
 		}
@@ -178,12 +178,12 @@ func (w *walk) source(n *node) *Object {
 	return w.find(n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source())
 }
 
-// finder finds the objects of a cluster.
+// finder returns find for one cluster.
 func (w *walk) finder(cluster string) func(group, kind string, name types.NamespacedName) *Object {
 	return func(group, kind string, name types.NamespacedName) *Object { return w.find(cluster, group, kind, name) }
 }
 
-// find returns an object of a cluster.
+// find returns an object of a cluster, or nil.
 func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *Object {
 	for _, n := range w.order {
 		for i, o := range n.objects {
@@ -204,25 +204,25 @@ func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *Obj
 	return nil
 }
 
-// evaluate finds out what a node applies.
+// evaluate determines the objects of a node.
 func (w *walk) evaluate(ctx context.Context, n *node) error {
 	n.vars = newVariables(n.kustomization, w.finder(n.cluster))
 	from, dir, err := w.locate(n)
 	if err != nil {
-		n.outcome, n.reason = elsewhere, err.Error()
-		return w.keep(n)
+		n.outcome, n.reason = external, err.Error()
+		return w.keepObjects(n)
 	}
 	n.dir = dir
 	n.closure = newClosure(from, dir, n.components(from, dir))
 	n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
-	if !w.leads(n) {
+	if !w.mayLeadToSelection(n) {
 		n.outcome = skipped
 		return nil
 	}
 	return w.build(ctx, n, from)
 }
 
-// build builds a node of which the directory is known.
+// build builds a node whose directory is known.
 func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	if n.closure == nil || n.name == "" {
 		n.vars = newVariables(n.kustomization, w.finder(n.cluster))
@@ -235,18 +235,18 @@ func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	}
 	if err != nil {
 		n.outcome, n.reason = failed, err.Error()
-		return w.keep(n)
+		return w.keepObjects(n)
 	}
 	n.outcome = evaluated
-	n.take(objects)
+	n.setObjects(objects)
 	if n.name != "" {
-		return w.adopt(n)
+		return w.addChildren(n)
 	}
 	return nil
 }
 
-// take gives a node what it applies.
-func (n *node) take(objects []Object) {
+// setObjects sets the objects of a node to copies with its cluster and name.
+func (n *node) setObjects(objects []Object) {
 	n.objects = cloned(objects)
 	for i := range n.objects {
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
@@ -262,9 +262,9 @@ func cloned(objects []Object) []Object {
 	return all
 }
 
-// keep gives a node that cannot be evaluated the objects that it had in the base, as they are unknown
-// now: Flux keeps what it has applied.
-func (w *walk) keep(n *node) error {
+// keepObjects sets the objects of a node that cannot be evaluated to those in the base, marked as unknown:
+// Flux keeps the objects that it has applied.
+func (w *walk) keepObjects(n *node) error {
 	if w.older == nil {
 		return nil
 	}
@@ -272,21 +272,21 @@ func (w *walk) keep(n *node) error {
 	if old == nil || old.outcome != evaluated {
 		return nil
 	}
-	n.take(old.objects)
+	n.setObjects(old.objects)
 	for i := range n.objects {
 		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
 	}
-	return w.adopt(n)
+	return w.addChildren(n)
 }
 
-// leads reports whether something that the node is built of may lead to a CatalogSelection, or did so in
+// mayLeadToSelection reports whether the files of the node may lead to a CatalogSelection, or did so in
 // the base.
-func (w *walk) leads(n *node) bool {
+func (w *walk) mayLeadToSelection(n *node) bool {
 	if len(n.closure.remotes) > 0 || n.closure.incomplete {
 		return true
 	}
 	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
 		return true
 	}
-	return leads.MatchString(n.content()) || n.closure.has(leads.Match)
+	return selectionPattern.MatchString(n.content()) || n.closure.has(selectionPattern.Match)
 }

@@ -1,10 +1,10 @@
-// Package lists takes objects out of lists, as kubectl get prints them: kubectl and kustomize apply the
-// items of a list as if each stood alone.
+// Package lists extracts objects from lists, as kubectl get prints them: kubectl and kustomize apply the
+// items of a list as separate objects.
 package lists
 
 import "strings"
 
-// Objects returns an object, or those of a list, also of lists within it.
+// Objects returns the object itself, or the objects of a list and of lists in it.
 func Objects(object map[string]any) (all []map[string]any) {
 	items, isList := Items(object)
 	if !isList {
@@ -18,7 +18,7 @@ func Objects(object map[string]any) (all []map[string]any) {
 	return all
 }
 
-// Items returns the items of a List, or of a CatalogSelectionList say. ok is false for what is no list.
+// Items returns the items of a List or of a typed list, such as CatalogSelectionList. It reports false for other kinds.
 func Items(object map[string]any) (items []any, ok bool) {
 	kind, _ := object["kind"].(string)
 	items, ok = object["items"].([]any)

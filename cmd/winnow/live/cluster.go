@@ -17,19 +17,19 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// maxLive bounds the live definitions that are read.
+// maxLive bounds the number of live definitions.
 const maxLive = 50_000
 
-// Cluster is one that is looked at.
+// Cluster reads the definitions of a cluster.
 type Cluster struct {
-	// raw reads what the API server serves: the discovery client brings along all types of
-	// Kubernetes.
+	// raw reads the served resources: the discovery client would link all types of Kubernetes into the
+	// program.
 	raw     rest.Interface
 	objects dynamic.Interface
 }
 
-// Open connects as kubectl does: to the context of the kubeconfig, or to the current one of kubectl's where these are
-// empty. Nothing is sent yet.
+// Open configures a client as kubectl does, by a context of a kubeconfig. Empty arguments select those of kubectl. It
+// sends no request yet.
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
@@ -51,7 +51,7 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	return &Cluster{raw: raw, objects: objects}, nil
 }
 
-// list returns all objects of a kind; a kind that the cluster does not have, has none.
+// list returns all objects of a kind, and none of a kind that the cluster does not serve.
 func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
 	served, err := c.resource(ctx, gvk)
 	if err != nil || served == "" {
@@ -74,18 +74,18 @@ func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unst
 	}
 }
 
-// resource returns what the API server calls a kind, empty where it does not serve it.
+// resource returns the name of the resource of a kind, empty if the API server does not serve it.
 func (c *Cluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (string, error) {
 	content, err := c.raw.Get().AbsPath("/apis", gvk.Group, gvk.Version).Do(ctx).Raw()
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("asking for %s: %w", gvk.GroupVersion(), err)
+		return "", fmt.Errorf("reading the resources of %s: %w", gvk.GroupVersion(), err)
 	}
 	var served metav1.APIResourceList
 	if err := json.Unmarshal(content, &served); err != nil {
-		return "", fmt.Errorf("reading what there is of %s: %w", gvk.GroupVersion(), err)
+		return "", fmt.Errorf("decoding the resources of %s: %w", gvk.GroupVersion(), err)
 	}
 	for _, r := range served.APIResources {
 		if r.Kind == gvk.Kind && slices.Contains(r.Verbs, "list") {

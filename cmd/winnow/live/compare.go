@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Compare compares two states of a selection, either of which may be nil, and adds what the newer one does to what
-// lives in the cluster. A nil Cluster adds nothing.
+// Compare compares two states of a selection, either of which may be nil, and adds the effects of the newer one on the
+// live definitions. A nil Cluster adds nothing.
 func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selection, error) {
 	if c == nil || to == nil {
 		return diff.Compare(ctx, from, to, nil)
@@ -47,21 +47,21 @@ func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selec
 	return compared, compared.Take(to.Result.Definitions, found.replaced)
 }
 
-// looked is what was found in a cluster.
-type looked struct {
-	// adopted is what live definitions lose, replaced what people set in them, and bypassed are the
-	// names of those that Flux leaves alone.
+// adoption holds the live definitions and the effects of a publication on them.
+type adoption struct {
+	// adopted are the losses of live definitions, replaced maps them to the settings of users that are
+	// replaced, and bypassed are the names of those that Flux does not update.
 	adopted  []safeguard.Change
 	replaced map[safeguard.Key]guard.Replaced
 	bypassed []string
-	// entering are those that the publication takes over, live all definitions of the kinds that are looked at.
+	// entering are the definitions that the publication adopts, live all definitions of the same kinds.
 	entering []safeguard.Definition
 	live     map[safeguard.Key]diff.Live
 }
 
-// adopt looks at the live definitions that the result takes over.
+// adopt compares the live definitions with the result that adopts them.
 func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published []safeguard.Definition, result *render.Result) (looked, error) {
+	published []safeguard.Definition, result *render.Result) (adoption, error) {
 	next := result.Definitions
 	contents := map[safeguard.Key]map[string]any{}
 	lives := map[safeguard.Key]diff.Live{}
@@ -69,7 +69,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	for _, gvk := range guard.Kinds(published, next) {
 		objects, err := c.list(ctx, gvk)
 		if err != nil {
-			return looked{}, err
+			return adoption{}, err
 		}
 		for i := range objects {
 			object := metadataOf(&objects[i])
@@ -92,23 +92,23 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			bypassed = append(bypassed, object.Name)
 		}
 	}
-	// The controller marks what is bypassed before it publishes.
-	adoption := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
+	// The controller marks bypassed definitions before it publishes.
+	adopted := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
 	var entering []safeguard.Definition
-	for _, object := range adoption.Entering {
+	for _, object := range adopted.Entering {
 		d := safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name}
 		d.Versions = safeguard.Versions(contents[d.Key()])
 		entering = append(entering, d)
 	}
 	replaced, err := replacedBy(result, entering, contents)
 	if err != nil {
-		return looked{}, err
+		return adoption{}, err
 	}
 	slices.Sort(bypassed)
-	return looked{adopted: adoption.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
+	return adoption{adopted: adopted.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
 }
 
-// replacedBy compares what people set in live definitions with the objects that take them over.
+// replacedBy compares the settings of users in live definitions with the objects that adopt them.
 func replacedBy(result *render.Result, entering []safeguard.Definition,
 	contents map[safeguard.Key]map[string]any) (map[safeguard.Key]guard.Replaced, error) {
 	var names []string

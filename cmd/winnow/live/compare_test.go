@@ -29,7 +29,7 @@ const (
 			"apps.k8c.io/application-bypass": ""}}, "spec": {"versions": [{"version": "0.1.0"}]}}]}`
 )
 
-// connect opens a cluster that answers with what a path has.
+// connect opens a cluster whose server maps paths to answers.
 func connect(t *testing.T, answers map[string]string) *live.Cluster {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

@@ -1,3 +1,3 @@
-// Package live looks at the definitions in a cluster and adds to a comparison what they lose, and what Flux leaves
-// alone. It reads and never writes, and must not know where the compared states come from.
+// Package live reads the definitions in a cluster and adds to a comparison their losses, and those that Flux does not
+// update. It never writes, and must not know the origin of the compared states.
 package live

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// ownerNotes say which Kustomizations hold the definitions that enter, a sentence for each.
+// ownerNotes returns a sentence for each Kustomization that owns definitions which the publication adopts.
 func ownerNotes(entering []safeguard.Definition, live map[safeguard.Key]diff.Live) []string {
 	held := map[string]int{}
 	for _, d := range entering {

@@ -13,7 +13,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// advise adds to the error of a registry what can be done about it.
+// advise appends to the error of a registry advice on how to solve it.
 func advise(repository *remote.Repository, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ func adviceOn(repository *remote.Repository, err error) string {
 	case errors.As(err, &untrusted):
 		return "add the authority of " + host + " to those that this machine trusts"
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
-		return "what the registry has is damaged: push the catalog again"
+		return "the artifact in the registry is damaged: push the catalog again"
 	case errors.As(err, &network) && network.Op == "dial":
 		return "is " + host + " right, and can it be reached from here?"
 	}

@@ -19,7 +19,7 @@ func TestAdvise(t *testing.T) {
 		name      string
 		err       error
 		plainHTTP bool
-		want      string // behind the error
+		want      string // suffix of the error
 	}{
 		{"no credentials, or wrong ones", status(401), false,
 			"; the credentials of Docker's configuration are missing or refused: docker login example.com stores others"},

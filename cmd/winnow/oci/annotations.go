@@ -9,16 +9,16 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// SourceDateEpoch is the environment variable of reproducible builds for the time of what is
-// built, in seconds since 1970. See https://reproducible-builds.org/specs/source-date-epoch.
+// SourceDateEpoch is the environment variable of reproducible builds for the time of creation, in
+// seconds since 1970. See https://reproducible-builds.org/specs/source-date-epoch.
 const SourceDateEpoch = "SOURCE_DATE_EPOCH"
 
-// lastSecond of the year 9999, the last that RFC 3339 can tell.
+// lastSecond of the year 9999 is the last time that RFC 3339 can represent.
 const lastSecond = 253402300799
 
-// Annotations returns those of a manifest, of KEY=VALUE, and the time of creation of SOURCE_DATE_EPOCH, in seconds
-// since 1970, unless they have it or the epoch is empty. It is never that of the clock, which would give every push a
-// digest of its own.
+// Annotations parses the annotations of a manifest, each KEY=VALUE. If they lack the time of creation, it adds that of
+// epoch, the value of SOURCE_DATE_EPOCH, unless that is empty. It never uses the clock, which would give each push
+// another digest.
 func Annotations(given []string, epoch string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, arg := range given {

@@ -1,4 +1,4 @@
-// Package oci keeps catalogs in registries: it names them, reaches them with the credentials of Docker's configuration,
-// pulls and packs them by the contract, and says what can be done about what a registry refuses. It must not know what
-// selections make of a catalog, nor flags; names of flags stand in its advice alone.
+// Package oci stores catalogs in registries: it parses references, connects with the credentials of Docker's
+// configuration, packs, pushes and pulls catalogs by the contract, and adds advice to errors of registries. It must not
+// know selections nor flags; only its advice contains names of flags.
 package oci

@@ -15,15 +15,15 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// The directories of a catalog that its layer holds.
+// The directories of a catalog that its layer contains.
 const (
 	applicationsDirectory = "applications"
 	listsDirectory        = "catalogs"
 )
 
-// CatalogFiles returns what is published of the files of a directory, which errors name: those of applications/ and
-// catalogs/ but hidden ones. What else is there, a README or the files of a build, is not the catalog's, and must not
-// give it another digest.
+// CatalogFiles returns the files of a directory that belong to the catalog: those of applications/ and catalogs/,
+// without hidden ones. Other files, such as a README or those of a build, must not change the digest. Errors name
+// the directory.
 func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	files, applications := tree.New(), false
 	for _, path := range all.Paths() {
@@ -44,9 +44,9 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	return files, nil
 }
 
-// Pack makes the artifact of a catalog's files, the same for the same files and annotations. Errors name the directory
-// of the files. The layer has no attribute for oras to unpack
-// it: oras would want all paths to begin with the title, and named lists do not.
+// Pack builds the artifact of a catalog. The same files and annotations give the same artifact. Errors name the
+// directory. The layer lacks the annotation that makes oras unpack it: oras requires the title as prefix of all
+// paths, and named lists do not have it.
 func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
 	var packed bytes.Buffer
 	if err := archive.Write(&packed, files); err != nil {
@@ -54,7 +54,7 @@ func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry
 	}
 	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
 		return registry.Artifact{}, &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: dir,
-			Err: fmt.Errorf("its layer has %d bytes, more than %d, which nobody would read", packed.Len(), limit)}
+			Err: fmt.Errorf("its layer has %d bytes, more than the limit of %d", packed.Len(), limit)}
 	}
 	layer := registry.NewBlob(contract.LayerMediaType, packed.Bytes())
 	layer.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: contract.LayerTitle}

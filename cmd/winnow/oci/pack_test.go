@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Nobody would read a larger layer.
+// Winnow and Flux would refuse to read a larger layer.
 func TestPackRefusesWhatNobodyReads(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{})
 	files := tree.New()
@@ -30,7 +30,7 @@ func TestPackRefusesWhatNobodyReads(t *testing.T) {
 	}
 }
 
-// The order in which the file system has the files, and who owns them, is not in the digest.
+// The digest does not depend on the order of files in the file system, nor on their owners.
 func TestPackIsReproducible(t *testing.T) {
 	names := []string{"applications/b/application.yaml", "applications/a/application.yaml", "catalogs/all/metadata.yaml", "applications/a/metadata.yaml"}
 	want := ""

@@ -14,8 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// Pull fetches the layer with a catalog of the format, one of spec.sources[].format, and returns the digest of its
-// manifest as well. Both are checked by their digests. An artifact that is at fault is a *render.Error.
+// Pull fetches the layer with a catalog of the format, one of spec.sources[].format, and returns it with the digest of
+// its manifest. It verifies the digests of both. It returns a *render.Error for an invalid artifact.
 func (r *Repository) Pull(ctx context.Context, format string) (digest string, layer []byte, err error) {
 	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
@@ -27,7 +27,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (digest string, la
 	catalog, err := contract.Read(manifest.MediaType, raw)
 	found := catalog.Layer
 	if err != nil && format == v1alpha1.FormatApplications {
-		found, err = contract.FirstArchive(manifest.MediaType, raw) // what Flux extracts, and the content decides
+		found, err = contract.FirstArchive(manifest.MediaType, raw) // Flux extracts this layer, and its content decides the format
 	}
 	if err != nil {
 		return "", nil, notCatalog(err)
@@ -39,7 +39,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (digest string, la
 	return manifest.Digest.String(), layer, nil
 }
 
-// refuseTooLarge makes what is too large the fault of the artifact, and not of the transfer.
+// refuseTooLarge converts a *registry.TooLargeError to the error of an invalid artifact.
 func refuseTooLarge(err error) error {
 	var large *registry.TooLargeError
 	if errors.As(err, &large) {
@@ -48,7 +48,7 @@ func refuseTooLarge(err error) error {
 	return err
 }
 
-// notCatalog says that what the registry has is readable, but carries no catalog.
+// notCatalog returns the error for an artifact that is readable and not a catalog.
 func notCatalog(err error) error {
 	return &render.Error{Code: v1alpha1.ContractViolatedReason, Err: fmt.Errorf("the artifact is not a catalog: %w", err)}
 }

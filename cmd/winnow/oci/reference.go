@@ -7,7 +7,7 @@ import (
 	ociregistry "oras.land/oras-go/v2/registry"
 )
 
-// Scheme begins the address of what is in a registry.
+// Scheme is the prefix of addresses in registries.
 const Scheme = "oci://"
 
 // ParseReference parses oci://host/repository[:tag|@digest]. Its errors do not name the address.
@@ -24,7 +24,7 @@ func Address(reference ociregistry.Reference) string {
 	return Scheme + reference.Registry + "/" + reference.Repository
 }
 
-// DigestAddress returns the address of the artifact with the digest, which is always the same artifact.
+// DigestAddress returns oci://host/repository@digest, which always refers to the same artifact.
 func DigestAddress(reference ociregistry.Reference, digest string) string {
 	return Address(reference) + "@" + digest
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 )
 
-// Repository is one in a registry.
+// Repository is a repository in a registry.
 type Repository struct{ remote *remote.Repository }
 
 // Connect returns the repository of a reference, with the credentials of Docker's configuration. A reference without
-// tag and digest is that of the tag latest. A nil client is one that tries again. Nothing is sent yet.
+// tag and digest has the tag latest. The default client, for nil, retries. Connect sends no request yet.
 func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Client) (*Repository, error) {
 	if reference.Reference == "" {
 		reference.Reference = "latest"
@@ -42,14 +42,14 @@ func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 	}}, nil
 }
 
-// MovedTag is a tag that named another artifact before.
+// MovedTag is a tag that referred to another artifact before a push.
 type MovedTag struct {
-	// Name of the tag, and Was, the digest that it named.
+	// Name of the tag, and Was, the digest that it referred to.
 	Name, Was string
 }
 
-// Push pushes an artifact under the tags, and returns those of them that it moved. It calls step with what it does
-// next.
+// Push pushes an artifact, sets the tags, and returns those that referred to another artifact. It calls step with a
+// description of each step.
 func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string)) (moved []MovedTag, err error) {
 	pusher := registry.Pusher{Step: step, Move: func(_ context.Context, tag string, now v1.Descriptor) error {
 		moved = append(moved, MovedTag{tag, now.Digest.String()})

@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// memory is a registry that keeps what is pushed, by its path.
+// memory is a registry that stores pushed content by its path.
 type memory struct {
 	mu   sync.Mutex
 	kept map[string][]byte
@@ -66,7 +66,7 @@ func connect(t *testing.T, address string) *oci.Repository {
 	return repository
 }
 
-// What was pushed can be pulled by tag and by digest, and a tag that is moved is told.
+// A pushed artifact can be pulled by tag and by digest, and Push returns a tag that it moved.
 func TestPushAndPull(t *testing.T) {
 	server := httptest.NewServer(&memory{kept: map[string][]byte{}})
 	defer server.Close()
@@ -110,7 +110,7 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
-// An artifact that can be read and is no catalog is at fault itself.
+// A readable artifact that is not a catalog is a *render.Error.
 func TestPullRefusesWhatIsNoCatalog(t *testing.T) {
 	server := httptest.NewServer(&memory{kept: map[string][]byte{"/v2/catalog/manifests/latest": []byte(`{"layers": []}`)}})
 	defer server.Close()

@@ -1,5 +1,5 @@
-// Package plaintext makes text of catalogs and specs, which is untrusted, fit to be shown: in lines of a terminal, in
-// columns and in counted nouns. It must not know what the text is about, nor any markup.
+// Package plaintext formats untrusted text of catalogs and specs for people: in lines of a terminal, in columns and in
+// counted nouns. It must not know the meaning of the text, nor any markup.
 package plaintext
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is the number of characters that a line of a terminal has.
+// MaxLine is the number of characters in a line of a terminal.
 const MaxLine = 80
 
-// Line makes one line of a text: what is not printable becomes a space, and spaces in a row become one, so that
+// Line converts a text to one line: it replaces unprintable characters by spaces, and runs of spaces by one, so that
 // the text cannot move the cursor of a terminal.
 func Line(text string) string {
 	clean := strings.Map(func(r rune) rune {
@@ -24,8 +24,8 @@ func Line(text string) string {
 	return strings.Join(strings.Fields(clean), " ")
 }
 
-// Printable returns a line with its indentation and without its end. Tabs become four spaces, and what is not
-// printable becomes the replacement character.
+// Printable returns a line with its indentation and without its end. It replaces tabs by four spaces, and
+// unprintable characters by the replacement character.
 func Printable(line string) string {
 	line = strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    ")
 	return strings.Map(func(r rune) rune {
@@ -54,7 +54,7 @@ func Wrap(text, indent string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// Brief makes one line of a text, cut to at most so many characters, the last three of which mark the cut.
+// Brief converts a text to one line of at most width characters. A text that is cut ends with "...".
 func Brief(text string, width int) string {
 	text = Line(text)
 	if utf8.RuneCountInString(text) <= width {

@@ -23,10 +23,10 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// someNamespace stands for the namespace that a document does not have.
+// someNamespace is a placeholder for the missing namespace of a document.
 const someNamespace = "the-namespace-that-is-not-known-here"
 
-// definitions compiles our own CustomResourceDefinition, once.
+// definitions compiles the CustomResourceDefinition of CatalogSelection once.
 var definitions = sync.OnceValues(func() (*crds.Set, error) {
 	set := &crds.Set{}
 	err := set.Load(context.Background(), "config/crd", crd.Files())
@@ -38,26 +38,26 @@ func isSelection(head metav1.TypeMeta) bool {
 	return group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind
 }
 
-// parse returns the CatalogSelections of a document: none of another kind, those among the items of a
-// list. Of many violations it omits some.
+// parse returns the CatalogSelections of a document, also among the items of a list. It omits some of
+// many violations.
 func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, violations []Violation, omitted int) {
 	var object map[string]any
 	if err := yaml.Unmarshal(document, &object); err != nil {
-		return nil, placed(err, before), 0
+		return nil, yamlViolations(err, before), 0
 	}
 	if !mayHaveSelection(object) {
 		return nil, nil, 0
 	}
 	decoded, err := decode(document)
 	if err != nil {
-		return nil, placed(err, before), 0
+		return nil, yamlViolations(err, before), 0
 	}
 	invalid := &InvalidError{}
 	found = parseObject(ctx, file, decoded, newLines(document, before), invalid)
 	return found, invalid.Violations, invalid.Omitted
 }
 
-// mayHaveSelection reports whether an object is a CatalogSelection, or a list with one.
+// mayHaveSelection reports whether an object is a CatalogSelection or a list that contains one.
 func mayHaveSelection(object map[string]any) bool {
 	return slices.ContainsFunc(lists.Objects(object), func(one map[string]any) bool { return isSelection(typeOf(one)) })
 }
@@ -68,7 +68,7 @@ func typeOf(object map[string]any) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: apiVersion, Kind: kind}
 }
 
-// parseObject returns the CatalogSelections of an object, and adds what is wrong with them.
+// parseObject returns the CatalogSelections of an object, and adds their violations to invalid.
 func parseObject(ctx context.Context, file string, object map[string]any, at lines, invalid *InvalidError) (found []*Selection) {
 	if items, isList := lists.Items(object); isList {
 		for i, item := range items {
@@ -96,7 +96,7 @@ func parseObject(ctx context.Context, file string, object map[string]any, at lin
 	return []*Selection{{CatalogSelection: cs, file: file, lines: at}}
 }
 
-// decode refuses keys that occur twice. Numbers are whole or not, as the API server decodes them.
+// decode decodes a document and refuses duplicate keys. It decodes numbers as the API server does.
 func decode(document []byte) (object map[string]any, err error) {
 	content, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -105,7 +105,7 @@ func decode(document []byte) (object map[string]any, err error) {
 	return object, utiljson.Unmarshal(content, &object)
 }
 
-// check asks the API server's rules, and then the controller's about whatever these let through.
+// check applies the rules of the API server, and then those of the controller to the fields that passed.
 func check(ctx context.Context, object *unstructured.Unstructured) (cs *v1alpha1.CatalogSelection, violations []Violation, omitted int) {
 	bounded := func(all []Violation) []Violation {
 		kept := all[:min(len(all), maxViolations)]
@@ -113,17 +113,17 @@ func check(ctx context.Context, object *unstructured.Unstructured) (cs *v1alpha1
 		return kept
 	}
 	violations = bounded(admit(ctx, object))
-	cs, err := typed(object)
+	cs, err := decodeTyped(object)
 	switch {
 	case err == nil:
-		violations = append(violations, bounded(refused(cs, violations))...)
-	case len(violations) == 0: // then the schema is to blame
+		violations = append(violations, bounded(refusedByController(cs, violations))...)
+	case len(violations) == 0: // the schema allows what the type does not
 		violations = []Violation{{Message: fmt.Sprintf("decoding: %v", err)}}
 	}
 	return cs, violations, omitted
 }
 
-// admit leaves of the object what the API server would store, and returns what it would refuse.
+// admit changes the object to the one that the API server would store, and returns its violations.
 func admit(ctx context.Context, object *unstructured.Unstructured) []Violation {
 	set, err := definitions()
 	if err != nil {
@@ -140,7 +140,7 @@ func admit(ctx context.Context, object *unstructured.Unstructured) []Violation {
 	}
 	var violations []Violation
 	for _, f := range found {
-		// What the rules would refuse as well, the controller's checks say.
+		// The checks of the controller cover the rules that were not evaluated.
 		if f.Message != crds.RulesUnchecked {
 			message := strings.Replace(f.Message, f.Field+" in body ", "", 1) // the field is named already
 			violations = append(violations, Violation{Field: f.Field, Message: message})
@@ -149,8 +149,8 @@ func admit(ctx context.Context, object *unstructured.Unstructured) []Violation {
 	return violations
 }
 
-// typed returns what the controller gets from the API server.
-func typed(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection, error) {
+// decodeTyped decodes the object as the controller does.
+func decodeTyped(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection, error) {
 	content, err := json.Marshal(object.Object)
 	if err != nil {
 		return nil, err
@@ -159,8 +159,8 @@ func typed(object *unstructured.Unstructured) (*v1alpha1.CatalogSelection, error
 	return cs, json.Unmarshal(content, cs)
 }
 
-// refused returns what the controller refuses, where the API server does not refuse something already.
-func refused(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
+// refusedByController returns the violations of the controller's rules, without those of fields in already.
+func refusedByController(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
 	placed := cs.DeepCopy()
 	if placed.Namespace == "" {
 		placed.Namespace = someNamespace
@@ -187,7 +187,7 @@ func refused(cs *v1alpha1.CatalogSelection, already []Violation) []Violation {
 	return violations
 }
 
-// encloses reports whether a violation is of the same field as another one, or of one around it.
+// encloses reports whether the field of a violation is the field of the other one, or contains it.
 func (v Violation) encloses(other Violation) bool {
 	rest, within := strings.CutPrefix(other.Field, v.Field)
 	return v.Field != "" && within && (rest == "" || rest[0] == '.' || rest[0] == '[')

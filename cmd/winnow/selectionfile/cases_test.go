@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// document is a CatalogSelection with a spec in YAML.
+// document returns a CatalogSelection with a spec in YAML.
 func document(spec string) string {
 	return headed("{name: apps, namespace: default}", spec)
 }
@@ -16,7 +16,7 @@ func headed(metadata, spec string) string {
 		strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n  ") + "\n"
 }
 
-// with is a spec that is right but for the member.
+// with returns a CatalogSelection whose spec is valid except for the member.
 func with(member string) string { return document("sources: [{name: catalog}]\n" + member) }
 
 // many lists n different names.
@@ -30,16 +30,16 @@ func many(n int) string {
 
 func long(n int) string { return strings.Repeat("x", n) }
 
-// serverCase is what both the API server and this package are asked.
+// serverCase is a document for both the API server and this package.
 type serverCase struct {
 	name, document string
-	// beyond says that only the controller knows that it is wrong.
+	// beyond reports that only the controller refuses it.
 	beyond bool
-	// created says that the API server creates it, though it does not apply it server-side.
+	// created reports that the API server creates it, but refuses it in a server-side apply.
 	created bool
 }
 
-// accepted are right, or look so to the API server.
+// accepted returns documents that the API server accepts.
 func accepted() []serverCase {
 	return []serverCase{
 		{name: "the least that a selection is", document: document("sources: [{name: catalog}]")},
@@ -104,7 +104,7 @@ serviceAccountName: tenant
 push: {url: 'oci://registry.example.com/rendered/kkp', tags: [latest, v1], provider: generic, insecure: true, secretRef: {name: s}}
 `
 
-// rejected are what the API server refuses.
+// rejected returns documents that the API server refuses.
 func rejected() []serverCase {
 	return slices.Concat(rejectedSources(), rejectedSelections(), rejectedChanges(), rejectedObjects())
 }

@@ -1,5 +1,5 @@
-// Package selectionfile reads CatalogSelections from YAML as the API server reads them: strictly,
-// checked by the schema and the CEL rules of their CustomResourceDefinition, and with its defaults. It
-// also asks what the controller asks afterwards, so that a selection which is read can be rendered,
-// and says in which line something is wrong. It knows no cluster and no catalog.
+// Package selectionfile reads CatalogSelections from YAML as the API server does: strictly, checked by
+// the schema and the CEL rules of their CustomResourceDefinition, and with its defaults. It also applies
+// the checks of the controller, so that a selection without violations can be rendered, and reports the
+// line of each violation. It must not know clusters nor catalogs.
 package selectionfile

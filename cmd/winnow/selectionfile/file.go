@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// Selection is a CatalogSelection that API server and controller accept, with the API server's
-// defaults. Its namespace is empty where the document has none: kustomize may set it.
+// Selection is a CatalogSelection that API server and controller accept, with the defaults of the API
+// server. Its namespace is empty if the document has none: kustomize may set it.
 type Selection struct {
 	*v1alpha1.CatalogSelection
 
@@ -25,21 +25,21 @@ type Selection struct {
 	lines lines
 }
 
-// Place returns <file>:<line> of a field, spec.exclude[2]; of one that the document does not have,
-// that of the nearest field around it.
+// Place returns <file>:<line> of a field such as spec.exclude[2]. For a missing field it returns that
+// of the nearest enclosing one.
 func (s *Selection) Place(field string) string {
 	return place(s.file, s.lines.of(field))
 }
 
-// Parse returns the CatalogSelections among the documents of a file, in its order. What the API server
-// or the controller would refuse is a *render.Error with the reason InvalidSpec around an
-// *InvalidError, of what is wrong with all of them.
+// Parse returns the CatalogSelections among the documents of a file, in its order. If the API server or
+// the controller would refuse one, it returns a *render.Error with the reason InvalidSpec that wraps an
+// *InvalidError with all violations.
 func Parse(ctx context.Context, file string, content []byte) ([]*Selection, error) {
 	var found []*Selection
 	invalid := &InvalidError{file: file}
 	err := eachDocument(ctx, content, func(document []byte, before int) {
 		if len(invalid.Violations) == maxViolations {
-			return // there is enough to correct
+			return // the maximum is reached
 		}
 		selections, violations, omitted := parse(ctx, file, document, before)
 		found = append(found, selections...)
@@ -57,8 +57,8 @@ func Parse(ctx context.Context, file string, content []byte) ([]*Selection, erro
 	return found, nil
 }
 
-// ParseDocument returns the CatalogSelection of a single document, nil for another kind. Errors are
-// those of Parse, without places.
+// ParseDocument returns the CatalogSelection of a single document, or nil for another kind. It returns
+// the errors of Parse, without positions.
 func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelection, error) {
 	found, violations, omitted := parse(ctx, "", document, 0)
 	switch {
@@ -70,8 +70,8 @@ func ParseDocument(ctx context.Context, document []byte) (*v1alpha1.CatalogSelec
 	return found[0].CatalogSelection, nil
 }
 
-// Names returns the names of the CatalogSelections in a file, valid or not. Documents that cannot be
-// read have none.
+// Names returns the names of the CatalogSelections in a file, valid or not. It skips documents that
+// cannot be parsed.
 func Names(ctx context.Context, content []byte) []string {
 	var names []string
 	_ = eachDocument(ctx, content, func(document []byte, _ int) {
@@ -89,7 +89,7 @@ func Names(ctx context.Context, content []byte) []string {
 	return names
 }
 
-// eachDocument calls f for each document, with the number of lines that come before it in the file.
+// eachDocument calls f for each document, with the number of lines before it in the file.
 func eachDocument(ctx context.Context, content []byte, f func(document []byte, before int)) error {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for before := 0; ctx.Err() == nil; {

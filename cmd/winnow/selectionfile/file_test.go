@@ -116,7 +116,7 @@ func linesOf(t *testing.T, err error) []string {
 	return invalid.Lines()
 }
 
-// defaulted is what controllers' TestDefaultsAreFilledIn finds in a real API server.
+// defaulted is the object that controllers' TestDefaultsAreFilledIn reads from a real API server.
 const defaulted = `apiVersion: catalog.winnow.dev/v1alpha1
 kind: CatalogSelection
 metadata:
@@ -202,8 +202,8 @@ func TestNamesAreThoseOfInvalidOnesToo(t *testing.T) {
 	}
 }
 
-// What is read may be an edit of what the cluster has. No rule of ours compares the two: one that
-// did could not be asked here.
+// A document may be an edit of a live object. No rule of ours compares the two: this package could not
+// evaluate it.
 func TestNoRuleComparesWithTheFormerObject(t *testing.T) {
 	files, err := fs.Glob(crd.Files(), "bases/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -220,7 +220,7 @@ func TestNoRuleComparesWithTheFormerObject(t *testing.T) {
 	}
 }
 
-// Aliases are not expanded to find lines, and not read without bounds.
+// The search for lines does not expand aliases, and decoding bounds them.
 func TestBombsAreRefused(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -239,7 +239,7 @@ func TestBombsAreRefused(t *testing.T) {
 	}
 }
 
-// Hostile files cost little, and the report of one stays short.
+// A hostile file costs little time, and its report is short.
 func TestManyViolationsAreCounted(t *testing.T) {
 	var fields, documents strings.Builder
 	for i := range 20_000 {

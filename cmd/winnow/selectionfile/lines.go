@@ -14,11 +14,11 @@ import (
 // lines finds the lines of fields in a document.
 type lines struct {
 	root *yaml.Node
-	// before is the number of lines of the file that come before the document.
+	// before is the number of lines in the file before the document.
 	before int
 }
 
-// newLines knows no lines of a document that this parser cannot read.
+// newLines returns the lines of a document. Without a root, for a document that does not parse, all are 0.
 func newLines(document []byte, before int) lines {
 	root, err := yamlnode.First(document)
 	if err != nil {
@@ -39,7 +39,7 @@ func (l lines) item(i int) lines {
 	return l
 }
 
-// of returns the line of a field, or of the nearest one around it; 0 when none is known.
+// of returns the line of a field, or of the nearest enclosing one; 0 if it is unknown.
 func (l lines) of(field string) int {
 	if l.root == nil {
 		return 0
@@ -55,9 +55,9 @@ func (l lines) of(field string) int {
 	return l.before + line
 }
 
-// descend returns the child of a node that a path leads to, the rest of the path, and the line of the
-// child, of a mapping that of its key; nil where the path leads nowhere. Keys may have dots: the
-// longest one that fits is meant.
+// descend returns the child of a node at the first segment of a path, the rest of the path, and the line
+// of the child or of its key. It returns nil if there is none. Keys may contain dots: it uses the
+// longest key that matches.
 func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line int) {
 	node = yamlnode.Resolve(node)
 	switch node.Kind {
@@ -79,7 +79,7 @@ func descend(node *yaml.Node, path string) (child *yaml.Node, rest string, line 
 	return child, rest, line
 }
 
-// cutKey returns what follows a key at the beginning of a path, where it stands as .key or [key].
+// cutKey removes a key, as .key or [key], from the start of a path. It reports false for another key.
 func cutKey(path, key string) (rest string, ok bool) {
 	if rest, ok = strings.CutPrefix(path, "["+key+"]"); ok {
 		return rest, true
@@ -88,11 +88,11 @@ func cutKey(path, key string) (rest string, ok bool) {
 	return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// yamlLine is how the parser names a line of the document.
+// yamlLine matches a line number in an error of the YAML parser.
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// placed returns the errors of the YAML parser as violations of the lines that they name.
-func placed(err error, before int) []Violation {
+// yamlViolations converts the errors of the YAML parser to violations with the lines that they name.
+func yamlViolations(err error, before int) []Violation {
 	message := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "error converting YAML to JSON: ")
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "yaml: "), "unmarshal errors: ")
 	marks := yamlLine.FindAllStringSubmatchIndex(message, -1)

@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// The same documents go to a real API server, by creation as kubectl does and by server-side apply as
-// Flux does. This package refuses what it refuses, for the same fields, and accepts what it accepts.
+// The test sends the documents to a real API server, by creation as kubectl does and by server-side apply
+// as Flux does. This package must refuse the same documents, for the same fields, and accept the others.
 func TestTheAPIServerAndTheCommandLineAgree(t *testing.T) {
 	client := startServer(t)
 	for _, c := range accepted() {
@@ -86,7 +86,7 @@ func startServer(t *testing.T) *rest.RESTClient {
 	return client
 }
 
-// ask sends the document as it is, and keeps nothing.
+// ask sends the document unchanged, as a dry run.
 func ask(t *testing.T, client *rest.RESTClient, document string) map[string]error {
 	t.Helper()
 	send := func(request *rest.Request, content string) error {
@@ -147,8 +147,8 @@ func fieldsOf(t *testing.T, err error) []string {
 	return slices.Compact(slices.DeleteFunc(named, func(field string) bool { return field == "" }))
 }
 
-// admitted returns the fields that our own schema refuses, of those that the API server tells in one
-// answer: of unknown ones it tells before it looks at anything else.
+// admitted returns the fields that our schema refuses and that the API server names in the same answer:
+// it reports unknown fields before it validates anything else.
 func admitted(t *testing.T, document string, answer error) []string {
 	t.Helper()
 	object, err := decode([]byte(document))

@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Violation is what is wrong with a CatalogSelection.
+// Violation is a rule that a CatalogSelection breaks.
 type Violation struct {
-	// Line in the file, 0 where it is not known.
+	// Line in the file, 0 if it is unknown.
 	Line int
 	// Field is its path, empty for the document as a whole.
 	Field string
-	// Message says what is wrong with it, in a line.
+	// Message describes the violation in a line.
 	Message string
 }
 
-// String returns the violation without its place.
+// String returns the violation without its line.
 func (v Violation) String() string {
 	if v.Field == "" {
 		return v.Message
@@ -23,17 +23,17 @@ func (v Violation) String() string {
 	return v.Field + ": " + v.Message
 }
 
-// InvalidError has all that is wrong with the CatalogSelections of a file, by line within a document.
+// InvalidError holds the violations of the CatalogSelections of a file, by line within a document.
 type InvalidError struct {
-	// Violations are those that are kept.
+	// Violations are the first ones, up to a maximum.
 	Violations []Violation
-	// Omitted is how many more there are.
+	// Omitted is the number of further violations.
 	Omitted int
 
 	file string
 }
 
-// maxViolations bounds those that are kept: lists may have thousands.
+// maxViolations bounds InvalidError.Violations: lists may have thousands.
 const maxViolations = 200
 
 // Error joins the lines.
@@ -45,14 +45,14 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// add keeps violations within the bound.
+// add appends violations up to maxViolations and counts the others.
 func (e *InvalidError) add(violations []Violation, omitted int) {
 	kept := min(len(violations), maxViolations-len(e.Violations))
 	e.Violations = append(e.Violations, violations[:kept]...)
 	e.Omitted += omitted + len(violations) - kept
 }
 
-// Lines returns the violations, each with its place if there is a file.
+// Lines returns the violations, each with its file and line if there is a file.
 func (e *InvalidError) Lines() []string {
 	lines := make([]string, len(e.Violations))
 	for i, v := range e.Violations {
@@ -64,7 +64,7 @@ func (e *InvalidError) Lines() []string {
 	return lines
 }
 
-// place returns what terminals and editors open.
+// place returns <file>:<line>, which terminals and editors open.
 func place(file string, line int) string {
 	if line == 0 {
 		return file

@@ -7,7 +7,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// eachSource calls f with every source that both commits of a selection have.
+// eachSource calls f for each source that a selection has in both commits.
 func (c *comparison) eachSource(p pair, f func(name string, before, after reference)) {
 	if p.from == nil || p.to == nil {
 		return
@@ -18,7 +18,7 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 			if other, same := guard.SourceKey(p.to.CatalogSelection, is); kind != other || name != same {
 				continue
 			}
-			before, _ := c.base.reference(*p.from, was) // what it leads to does not matter here
+			before, _ := c.base.reference(*p.from, was) // callers do not need the catalog
 			after, _ := c.head.reference(*p.to, is)
 			if before.document != "" && after.document != "" {
 				f(kind+" "+name.Name, before, after)
@@ -28,9 +28,9 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 	}
 }
 
-// resumed says what begins to act on what was committed while it was suspended.
+// resumed returns a sentence for the selection and each of its sources that is no longer suspended.
 func (c *comparison) resumed(p pair) (sentences []string) {
-	const resumed = "%s is resumed: what was published last is older than the commit before, so that more may change than is said here"
+	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
 	if p.from != nil && p.to != nil && p.from.Spec.Suspend && !p.to.Spec.Suspend {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}
@@ -42,7 +42,7 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 	return sentences
 }
 
-// unverified are the sources of which Flux verifies the signature no more.
+// unverified returns the sources whose signatures Flux no longer verifies.
 func (c *comparison) unverified(p pair) (found []diff.Loosened) {
 	c.eachSource(p, func(name string, before, after reference) {
 		if before.verified && !after.verified {

@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 )
 
-// revision is what a commit of a GitOps repository says about catalogs.
+// revision holds the selections, sources and consumers of a commit.
 type revision struct {
 	selections []placedSelection
 	sources    []placedSource
@@ -30,26 +30,26 @@ type revision struct {
 	skipped    []skipped
 }
 
-// origin is where something is written.
+// origin is the place of an object in the repository.
 type origin struct {
-	// cluster is the directory of the cluster that has it, and kustomization what applies it; both are
-	// empty for what is read as it stands in its file.
+	// cluster is the directory of the cluster, and kustomization the name of the one that applies the
+	// object; both are empty for an object that is read from its file without a build.
 	cluster, kustomization, file string
-	// unknown says what of it is not known, in sentences, and hidden differs where that does.
+	// unknown are sentences on unknown parts of the object, and hidden is a digest of these parts.
 	unknown []string
 	hidden  string
-	// unapplied says that no Kustomization applies the file, though there are some.
+	// unapplied reports that there are Kustomizations, and that none of them applies the file.
 	unapplied bool
 }
 
 type placedSelection struct {
 	*v1alpha1.CatalogSelection
 	origin
-	// invalid says why it cannot be decoded; then only its name is known.
+	// invalid is the reason why it cannot be decoded. Only its name is known then.
 	invalid error
 }
 
-// reason says why a selection cannot be rendered; nil for none.
+// reason returns the reason why a selection cannot be rendered. It returns nil for a nil selection.
 func (s *placedSelection) reason() error {
 	if s == nil {
 		return nil
@@ -61,37 +61,37 @@ func (s *placedSelection) reason() error {
 type placedSource struct {
 	metav1.PartialObjectMetadata
 	origin
-	// document has all that it says.
+	// document is the whole object in YAML.
 	document string
 }
 
-// placedConsumer is a Kustomization that applies what a selection publishes.
+// placedConsumer is a Kustomization that applies the artifact of a selection.
 type placedConsumer struct {
 	origin
 	name string
 	// artifact is <namespace>/<name> of the ExternalArtifact.
 	artifact string
-	// prune says that Flux deletes what leaves the artifact, and ends that it deletes all that it has applied
-	// when the Kustomization is removed.
-	prune, ends bool
-	// spec by its fields.
+	// prune reports that Flux deletes objects that leave the artifact, and deletes that it deletes all its
+	// objects when the Kustomization is removed.
+	prune, deletes bool
+	// spec maps its fields to their values.
 	spec map[string]any
 }
 
-// skipped is a document that is left out, where something else than Flux may apply it.
+// skipped is a document of a file that Flux does not apply, which is left out because it cannot be read.
 type skipped struct {
 	file, content string
-	// number in the file, and why it is left out.
+	// number of the document in the file, and the reason why it is left out.
 	number int
 	reason error
 }
 
-// note says so, and what else there is to say of it.
+// note returns the sentence for a report. more is inserted before the reason.
 func (s skipped) note(more string) string {
 	return fmt.Sprintf("%s: document %d is left out%s: %v", s.file, s.number, more, s.reason)
 }
 
-// newRevision takes in what a commit applies, and the files that it has beside.
+// newRevision reads the objects that a commit applies, and the files that Flux does not apply.
 func newRevision(ctx context.Context, state gitops.State) revision {
 	r := revision{notes: state.Notes}
 	for _, o := range state.Objects {
@@ -110,12 +110,12 @@ func newRevision(ctx context.Context, state gitops.State) revision {
 	return r
 }
 
-func mayMatter(content []byte) bool {
+func mayBeRelevant(content []byte) bool {
 	return bytes.Contains(content, []byte(v1alpha1.CatalogSelectionKind)) ||
 		bytes.Contains(content, []byte(sourcev1.GroupVersion.Group))
 }
 
-// read takes in the documents of a file.
+// read adds the documents of a file.
 func (r *revision) read(ctx context.Context, file gitops.File) {
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file.Content)))
 	for i := 1; ; i++ {
@@ -123,7 +123,7 @@ func (r *revision) read(ctx context.Context, file gitops.File) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err == nil && mayMatter(document) {
+		if err == nil && mayBeRelevant(document) {
 			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
@@ -168,7 +168,7 @@ func (r *revision) document(ctx context.Context, where origin, document []byte) 
 	return nil
 }
 
-// items takes in those of a list.
+// items adds the items of a list.
 func (r *revision) items(ctx context.Context, where origin, items []any) error {
 	var failures []error
 	for i, item := range items {
@@ -204,7 +204,7 @@ func (r *revision) add(cs placedSelection) error {
 
 func sameName(a, b placedSelection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
 
-// consumer takes in a Kustomization if it consumes an ExternalArtifact.
+// consumer adds a Kustomization if its source is an ExternalArtifact.
 func (r *revision) consumer(where origin, document []byte) error {
 	var k kustomizev1.Kustomization
 	if err := yaml.Unmarshal(document, &k); err != nil {
@@ -225,13 +225,13 @@ func (r *revision) consumer(where origin, document []byte) error {
 	}
 	r.consumers = append(r.consumers, placedConsumer{
 		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
-		prune: k.Spec.Prune, ends: deletes(k), spec: raw.Spec,
+		prune: k.Spec.Prune, deletes: deletesOnRemoval(k), spec: raw.Spec,
 	})
 	return nil
 }
 
-// deletes reports whether Flux deletes what a Kustomization has applied when it is removed.
-func deletes(k kustomizev1.Kustomization) bool {
+// deletesOnRemoval reports whether Flux deletes the objects of a Kustomization when it is removed.
+func deletesOnRemoval(k kustomizev1.Kustomization) bool {
 	switch k.GetDeletionPolicy() {
 	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
 		return !k.Spec.Suspend

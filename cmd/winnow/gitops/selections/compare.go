@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// Compare compares what two commits, of the repository of the working directory, publish. An error says that nothing
-// could be compared: what is wrong with a selection, or not known of it, is in the report.
+// Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
+// It returns an error if nothing could be compared: the report has the errors and unknown parts of each selection.
 func Compare(ctx context.Context, base, head string, options Options) (*diff.Report, error) {
-	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: mayMatter})
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: mayBeRelevant})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 	c := &comparison{
 		options: options, pulled: map[string]pulledCatalog{},
 		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
-		elsewhere: compared.Elsewhere,
+		outside: compared.Outside,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
@@ -45,7 +45,7 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 	same := 0
 	for _, p := range pairs(c.base, c.head) {
-		consumed := c.consumption(p)
+		consumed := c.compareConsumers(p)
 		consumed.unknown = append(consumed.unknown, c.resumed(p)...)
 		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
@@ -70,8 +70,8 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 	return nil
 }
 
-// selection returns nil when the commits say the same.
-func (c *comparison) selection(ctx context.Context, p pair, consumed consumption) (*diff.Selection, error) {
+// selection compares a selection. It returns nil if it is the same in both commits.
+func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
 	if p.from != nil && p.to != nil && p.to.invalid == nil {
 		out.Loosened = diff.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
@@ -87,7 +87,7 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumption
 		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
 	}
 	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		if out.Unknown = c.unseen(*p.to, after); len(out.Unknown) == 0 {
+		if out.Unknown = c.outsidePaths(*p.to, after); len(out.Unknown) == 0 {
 			return nil, nil
 		}
 	}
@@ -97,33 +97,33 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumption
 		out.Notes = append(out.Notes, p.placeNotes()...)
 		return out, nil
 	}
-	return c.rendered(ctx, p, before, after, out)
+	return c.compareRendered(ctx, p, before, after, out)
 }
 
-// rendered compares the states that the references lead to. out is returned when one of them is invalid,
-// or cannot be pulled.
-func (c *comparison) rendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
+// compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
+// pulled.
+func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
 	from, errBefore := c.side(ctx, p.from, before)
 	to, errAfter := c.side(ctx, p.to, after)
-	lost := failed(out, beforePrefix, errBefore)
-	if failed(out, AfterPrefix, errAfter) || lost { // of two that are invalid, the newer one is told
+	lost := addError(out, beforePrefix, errBefore)
+	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites that of the older
 		return out, ctx.Err()
 	}
-	compared, err := c.judge(ctx, p, from, to, after)
+	compared, err := c.compareSides(ctx, p, from, to, after)
 	if err != nil {
 		return nil, err
 	}
 	c.placements = append(c.placements, placementOf(p, compared, from, to))
 	if from != nil && to != nil && compared.SpecChanged {
-		if err := c.between(ctx, p, sides{from, to}, before, after, compared); failed(out, "", err) {
+		if err := c.addTransient(ctx, p, sides{from, to}, before, after, compared); addError(out, "", err) {
 			return out, ctx.Err()
 		}
 	}
 	return compared, nil
 }
 
-// failed notes the error of an input: one that is invalid, or that cannot be had.
-func failed(out *diff.Selection, when string, err error) bool {
+// addError adds the error of an input that is invalid or cannot be pulled, and reports whether there is one.
+func addError(out *diff.Selection, when string, err error) bool {
 	var invalid *render.Error
 	switch {
 	case err == nil:
@@ -136,7 +136,7 @@ func failed(out *diff.Selection, when string, err error) bool {
 	return true
 }
 
-func (c *comparison) judge(ctx context.Context, p pair, from, to *diff.Side, after []reference) (*diff.Selection, error) {
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *diff.Side, after []reference) (*diff.Selection, error) {
 	if from != nil && to != nil {
 		to.Reviewed = from.Selection.Spec.Safeguards.Approve
 	}
@@ -147,7 +147,7 @@ func (c *comparison) judge(ctx context.Context, p pair, from, to *diff.Side, aft
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
 		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
-			out.Notes = append(out.Notes, "its ExternalArtifact goes with it; its Kustomization keeps what is applied")
+			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
 		return out, nil
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// commits makes a repository of two commits in the working directory of the test, and returns them.
+// commits creates a repository with two commits in the working directory of the test, and returns them.
 func commits(t *testing.T, base, head map[string]string) (older, newer string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -54,19 +54,19 @@ func git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// selecting is a CatalogSelection of one source, with more of its spec.
+// selecting returns a CatalogSelection of one source, with more fields in its spec.
 func selecting(more string) string {
 	return "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: apps, namespace: fleet}\n" +
 		"spec:\n  sources: [{name: catalog}]\n" + more
 }
 
-// pulling is the OCIRepository of the source, with more of its spec.
+// pulling returns the OCIRepository of the source, with more fields in its spec.
 func pulling(more string) string {
 	return "apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: catalog, namespace: fleet}\n" +
 		"spec:\n  url: oci://example.com/catalog\n" + more
 }
 
-// opener has a catalog of the applications that an address ends with, behind its last colon.
+// opener opens catalogs with the applications that follow the last colon of the address.
 type opener struct{ opened []string }
 
 func (o *opener) open(ctx context.Context, address string, _ v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
@@ -91,7 +91,7 @@ func compareSides(ctx context.Context, from, to *diff.Side) (*diff.Selection, er
 	return diff.Compare(ctx, from, to, nil)
 }
 
-// said are the changes of a report in words, with what is not known of it and whether it could be compared.
+// said returns the changes, unknown parts and errors of a report in words.
 func said(report *diff.Report) []string {
 	all := slices.Concat(report.Notes, report.Unknown)
 	for _, s := range report.Selections {

@@ -15,34 +15,34 @@ import (
 type Options struct {
 	// Paths of clusters, or of files, in the repository.
 	Paths []string
-	// Repositories are NAME=DIR: sources that are this repository whatever their address.
+	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
-	// Open loads the catalog at an address, oci://host/repository[:tag|@digest], in the place of a source. plainHTTP
-	// reports whether the commit allows that without TLS.
+	// Open loads the catalog at an address, oci://host/repository[:tag|@digest], as the source ref. plainHTTP
+	// reports whether the commit allows a connection without TLS.
 	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
-	// Compare compares two states of a selection. Of one that a commit does not have, the state is nil.
+	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
 	Compare func(ctx context.Context, from, to *diff.Side) (*diff.Selection, error)
 }
 
-// AfterPrefix begins the error of a selection that is invalid in the newer commit.
+// AfterPrefix is the prefix of the error of a selection that is invalid in the newer commit.
 const AfterPrefix = "after: "
 
-// beforePrefix begins what is about the older commit.
+// beforePrefix is the prefix of sentences on the older commit.
 const beforePrefix = "before: "
 
 // comparison compares two commits.
 type comparison struct {
 	options    Options
 	base, head revision
-	// elsewhere are files that differ and are not looked at.
-	elsewhere []gitops.File
-	// pulled are catalogs by what and which directory of it was asked for.
+	// outside are files that differ and are outside of the paths.
+	outside []gitops.File
+	// pulled caches catalogs by address, format and path.
 	pulled map[string]pulledCatalog
-	// placements are of the selections that were rendered.
+	// placements are the placements of the rendered selections.
 	placements []placement
 }
 
-// side renders a state; nil for none.
+// side renders a state of a selection. It returns nil for a nil selection.
 func (c *comparison) side(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
 	if cs == nil || cs.invalid != nil {
 		return nil, cs.reason()
@@ -54,7 +54,7 @@ func (c *comparison) side(ctx context.Context, cs *placedSelection, references [
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
-		if err := r.demandVerified(ref); err != nil {
+		if err := r.requireVerified(ref); err != nil {
 			return nil, err
 		}
 		pulled, err := c.pull(ctx, r, ref)
@@ -66,17 +66,17 @@ func (c *comparison) side(ctx context.Context, cs *placedSelection, references [
 	return diff.Render(ctx, placed, sources)
 }
 
-// pulledCatalog is what pulling a catalog led to.
+// pulledCatalog is the result of pulling a catalog.
 type pulledCatalog struct {
 	source selection.Source
 	err    error
 }
 
-// pullTimeout bounds the pull of one catalog, so that a registry that hangs does not keep the others
-// from being compared.
+// pullTimeout bounds the pull of one catalog, so that a registry that hangs does not prevent the comparison
+// of the others.
 const pullTimeout = 3 * time.Minute
 
-// pull loads a catalog once.
+// pull loads a catalog and caches it.
 func (c *comparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
 	key := r.catalog + " " + ref.Format + " " + ref.Path
 	found, known := c.pulled[key]

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// consumersOf maps names to the consumers of a selection.
+// consumersOf maps the names of the consumers of a selection to the consumers.
 func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
 	found := map[string]placedConsumer{}
 	if cs == nil || cs.cluster == "" {
@@ -25,22 +25,22 @@ func (r *revision) consumersOf(cs *placedSelection) map[string]placedConsumer {
 	return found
 }
 
-// consumption is how the consumers of a selection differ.
-type consumption struct {
-	// notes are on the selection, and unknown is what is not evaluated, in sentences.
+// consumerChanges are the changes of the consumers of a selection.
+type consumerChanges struct {
+	// notes are sentences on the consumers, and unknown are sentences on changes that are not evaluated.
 	notes, unknown []string
 }
 
-// consumption compares the consumers of both commits.
-func (c *comparison) consumption(p pair) consumption {
+// compareConsumers compares the consumers of a selection in both commits.
+func (c *comparison) compareConsumers(p pair) consumerChanges {
 	before, after := c.base.consumersOf(p.from), c.head.consumersOf(p.to)
 	if p.to == nil {
-		// The Kustomization may stay, without its source.
+		// The Kustomization may remain without its source.
 		after = c.head.consumersOf(p.from)
 	}
 	names := maps.Clone(before)
 	maps.Copy(names, after)
-	var out consumption
+	var out consumerChanges
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		older, had := before[name]
 		newer, has := after[name]
@@ -48,7 +48,7 @@ func (c *comparison) consumption(p pair) consumption {
 		case had && has:
 			out.differ(older, newer)
 		case had:
-			out.left(older, c.head.consumers, p.from)
+			out.switched(older, c.head.consumers, p.from)
 		case p.from != nil:
 			out.notes = append(out.notes, "its Kustomization "+name+" is new")
 		}
@@ -56,8 +56,8 @@ func (c *comparison) consumption(p pair) consumption {
 	return out
 }
 
-// left says what becomes of what a Kustomization has applied that is removed, or applies something else.
-func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *placedSelection) {
+// switched reports a Kustomization that is removed or applies another artifact.
+func (o *consumerChanges) switched(older placedConsumer, head []placedConsumer, cs *placedSelection) {
 	i := slices.IndexFunc(head, func(k placedConsumer) bool { return k.cluster == older.cluster && k.name == older.name })
 	if i < 0 {
 		o.removed(older, cs)
@@ -66,25 +66,25 @@ func (o *consumption) left(older placedConsumer, head []placedConsumer, cs *plac
 	newer := head[i]
 	o.notes = append(o.notes, fmt.Sprintf("its Kustomization %s applies %s instead", newer.name, newer.artifact))
 	if newer.prune && cs.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes what the new one does not have",
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s applies %s instead of %s, and prunes: Flux deletes objects that the new one lacks",
 			newer.name, newer.artifact, older.artifact))
 	}
 }
 
-// removed says what becomes of what a Kustomization has applied.
-func (o *consumption) removed(older placedConsumer, cs *placedSelection) {
-	if !older.ends || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
-		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: what it has applied stays")
+// removed reports whether Flux deletes the objects of a Kustomization that is removed.
+func (o *consumerChanges) removed(older placedConsumer, cs *placedSelection) {
+	if !older.deletes || cs.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete {
+		o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: its objects stay")
 		return
 	}
-	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes what it has applied")
-	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes what it has applied: what that ends is known in the cluster only",
+	o.notes = append(o.notes, "its Kustomization "+older.name+" is removed: Flux deletes its objects")
+	o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, is removed, and Flux deletes its objects: the consequences are known in the cluster only",
 		older.name, older.artifact))
 }
 
-// differ compares the fields of a Kustomization. Those that say when it applies are notes, and the rest
-// changes what is applied.
-func (o *consumption) differ(older, newer placedConsumer) {
+// differ compares the fields of a Kustomization. Changes of timing are notes. Other changes affect the
+// objects and are unknown.
+func (o *consumerChanges) differ(older, newer placedConsumer) {
 	if !slices.Equal(older.unknown, newer.unknown) || older.hidden != newer.hidden {
 		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s: %s", newer.name, newer.artifact,
 			strings.Join(append(slices.Clone(older.unknown), newer.unknown...), "; ")))
@@ -106,7 +106,7 @@ func (o *consumption) differ(older, newer placedConsumer) {
 		o.notes = append(o.notes, "its Kustomization "+newer.name+" differs: "+strings.Join(notes, ", "))
 	}
 	if len(unknown) > 0 {
-		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: what that does to the applications is not evaluated",
+		o.unknown = append(o.unknown, fmt.Sprintf("Kustomization %s, which applies %s, differs in %s: the effect on the applications is not evaluated",
 			newer.name, newer.artifact, strings.Join(unknown, ", ")))
 	}
 }

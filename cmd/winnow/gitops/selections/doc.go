@@ -1,4 +1,4 @@
-// Package selections compares the CatalogSelections that two commits of a GitOps repository have: it pairs them, finds
-// the sources that they name among what the commits apply, and compares what both states render. It must not know how
-// catalogs are opened nor what lives in a cluster, which its caller does.
+// Package selections compares the CatalogSelections of two commits of a GitOps repository: it pairs them, resolves
+// their sources among the objects that the commits apply, and compares the rendered states. It must not know how
+// catalogs are opened nor the live state of a cluster, which are functions of its caller.
 package selections

@@ -9,12 +9,12 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// placement is what one selection has before and after a change.
+// placement holds the applications of a selection before and after a change.
 type placement struct {
 	out           *diff.Selection
 	cluster, file string
 	before, after map[safeguard.Key]safeguard.Definition
-	// pushed says that either state has spec.push, prune that Flux may delete what leaves.
+	// pushed reports that either state has spec.push, and prune that Flux may delete objects that leave.
 	pushed, prune bool
 }
 
@@ -27,7 +27,7 @@ func placementOf(p pair, out *diff.Selection, from, to *diff.Side) placement {
 	return placed
 }
 
-// applicationsOf returns what a state publishes.
+// applicationsOf returns the definitions that a state publishes.
 func applicationsOf(side *diff.Side) map[safeguard.Key]safeguard.Definition {
 	published := map[safeguard.Key]safeguard.Definition{}
 	if side == nil || side.Empty != nil {
@@ -39,9 +39,9 @@ func applicationsOf(side *diff.Side) map[safeguard.Key]safeguard.Definition {
 	return published
 }
 
-// findMoves notes, on the selection that it leaves, each application that enters another one. Outside of
-// the directories of clusters it is not known which cluster a selection acts on, so of several receivers
-// those count whose files have most directories in common with the giver's.
+// findMoves adds to the selection that an application leaves a move to each selection that it enters. Outside
+// of the directories of clusters the cluster of a selection is unknown, so it uses the receivers whose files
+// have most directories in common with that of the giver.
 func findMoves(placements []placement) {
 	entering := map[safeguard.Key][]placement{}
 	for _, p := range placements {
@@ -75,8 +75,8 @@ func findMoves(placements []placement) {
 	}
 }
 
-// nearestTo returns those in the same cluster, or outside of clusters those whose files have most
-// directories in common with the giver's.
+// nearestTo returns the placements in the cluster of the giver, or outside of clusters those whose files have
+// most directories in common with that of the giver.
 func nearestTo(giver placement, all []placement) []placement {
 	var found []placement
 	most := -1
@@ -86,7 +86,7 @@ func nearestTo(giver placement, all []placement) []placement {
 		}
 		common := 0
 		if giver.cluster == "" {
-			common = shared(giver.file, p.file)
+			common = commonDirectories(giver.file, p.file)
 		}
 		if common > most {
 			most, found = common, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// placed is a selection in words: FILE BEFORE -> AFTER, with names separated by commas.
+// placed parses the placement of a selection: FILE BEFORE -> AFTER, with names separated by commas.
 func placed(words string, edit func(*placement)) placement {
 	file, states, _ := strings.Cut(words, " ")
 	before, after, _ := strings.Cut(states, " -> ")

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// pair is a selection in both commits; nil where it is not.
+// pair is a selection in both commits. A side is nil if the commit does not contain the selection.
 type pair struct{ from, to *placedSelection }
 
-// pairs finds the selections of both commits that are the same one: in a cluster by name, elsewhere by
-// file and name, or, when a file was moved, by name alone.
+// pairs pairs the selections of both commits: in a cluster by name, elsewhere by file and name, or, if a
+// file was moved, by name alone.
 func pairs(older, newer revision) []pair {
 	var all []pair
 	base := slices.Clone(older.selections)
@@ -62,7 +62,7 @@ func (p pair) isSame() bool {
 		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec)
 }
 
-// placeNotes say where the selection has moved, and whether anything applies it.
+// placeNotes returns sentences on a selection that was moved, or that no Kustomization applies.
 func (p pair) placeNotes() []string {
 	var notes []string
 	if p.from != nil && p.to != nil && p.from.file != p.to.file {

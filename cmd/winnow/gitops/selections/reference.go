@@ -15,22 +15,22 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// reference is what a source of a selection stands for.
+// reference is the catalog that a source of a selection resolves to.
 type reference struct {
-	// catalog is a CATALOG in a registry.
+	// catalog is the address of a CATALOG in a registry.
 	catalog   string
 	plainHTTP bool
 	ignore    bool
-	// verified says that Flux is told how to verify it, and suspended that it pulls nothing.
+	// verified reports that the source has spec.verify, and suspended that Flux does not pull it.
 	verified, suspended bool
-	// unknown says why what it stands for is not known.
+	// unknown is the reason why the catalog is unknown.
 	unknown string
 	// document of the source; two references are the same when their documents are.
 	document string
 }
 
-// resolve returns what the sources of a selection stand for, in their order. unknown says why that
-// cannot be told.
+// resolve resolves the sources of a selection, in the order of the spec. unknown has a sentence for each
+// source that does not resolve.
 func (r *revision) resolve(cs placedSelection) (references []reference, unknown []string) {
 	for _, ref := range cs.Spec.Sources {
 		found, err := r.reference(cs, ref)
@@ -46,7 +46,7 @@ func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (
 	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
 	nearest := r.nearest(cs.origin, kind, key)
 	if len(nearest) == 0 && cs.cluster != "" {
-		// Something else than Flux may apply the sources.
+		// Another program than Flux may apply the sources.
 		nearest = r.nearest(origin{file: cs.file}, kind, key)
 	}
 	if len(nearest) == 0 {
@@ -64,13 +64,13 @@ func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (
 func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
 	var nearest []placedSource
 	for _, s := range r.sources {
-		// What has no namespace gets one from kustomize.
+		// kustomize may set a namespace that is missing in the file.
 		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
 		if s.cluster != where.cluster || s.Kind != kind || s.Name != key.Name || !anywhere {
 			continue
 		}
 		if len(nearest) > 0 && where.cluster == "" {
-			near, other := shared(where.file, s.file), shared(where.file, nearest[0].file)
+			near, other := commonDirectories(where.file, s.file), commonDirectories(where.file, nearest[0].file)
 			if near < other {
 				continue
 			}
@@ -84,7 +84,7 @@ func (r *revision) nearest(where origin, kind string, key types.NamespacedName) 
 }
 
 // shared counts the directories that two files have in common.
-func shared(a, b string) int {
+func commonDirectories(a, b string) int {
 	mine, theirs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
 	n := 0
 	for n < min(len(mine), len(theirs)) && mine[n] == theirs[n] {
@@ -93,7 +93,7 @@ func shared(a, b string) int {
 	return n
 }
 
-// reference prefers the digest, then semver, as Flux does.
+// reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
 func (s placedSource) reference() (reference, error) {
 	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
 	if found.unknown != "" {
@@ -125,7 +125,7 @@ func (s placedSource) reference() (reference, error) {
 	return found, nil
 }
 
-// repositorySpec is that of an OCIRepository, as far as it says what is pulled.
+// repositorySpec has the fields of an OCIRepository that determine what Flux pulls.
 type repositorySpec struct {
 	URL       string        `json:"url"`
 	Reference repositoryRef `json:"ref"`
@@ -141,8 +141,9 @@ type repositoryRef struct {
 	Tag    string `json:"tag"`
 }
 
-// demandVerified refuses what the controller does, as far as the commit tells.
-func (r reference) demandVerified(ref v1alpha1.SourceReference) error {
+// requireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,
+// as the controller does.
+func (r reference) requireVerified(ref v1alpha1.SourceReference) error {
 	if !ref.RequireVerified || r.verified {
 		return nil
 	}

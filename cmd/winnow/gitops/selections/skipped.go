@@ -6,7 +6,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
-// skipped reports the documents that are left out: they are unknown where the commits differ.
+// skipped reports the documents that are left out: as unknown if the commits differ.
 func (c *comparison) skipped(report *diff.Report) {
 	noted := map[string]bool{}
 	has := func(all []skipped, document skipped) bool {

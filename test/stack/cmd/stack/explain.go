@@ -73,7 +73,7 @@ pods, and deleted namespaces stay.
 Ctrl-C stops and removes everything.
 `
 
-// explain says how to use the system.
+// explain prints how to use the system.
 func explain(s *stack.Stack, out io.Writer) error {
 	_, err := fmt.Fprintf(out, explanation, s.Dir(), s.Kubeconfig(), tryFile, s.RegistryHost(), catalogName)
 	return err

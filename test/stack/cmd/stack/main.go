@@ -1,5 +1,5 @@
 // Command stack runs the local real system until it is interrupted: a Kubernetes API server, an OCI
-// registry, the controllers of Flux, and Winnow under the rights of its own ServiceAccount.
+// registry, the controllers of Flux, and Winnow with the rights of its own ServiceAccount.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	os.Exit(1)
 }
 
-// run starts the system, explains it on out and waits. Progress goes to narration.
+// run starts the system, explains it on out and waits. It reports progress on narration.
 func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	flags := flag.NewFlagSet("stack", flag.ContinueOnError)
 	flags.SetOutput(narration)
@@ -62,7 +62,7 @@ func build(ctx context.Context, narration io.Writer, options stack.Options, cosi
 	return err
 }
 
-// everything is the whole system, with what a KKP cluster has.
+// everything returns the options of the whole system, with the CRDs of a KKP cluster.
 func everything(dir string, narration io.Writer) stack.Options {
 	return stack.Options{
 		Dir:                 dir,
@@ -90,7 +90,7 @@ func serve(ctx context.Context, s *stack.Stack, out io.Writer) error {
 	}
 }
 
-// furnish installs Winnow as its users do, and pushes the example catalog.
+// furnish installs Winnow as users do, and pushes the example catalog.
 func furnish(ctx context.Context, s *stack.Stack) error {
 	if err := s.ApplyKustomization(ctx, "config/default"); err != nil {
 		return err
@@ -104,7 +104,7 @@ func furnish(ctx context.Context, s *stack.Stack) error {
 	return os.WriteFile(filepath.Join(s.Dir(), tryFile), fmt.Appendf(nil, tryManifests, s.RegistryHost()), 0o600)
 }
 
-// ifRunning drops the errors that only follow from the interrupt.
+// ifRunning returns err, or nil after an interrupt, which causes errors of its own.
 func ifRunning(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

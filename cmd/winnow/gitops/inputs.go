@@ -8,15 +8,15 @@ import (
 	kustypes "sigs.k8s.io/kustomize/api/types"
 )
 
-// maxCopies bounds the operations of JSON patches that copy, each of which may double an object.
+// maxCopies bounds the copy operations of JSON patches: each may double the size of an object.
 const maxCopies = 8
 
-// loaded notes a file that changes objects. One that is not in the tree blocks the build.
-func (c *closure) loaded(dir, file string, e entry) string {
+// loadFile adds a file that changes objects. One outside of the tree blocks the build.
+func (c *closure) loadFile(dir, file string, e entry) string {
 	name := path.Join(dir, e.value)
 	if isRemote(e.value) || c.tree.module(name) != "" {
 		c.files[e.value] = c.tree.module(name)
-		c.lacks(file, e.field, e.value)
+		c.blockMissing(file, e.field, e.value)
 		return e.value
 	}
 	id := c.file(name)
@@ -28,18 +28,18 @@ func (c *closure) loaded(dir, file string, e entry) string {
 	return name + " " + id
 }
 
-// plugin notes the configuration of a transformer or a generator: a document, or a file with some.
+// plugin adds the configuration of a transformer or a generator: a document, or a file of documents.
 func (c *closure) plugin(dir, file string, e entry) string {
 	content := []byte(e.value)
 	if !isDocument(e.value) {
 		name := path.Join(dir, e.value)
 		if !isRemote(e.value) && c.tree.isDir(name) {
-			// What is built there would have to be looked at, and not what is written.
+			// Its documents are the result of a build, which the closure does not run.
 			c.file(name)
 			c.block("%s: %s has the directory %s, which is not evaluated here", file, e.field, e.value)
 			return name
 		}
-		noted := c.loaded(dir, file, e)
+		noted := c.loadFile(dir, file, e)
 		if !c.tree.isFile(name) {
 			return noted
 		}
@@ -48,24 +48,24 @@ func (c *closure) plugin(dir, file string, e entry) string {
 			c.block("%w", err)
 		}
 	}
-	address, err := fetches(content)
+	address, err := addressIn(content)
 	switch {
 	case err != nil:
 		c.block("%s: %s: %w", file, e.field, err)
 	case address != "":
-		c.lacks(file, e.field, address)
+		c.blockMissing(file, e.field, address)
 	}
 	return digest(string(content))
 }
 
-// inline looks at the patches that stand in a kustomization file.
+// inline checks the inline patches of a kustomization file.
 func (c *closure) inline(file string, k *kustypes.Kustomization) {
 	for _, patch := range patchesOf(k) {
 		c.patch(file, patch.Patch)
 	}
 }
 
-// patch blocks the build by one that copies often: copies of copies have no bound in size.
+// patch blocks the build if JSON patches copy too often: copies of copies grow without bound.
 func (c *closure) patch(file, text string) {
 	if !strings.Contains(text, "-") && !strings.Contains(text, "[") {
 		return

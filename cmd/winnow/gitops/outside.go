@@ -10,21 +10,21 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// beside says what is not seen from the paths: files at them are applied by Kustomizations of clusters
-// that lie elsewhere. As they stand, these files lack what the Kustomizations add, sources for example,
-// and what they lead to lies elsewhere, too.
-func (c *comparer) beside(options Options) {
+// reportAppliedElsewhere reports paths whose files are applied by Kustomizations of clusters outside of the
+// paths. Read without these Kustomizations, the files lack what they add, sources for example, and the
+// objects that they lead to are outside, too.
+func (c *comparer) reportAppliedElsewhere(options Options) {
 	for _, name := range options.Paths {
 		var dirs []string
 		for _, t := range []*tree{c.base, c.head} {
-			dirs = append(dirs, c.appliedBy(t, name)...)
+			dirs = append(dirs, c.clustersApplying(t, name)...)
 		}
 		if len(dirs) == 0 {
 			continue
 		}
 		slices.Sort(dirs)
 		dirs = slices.Compact(dirs)
-		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of others apply what is there: "+
+		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of other clusters apply its files: "+
 			"pass the directories of clusters instead, or no path at all; there are %s", name, excerpt.Names(dirs, maxListed))
 		if maps.Equal(c.base.files, c.head.files) {
 			c.out.Notes = append(c.out.Notes, sentence)
@@ -34,14 +34,14 @@ func (c *comparer) beside(options Options) {
 	}
 }
 
-// appliedBy returns the directories of the clusters in the repository, if one of their Kustomizations
-// applies files at a path that were not evaluated.
-func (c *comparer) appliedBy(t *tree, name string) []string {
+// clustersApplying returns the directories of all clusters in the repository if one of their Kustomizations
+// applies files at the path that were not evaluated.
+func (c *comparer) clustersApplying(t *tree, name string) []string {
 	waiting := slices.DeleteFunc(t.yamls(name), func(file string) bool { return c.applied[file] })
 	if len(waiting) == 0 || name == "." {
 		return nil
 	}
-	for _, w := range writtenIn(t, t.yamls(".")) {
+	for _, w := range kustomizationsIn(t, t.yamls(".")) {
 		if !t.isDir(w.path) || contains(name, w.file) {
 			continue
 		}
@@ -53,8 +53,8 @@ func (c *comparer) appliedBy(t *tree, name string) []string {
 	return nil
 }
 
-// elsewhere collects what differs and is not looked at.
-func (c *comparer) elsewhere(options Options) error {
+// collectOutside collects the files of Comparison.Outside.
+func (c *comparer) collectOutside(options Options) error {
 	total := int64(0)
 	for _, side := range []struct{ tree, other *tree }{{c.base, c.head}, {c.head, c.base}} {
 		for _, file := range side.tree.yamls(".") {
@@ -71,15 +71,15 @@ func (c *comparer) elsewhere(options Options) error {
 				return err
 			}
 			if options.Keep(content) {
-				c.out.Elsewhere = append(c.out.Elsewhere, File{Path: file, Content: content})
+				c.out.Outside = append(c.out.Outside, File{Path: file, Content: content})
 			}
 		}
 	}
 	return nil
 }
 
-// Mentions reports whether a file may have an object.
+// Mentions reports whether a file may contain an object.
 func (f File) Mentions(kind, name string) bool {
-	object := wanted{kind: kind, name: types.NamespacedName{Name: name}}
+	object := objectRef{kind: kind, name: types.NamespacedName{Name: name}}
 	return object.hasKind(f.Content) && object.hasName(f.Content)
 }

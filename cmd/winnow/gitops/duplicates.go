@@ -9,24 +9,24 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// twin is one of the objects of a name.
-type twin struct {
+// duplicate is one of several objects with the same name.
+type duplicate struct {
 	by, digest string
-	// alone says that Flux does not update it.
-	alone bool
+	// untouched reports that Flux does not update it.
+	untouched bool
 }
 
-// twins reports what several Kustomizations apply to one cluster, and not in the same way: which of them
-// wins is known in the cluster only.
-func (r reporter) twins() {
-	older, newer := twinsOf(r.base), twinsOf(r.head)
+// duplicates reports objects that several Kustomizations apply to one cluster with different content: which
+// of them wins is known in the cluster only.
+func (r reporter) duplicates() {
+	older, newer := duplicatesOf(r.base), duplicatesOf(r.head)
 	names := maps.Clone(older)
 	maps.Copy(names, newer)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		before, after := older[name], newer[name]
-		alone := func(t twin) bool { return t.alone }
-		if slices.ContainsFunc(before, alone) && len(after) > 0 && !slices.ContainsFunc(after, alone) {
-			r.unknown("the %s is applied again: what the cluster has of it is not in the commit before", name)
+		untouched := func(t duplicate) bool { return t.untouched }
+		if slices.ContainsFunc(before, untouched) && len(after) > 0 && !slices.ContainsFunc(after, untouched) {
+			r.unknown("the %s is applied again: its live state is not in the commit before", name)
 		}
 		if !differ(before) && !differ(after) {
 			continue
@@ -47,44 +47,44 @@ func (r reporter) twins() {
 	}
 }
 
-// differ reports whether there are several, which are not the same.
-func differ(all []twin) bool {
-	return slices.ContainsFunc(all, func(t twin) bool { return t.digest != all[0].digest })
+// differ reports whether the content of the duplicates differs.
+func differ(all []duplicate) bool {
+	return slices.ContainsFunc(all, func(t duplicate) bool { return t.digest != all[0].digest })
 }
 
-// twinsOf maps names to the objects that lead to catalogs, or are one.
-func twinsOf(w *walk) map[string][]twin {
+// duplicatesOf maps names to objects that are CatalogSelections or lead to catalogs.
+func duplicatesOf(w *walk) map[string][]duplicate {
 	used := map[string]bool{}
 	for _, n := range w.order {
 		for _, ref := range n.references() {
 			used[n.cluster+" "+ref.Kind+" "+n.object.GetNamespace()+"/"+ref.Name] = true
 		}
 	}
-	found := map[string][]twin{}
+	found := map[string][]duplicate{}
 	for _, n := range w.order {
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
 			looked := slices.Contains([]string{sourceGroup, kustomizationGroup, v1alpha1.GroupVersion.Group}, o.group())
 			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
-				found[name] = append(found[name], twin{n.label(), o.digest(), leftAlone(o)})
+				found[name] = append(found[name], duplicate{n.label(), o.digest(), isUntouched(o)})
 			}
 		}
 	}
 	return found
 }
 
-// leftAlone reports whether the annotations of an object have Flux leave it as it is in the cluster.
-func leftAlone(o Object) bool {
+// isUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
+func isUntouched(o Object) bool {
 	mode := o.GetAnnotations()[kustomizationGroup+"/ssa"]
 	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
 }
 
-// resumed reports a Kustomization that begins to apply what was committed while it was suspended.
+// resumed reports a Kustomization that is no longer suspended, and so applies all earlier commits, too.
 func (r reporter) resumed(before, after *node) {
 	if before == nil || after == nil || !before.spec.Suspend || after.spec.Suspend || after.outcome == skipped {
 		return
 	}
-	r.unknown("%s is resumed: what the cluster has of it is not in the commit before, "+
-		"and all that was committed meanwhile is applied", after.label())
+	r.unknown("%s is resumed: its live objects are not in the commit before, "+
+		"and it applies all commits since its suspension", after.label())
 }
