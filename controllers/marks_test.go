@@ -105,6 +105,16 @@ func ignoredCases() []bypassCase {
 			},
 			want: appliedAnd(),
 		},
+		{
+			name: "bypass: Ignore takes the mark off what the selection holds and no Kustomization has applied",
+			steps: func(c *liveCluster) {
+				c.remove(c.live("argocd"))
+				c.create("argocd")
+				c.bypass("argocd")
+				c.look()
+				c.edit(ignoreBypass)
+			},
+		},
 	}
 }
 
