@@ -109,7 +109,7 @@ const NothingHeldReason = "NothingHeld"
 // NoMatchReason is the reason of Unmatched.
 const NoMatchReason = "NoMatch"
 
-// Reasons of Pushed besides Succeeded and Progressing.
+// Reasons of Pushed besides Succeeded, Progressing and those of holds.
 const (
 	// PushFailedReason: the registry could not be reached, or refused the push.
 	PushFailedReason = "PushFailed"
@@ -141,8 +141,6 @@ const (
 	RevisionAnnotation = "catalog.winnow.dev/revision"
 	// SelectionAnnotation is namespace/name of the CatalogSelection.
 	SelectionAnnotation = "catalog.winnow.dev/selection"
-	// SourcesAnnotation lists kind/namespace/name=revision of each source, separated by commas.
-	SourcesAnnotation = "catalog.winnow.dev/sources"
 )
 
 // Labels and annotations of live definitions.

@@ -93,7 +93,7 @@ func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
 		if was.verified && adds && !slices.Contains(after, was) {
 			found = append(found, Loosened{
 				Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.name), From: "true", To: "false",
-				Effect: "what nobody has signed is published",
+				Effect: "unsigned content is published",
 			})
 		}
 	}

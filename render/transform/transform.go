@@ -67,8 +67,8 @@ type Output struct {
 	// Hosts that the document refers to, sorted and each once per path; empty without
 	// mirrors and CollectHosts.
 	Hosts []Host
-	// Unreadable says why the default values could not be searched for addresses. Empty:
-	// they were, or nobody asked.
+	// Unreadable says why the default values could not be searched for addresses. Empty if
+	// they were searched, or searching was not asked for.
 	Unreadable string
 }
 

@@ -47,7 +47,7 @@ func (c *comparison) unverified(p pair) (found []diff.Loosened) {
 	c.eachSource(p, func(name string, before, after reference) {
 		if before.verified && !after.verified {
 			found = append(found, diff.Loosened{
-				Field: name + " spec.verify", From: "set", To: "not set", Effect: "what nobody has signed is published",
+				Field: name + " spec.verify", From: "set", To: "not set", Effect: "unsigned content is published",
 			})
 		}
 	})
