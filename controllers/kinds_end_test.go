@@ -10,7 +10,7 @@ func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
 	c := newCluster(t)
 	asked := func() []string {
 		var own []string
-		for _, gvk := range c.reconciler.cluster.Kinds.Asked(c.key("kkp")) {
+		for _, gvk := range c.reconciler.cluster.Kinds.Subscriptions(c.key("kkp")) {
 			if gvk.Kind == "ApplicationDefinition" {
 				own = append(own, gvk.Group)
 			}
