@@ -148,8 +148,8 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 		},
 		{
 			"a source that nobody has looked at", func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
-			"Unknown SourceNotReady: source OCIRepository catalog: Flux has not looked at it yet",
-			"source OCIRepository catalog has no artifact yet: Flux has not looked at it yet", nil,
+			"Unknown SourceNotReady: source OCIRepository catalog: Flux has not reconciled it yet",
+			"source OCIRepository catalog has no artifact yet: Flux has not reconciled it yet", nil,
 		},
 		{
 			"no source", func(*environment) {},
