@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A catalog that has another kind with each revision leaves no watch behind, but that of what is live.
+// A catalog with another kind in each revision leaves no watch behind, except for kinds with live objects.
 func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
 	c := newCluster(t)
 	asked := func() []string {

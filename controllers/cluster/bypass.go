@@ -21,10 +21,10 @@ const maxBypassed = 100
 //
 //	label   mark                               selection      change
 //	yes     none                               the holder     sets it, by server-side apply
-//	yes     ours                               the holder     removes it, with bypass: Ignore
+//	yes     of Winnow                          the holder     removes it, with bypass: Ignore
 //	yes     not of Winnow                                     nothing
-//	no      ours                               any that acts  removes it, by server-side apply
-//	no      ours, set by the admission policy  any that acts  removes it, by a patch of the version read
+//	no      of Winnow                          any that acts  removes it, by server-side apply
+//	no      of the admission policy            any that acts  removes it, by a patch of the version read
 //	no      not of Winnow                                     nothing
 //
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied

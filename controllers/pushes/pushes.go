@@ -141,7 +141,7 @@ func (p *Pushes) Next(ctx context.Context) bool {
 	}
 	url, err := p.tryPush(ctx, job)
 	if ctx.Err() != nil {
-		return true // the failure of the push is not one of the registry
+		return true // the end of the context interrupted the push, not the registry
 	}
 	if p.record(key, job, pushResult{url, err}) {
 		p.Enqueue(ctx, key)
