@@ -77,8 +77,7 @@ func TestAFailingSourceIsReportedWhileTheLastGoodArtifactIsServed(t *testing.T) 
 	e.untouched(good)
 }
 
-// source-controller sets Unknown between two failures, for example when it pulls an artifact without a valid
-// signature again.
+// source-controller sets Unknown between two failures, for example when it retries the pull of an artifact.
 func TestAFailingSourceThatIsTriedAgainStillFails(t *testing.T) {
 	e, good := publishGuarded(t, "argocd")
 	report := func(status metav1.ConditionStatus, reason, message string) *v1alpha1.CatalogSelection {

@@ -24,8 +24,8 @@ func Truncate(s string, limit int) string {
 	return excerpt.To(s, limit-len("..."))
 }
 
-// Count converts a number of objects to the type of the API, which exceeds the numbers of any archive and any
-// cluster.
+// Count converts a number of objects to the type of the API. No archive and no cluster has more objects than an
+// int32 can count.
 func Count(n int) int32 {
 	const maximum = 1<<31 - 1
 	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression

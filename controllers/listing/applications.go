@@ -61,7 +61,7 @@ func shadowedSources(s selection.Result) map[string][]string {
 	return sources
 }
 
-// notes returns the differences between an application and its entry in the catalog.
+// notes describes the deprecation, the further sources and the omitted versions of an application.
 func notes(d selection.Decision, shadowed []string) []string {
 	var notes []string
 	if message := d.Application.Metadata.Deprecated; message != "" {

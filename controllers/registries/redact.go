@@ -35,7 +35,7 @@ var (
 	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
 )
 
-// Redact removes possible secrets in URLs and control characters from a text.
+// Redact removes possible secrets in URLs from a text, and replaces control characters.
 func Redact(text string) string {
 	text = userinfo.ReplaceAllString(queries.ReplaceAllString(text, "$1"), "$1***@")
 	return strings.Map(func(r rune) rune {

@@ -38,7 +38,7 @@ type Object interface {
 	GetArtifact() *meta.Artifact
 }
 
-// Kinds maps every kind of source that a CatalogSelection can refer to to an empty object.
+// Kinds maps each kind of source that a CatalogSelection supports to an empty object.
 func Kinds() map[string]Object {
 	return map[string]Object{
 		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepository{},
