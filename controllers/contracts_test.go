@@ -58,7 +58,7 @@ func TestTheManifestSaysWhichLayerIsTheCatalog(t *testing.T) {
 			}
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"nginx"} })
 			e.publish("kkp")
-			e.equal("requests once it is known", front.taken(), []string(nil))
+			e.equal("requests for a cached location", front.taken(), []string(nil))
 		})
 	}
 }

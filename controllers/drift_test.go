@@ -115,7 +115,7 @@ func TestDriftIsRepaired(t *testing.T) {
 			e.equal("the ExternalArtifact", essence(again), essence(announced))
 			e.equal("history", repaired.Status.History, cs.Status.History)
 			if e.sources.Downloads() != 0 {
-				t.Error("the catalog was downloaded, though it is known")
+				t.Error("the catalog was downloaded, though it is cached")
 			}
 		})
 	}

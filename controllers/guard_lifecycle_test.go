@@ -204,7 +204,7 @@ func TestTheReasonsOfAHoldAreBounded(t *testing.T) {
 			e.fits(cs)
 			for _, message := range []string{conditions.GetMessage(cs, v1alpha1.HeldCondition), e.events.message} {
 				if !strings.Contains(message, " more; ") || !strings.HasSuffix(message, held.Approve[0]) {
-					t.Errorf("the message does not say how to release it: %s", message)
+					t.Errorf("the message does not explain how to release the hold: %s", message)
 				}
 			}
 		})
@@ -234,7 +234,7 @@ func TestTheReasonsAreInTheSameOrderEveryTime(t *testing.T) {
 		e.equal("lost", lost(e.hold(good, "Removal")), want)
 	}
 	if !slices.Equal(e.events.take(), warned("Removal")) {
-		t.Error("there is not one event of each object")
+		t.Error("each object needs exactly one event")
 	}
 }
 

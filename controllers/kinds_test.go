@@ -164,7 +164,7 @@ func TestMissingRightsToReadAreReportedOnce(t *testing.T) {
 			c.reconciler.cluster.Kinds.Retry(c.Context())
 			c.catalog("argocd", "falco")
 			c.publish("kkp")
-			c.equal("times that the event is repeated", c.forbidden(), 0)
+			c.equal("repetitions of the event", c.forbidden(), 0)
 		})
 	}
 }
@@ -217,8 +217,8 @@ func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
 	c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 }
 
-// seeArgoCD changes the status of a definition.
-func (c *liveCluster) seeArgoCD() {
+// updateStatusOfArgoCD changes the status of the definition argocd.
+func (c *liveCluster) updateStatusOfArgoCD() {
 	c.Helper()
 	u := c.live("argocd")
 	u.Object["status"] = map[string]any{"seen": true}
@@ -242,7 +242,7 @@ func TestChangesReachTheSelectionsThatTheyConcern(t *testing.T) {
 			}
 		}, []string{"kkp"}},
 		{"a definition that it holds is gone", func(c *liveCluster) { c.remove(c.live("argocd")) }, []string{"kkp"}},
-		{"the status of a definition that it holds", (*liveCluster).seeArgoCD, nil},
+		{"the status of a definition that it holds", (*liveCluster).updateStatusOfArgoCD, nil},
 		{"a definition without a holder", func(c *liveCluster) { c.create("falco"); c.bypass("falco") }, nil},
 		{"a definition that it has applied, and does not hold", func(c *liveCluster) { c.apply("kkp", "falco") }, []string{"kkp"}},
 		{"a definition without a holder, which is labelled", func(c *liveCluster) { c.edit(labelling); c.create("falco") }, []string{"kkp"}},

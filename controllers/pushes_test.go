@@ -255,7 +255,7 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 			}
 			sum := strings.TrimPrefix(cs.Status.Artifact.Revision, "latest@")
 			if !strings.Contains(p.condition(), "add to spec.safeguards.approve: "+sum) {
-				t.Errorf("it does not say how to release it: %s", p.condition())
+				t.Errorf("the condition does not explain how to release the push: %s", p.condition())
 			}
 			p.approve(sum)
 			p.settle()

@@ -54,7 +54,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 	again, err := got.Pack()
 	if err != nil || !reflect.DeepEqual(again, cs.Status.WrittenRecord) {
-		t.Errorf("packed once more it is another one: %v", err)
+		t.Errorf("packing again gives another record: %v", err)
 	}
 }
 

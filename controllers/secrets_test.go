@@ -84,7 +84,7 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 			}
 			for _, part := range append(test.flows, "PushFailed", "FetchFailed", "not pushed") {
 				if !strings.Contains(text, part) {
-					t.Errorf("%q is not in what was written, so that this shows nothing:\n%s", part, text)
+					t.Errorf("%q is not in the output, so that the test proves nothing:\n%s", part, text)
 				}
 			}
 		})

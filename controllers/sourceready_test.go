@@ -289,7 +289,7 @@ func TestHeldIsAlwaysPresent(t *testing.T) {
 	e.source(applications(t, "argocd"))
 	e.equal("held", held(e.reconcile("kkp")), "True Removal")
 	e.setArtifact("OCIRepository", e.key("catalog"), nil)
-	e.equal("held while the source has nothing", held(e.reconcile("kkp")), "True Removal")
+	e.equal("held while the source has no artifact", held(e.reconcile("kkp")), "True Removal")
 	e.edit(exclude("falco"))
 	e.equal("held after an edit that cannot be rendered", held(e.reconcile("kkp")), "True Removal, of a generation before")
 	e.source(applications(t, "argocd nginx"))

@@ -17,8 +17,8 @@ import (
 // holder is the Kustomization or selection that holds a live key:
 //
 //	the object                                  holder
-//	lives, has owner labels, and the inventory  that Kustomization, whatever its source
-//	  of the Kustomization in them has it
+//	is live, has owner labels, and is in the    that Kustomization, whatever its source
+//	  inventory of the Kustomization in them
 //	otherwise                                   the selection that reserved the key first
 type holder struct {
 	// kustomization is the one in the owner labels; empty for a reservation.
