@@ -11,7 +11,7 @@ func as(account string) func(*v1alpha1.CatalogSelection) {
 	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.ServiceAccountName = account }
 }
 
-// account is the user name of a ServiceAccount of the namespace.
+// account returns the user name of a ServiceAccount of the namespace.
 func (c *liveCluster) account(name string) string {
 	return "system:serviceaccount:" + c.namespace + ":" + name
 }
@@ -19,10 +19,11 @@ func (c *liveCluster) account(name string) string {
 type accountCase struct {
 	name               string
 	account, byDefault string
-	// allowed is the account that may mark; elsewhere, in another namespace; onlyRead, that may not.
+	// allowed is the account with the right to mark; elsewhere is true if it is in another namespace, and
+	// onlyRead if it may only read.
 	allowed             string
 	elsewhere, onlyRead bool
-	// as is the account that is expected to mark, and marked whether it can.
+	// as is the account that is expected to set marks, and marked whether it has the right.
 	as     string
 	marked bool
 }
@@ -30,15 +31,15 @@ type accountCase struct {
 func TestMarksAreMadeAsTheAccount(t *testing.T) {
 	for _, test := range []accountCase{
 		{name: "no account is the controller itself", marked: true},
-		{name: "an account that may", account: "tenant", allowed: "tenant", as: "tenant", marked: true},
-		{name: "an account that may not, while the controller may", account: "tenant", as: "tenant"},
+		{name: "an account with the right", account: "tenant", allowed: "tenant", as: "tenant", marked: true},
+		{name: "an account without the right that the controller has", account: "tenant", as: "tenant"},
 		{name: "an account that may only read", account: "tenant", allowed: "tenant", onlyRead: true, as: "tenant"},
-		{name: "an account while another one may", account: "tenant", allowed: "other", as: "tenant"},
-		{name: "an account of that name elsewhere may", account: "tenant", allowed: "tenant", elsewhere: true, as: "tenant"},
-		{name: "the default account may", byDefault: "default", allowed: "default", as: "default", marked: true},
-		{name: "the default account may not", byDefault: "default", as: "default"},
-		{name: "an account in spite of a default that may", account: "tenant", byDefault: "default", allowed: "default", as: "tenant"},
-		{name: "an account in spite of a default that may not", account: "tenant", byDefault: "default", allowed: "tenant", as: "tenant", marked: true},
+		{name: "an account without the right of another one", account: "tenant", allowed: "other", as: "tenant"},
+		{name: "an account of that name in another namespace has the right", account: "tenant", allowed: "tenant", elsewhere: true, as: "tenant"},
+		{name: "the default account has the right", byDefault: "default", allowed: "default", as: "default", marked: true},
+		{name: "the default account has no right", byDefault: "default", as: "default"},
+		{name: "an account before a default with the right", account: "tenant", byDefault: "default", allowed: "default", as: "tenant"},
+		{name: "an account before a default without the right", account: "tenant", byDefault: "default", allowed: "tenant", as: "tenant", marked: true},
 	} {
 		t.Run(test.name, func(t *testing.T) { marksAsAccount(t, test) })
 	}
@@ -75,23 +76,23 @@ func marksAsAccount(t *testing.T, test accountCase) {
 	}
 	c.equal("requests", c.wire.taken(), []string{request})
 	c.equal("marks", c.marks("argocd"), want)
-	if said := c.forbidden(); (said == 1) == test.marked || said > 1 {
-		t.Errorf("it was said %d times that it is forbidden", said)
+	if events := c.forbidden(); (events == 1) == test.marked || events > 1 {
+		t.Errorf("%d events about the missing right", events)
 	}
 	c.look()
-	if said := c.forbidden(); said > 0 {
-		t.Error("it was said again")
+	if events := c.forbidden(); events > 0 {
+		t.Error("the event is repeated")
 	}
 }
 
-func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
+func TestATenantMarksOnlyDefinitionsThatItMayChange(t *testing.T) {
 	c := publishing(t)
 	c.edit(as("tenant"))
 	c.allow(c.account("tenant"), mark("argocd"))
 	c.bypass("argocd", "nginx")
 	cs := c.look()
-	c.equal("marks of what it may change", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
-	c.equal("marks of what it may not", c.marks("nginx"), appliedAnd())
+	c.equal("marks of the definition that it may change", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+	c.equal("marks of the other definition", c.marks("nginx"), appliedAnd())
 	c.equal("bypassed", cs.Status.Bypassed, []string{"argocd", "nginx"})
 	c.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
 	message := c.events.message
@@ -100,8 +101,8 @@ func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 			t.Errorf("the event %q does not name %q", message, part)
 		}
 	}
-	if said := c.forbidden(); said != 1 {
-		t.Errorf("it was said %d times", said)
+	if events := c.forbidden(); events != 1 {
+		t.Errorf("%d events about the missing right", events)
 	}
 	c.unchanged()
 
@@ -110,9 +111,9 @@ func TestATenantMarksOnlyWhatItMayChange(t *testing.T) {
 	c.equal("marks once it may", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
 }
 
-// TestATenantTakesOffOnlyWhatItMayChange: an account that lost its rights cannot unmark either, and
-// the controller does not do it in its place.
-func TestATenantTakesOffOnlyWhatItMayChange(t *testing.T) {
+// An account that lost its rights cannot remove marks either, and the controller does not remove them in its
+// place.
+func TestATenantRemovesOnlyMarksThatItMayChange(t *testing.T) {
 	c := publishing(t)
 	c.bypass("argocd", "nginx")
 	c.look()
@@ -121,25 +122,24 @@ func TestATenantTakesOffOnlyWhatItMayChange(t *testing.T) {
 	c.unlabel("argocd", v1alpha1.BypassLabel)
 	c.unlabel("nginx", v1alpha1.BypassLabel)
 	c.look()
-	c.equal("marks of what it may change", c.marks("argocd"), appliedAnd())
-	c.equal("marks of what it may not", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
-	c.equal("times that it was said", c.forbidden(), 1)
+	c.equal("marks of the definition that it may change", c.marks("argocd"), appliedAnd())
+	c.equal("marks of the other definition", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
+	c.equal("events about the missing right", c.forbidden(), 1)
 }
 
-func TestATenantLabelsOnlyWhatItMayChange(t *testing.T) {
+func TestATenantLabelsOnlyDefinitionsThatItMayChange(t *testing.T) {
 	c := withOrphan(t)
 	c.create("tempo")
 	c.edit(as("tenant"))
 	c.allow(c.account("tenant"), mark("falco"))
 	cs := c.look()
-	c.equal("marks of what it may change", c.marks("falco"), []string{"unmanaged true by winnow-marks"})
-	c.equal("marks of what it may not", c.marks("tempo"), []string(nil))
+	c.equal("marks of the definition that it may change", c.marks("falco"), []string{"unmanaged true by winnow-marks"})
+	c.equal("marks of the other definition", c.marks("tempo"), []string(nil))
 	c.equal("unmanaged", cs.Status.Summary.Unmanaged, 1)
-	c.equal("times that it was said", c.forbidden(), 1)
+	c.equal("events about the missing right", c.forbidden(), 1)
 }
 
-// TestAForbiddenMarkDoesNotHoldThePublication: the first publication meets a bypassed definition
-// that the account may not mark.
+// The first publication contains a bypassed definition that the account may not mark.
 func TestAForbiddenMarkDoesNotHoldThePublication(t *testing.T) {
 	c := newCluster(t)
 	c.create("argocd")
@@ -149,15 +149,15 @@ func TestAForbiddenMarkDoesNotHoldThePublication(t *testing.T) {
 	c.consumer("apps", "kkp")
 	c.publish("kkp")
 	c.equal("marks", c.marks("argocd"), []string(nil))
-	c.equal("times that it was said", c.forbidden(), 1)
+	c.equal("events about the missing right", c.forbidden(), 1)
 }
 
-func TestAControllerThatMayNotImpersonateSaysSo(t *testing.T) {
+func TestAMissingRightToImpersonateIsReported(t *testing.T) {
 	c := publishing(t)
 	c.runAs(mark(), read(platformGroup, "applicationdefinitions"), readKustomizations())
 	c.edit(as("tenant"))
 	c.bypass("argocd")
 	c.look()
 	c.equal("marks", c.marks("argocd"), appliedAnd())
-	c.equal("times that it was said", c.forbidden(), 1)
+	c.equal("events about the missing right", c.forbidden(), 1)
 }

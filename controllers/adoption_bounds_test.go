@@ -26,12 +26,12 @@ func TestWhatIsNotAdopted(t *testing.T) {
 		{"a definition without versions", "argocd:", nil, guarded},
 		{"one that has fewer versions", "argocd:2.0.0", nil, guarded},
 		{"one of another name", "argo:1.0.0", nil, guarded},
-		{"one that Flux leaves alone", "argocd:1.0.0", annotated(reconcileAnnotation, disabled), guarded},
-		{"one that Flux leaves alone, in capitals", "argocd:1.0.0", annotated(reconcileAnnotation, "Disabled"), guarded},
+		{"one that Flux does not change", "argocd:1.0.0", annotated(reconcileAnnotation, disabled), guarded},
+		{"one that Flux does not change, in capitals", "argocd:1.0.0", annotated(reconcileAnnotation, "Disabled"), guarded},
 		{"one that is bypassed", "argocd:1.0.0", func(u *unstructured.Unstructured) {
 			u.SetLabels(map[string]string{v1alpha1.BypassLabel: ""})
 		}, guarded},
-		{"one whose versions may go", "argocd:1.0.0", nil, func(cs *v1alpha1.CatalogSelection) {
+		{"one whose versions may be removed", "argocd:1.0.0", nil, func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Safeguards = v1alpha1.Safeguards{OnVersionRemoval: v1alpha1.SafeguardPublish}
 		}},
 	} {
@@ -49,7 +49,7 @@ func TestWhatIsNotAdopted(t *testing.T) {
 	}
 }
 
-// The platform's own controllers would write their versions back.
+// The platform's own controllers would restore their versions.
 func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
 	for _, test := range []struct{ name, label, value string }{
 		{"of KKP's operator", platformLabel, "operator"},
@@ -61,7 +61,7 @@ func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
 			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{test.label: test.value}) })
 			e.source(applications(t, e.own("argocd nginx")))
 			e.selection("kkp", guarded)
-			cs := e.nothingYet("Adoption")
+			cs := e.heldAtFirst("Adoption")
 			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
 				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",
 			}})
@@ -82,16 +82,16 @@ func TestManyLiveDefinitionsAreRead(t *testing.T) {
 	e.live(strings.Join(live, " ") + " another:5.0.0")
 	e.source(applications(t, e.own(strings.Join(words, " "))))
 	e.selection("kkp", guarded)
-	e.equal("lost", lost(e.nothingYet("Adoption")), want)
+	e.equal("lost", lost(e.heldAtFirst("Adoption")), want)
 	for i := range 30 {
 		e.editLive(fmt.Sprintf("app%02d", i), func(u *unstructured.Unstructured) { setVersions(u, "2.0.0") })
 	}
 	e.good()
 }
 
-// What the selection publishes already is compared with the record, whatever somebody did to the
-// live definition.
-func TestWhatIsPublishedIsNotAdoptedAgain(t *testing.T) {
+// The definitions that the selection publishes already are compared with the record, whatever the live
+// definitions contain.
+func TestPublishedDefinitionsAreNotAdoptedAgain(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, e.own("argocd")))
 	e.selection("kkp", guarded)
@@ -140,7 +140,7 @@ func TestOnlyThisClusterIsAdopted(t *testing.T) {
 			e.source(applications(t, e.own("argocd::2.0.0")))
 			e.selection("kkp", guarded)
 			if test.held {
-				e.nothingYet("Adoption")
+				e.heldAtFirst("Adoption")
 			} else {
 				e.good()
 			}
@@ -148,9 +148,8 @@ func TestOnlyThisClusterIsAdopted(t *testing.T) {
 	}
 }
 
-// A Kustomization may still have in its inventory what the selection of before has published.
-// applied returns a Kustomization of the selection "kkp" that deletes what leaves the artifact, and has
-// applied definitions of a revision that is none of the selection's.
+// applied creates a Kustomization of the selection "kkp" that prunes, and has applied definitions of a revision
+// of another selection, as its inventory may still have them.
 func (e *environment) applied(name string, words string, edit ...func(*kustomizev1.Kustomization)) {
 	e.Helper()
 	ks := &kustomizev1.Kustomization{}
@@ -178,8 +177,8 @@ func (e *environment) applied(name string, words string, edit ...func(*kustomize
 	}
 }
 
-// TestWhatAConsumerHasAppliedIsNotLost: a selection that is created anew, or under another name, has no
-// record, and a Kustomization deletes what its inventory has and the artifact lacks.
+// A selection that is recreated, or renamed, has no record, and a Kustomization deletes the objects in its
+// inventory that the artifact lacks.
 func TestWhatAConsumerHasAppliedIsNotLost(t *testing.T) {
 	removal := func(names ...string) func(e *environment) []string {
 		return func(e *environment) (lines []string) {
@@ -203,10 +202,10 @@ func TestWhatAConsumerHasAppliedIsNotLost(t *testing.T) {
 	}{
 		{name: "an application that the catalog lacks", inventory: "argocd nginx", want: removal("nginx")},
 		{name: "in another cluster", inventory: "argocd nginx", edit: afar, want: removal("nginx")},
-		{name: "a Kustomization that deletes nothing", inventory: "argocd nginx", edit: keeping},
+		{name: "a Kustomization without prune", inventory: "argocd nginx", edit: keeping},
 		{name: "no more than is rendered", inventory: "argocd"},
 		{name: "nothing applied", inventory: ""},
-		{name: "removals may pass", inventory: "argocd nginx", safeguards: v1alpha1.Safeguards{OnRemoval: "Publish"}},
+		{name: "removals are published", inventory: "argocd nginx", safeguards: v1alpha1.Safeguards{OnRemoval: "Publish"}},
 		{name: "another kind", inventory: "argocd default/settings", want: func(*environment) []string { return []string{"Removal default/settings"} }},
 		{name: "other names", inventory: "argocd", edit: prefixed, want: removal("argocd")},
 	} {
@@ -230,7 +229,7 @@ func TestWhatAConsumerHasAppliedIsNotLost(t *testing.T) {
 				e.good()
 				return
 			}
-			cs := e.nothingYet("Removal")
+			cs := e.heldAtFirst("Removal")
 			e.equal("lost", lost(cs), test.want(e))
 			e.approve(cs.Status.Held.Approve...)
 			e.good()

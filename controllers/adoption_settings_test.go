@@ -10,14 +10,14 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// managed packs a catalog with one definition that sets what admins may have set.
+// managed packs a catalog with one definition that has settings which admins may have changed.
 func managed(t *testing.T, name string) []byte {
 	t.Helper()
 	return catalogArchive(t, "applications/a/application.yaml", definition(name, "2.0.0,3.0.0")+
 		"  defaultVersion: 3.0.0\n  defaultValuesBlock: |\n    replicas: 2\n    auth:\n      password: theirs\n")
 }
 
-func TestAnAdoptionNamesWhatElseIsReplaced(t *testing.T) {
+func TestAnAdoptionListsReplacedSettings(t *testing.T) {
 	const lives = "lives in the cluster with versions that would be removed: 1.0.0"
 	set := func(values string) func(*unstructured.Unstructured) {
 		return func(u *unstructured.Unstructured) {
@@ -33,9 +33,9 @@ func TestAnAdoptionNamesWhatElseIsReplaced(t *testing.T) {
 		{"default version and values", "replicas: 2\nauth: {password: hunter2}\n", guarded,
 			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ in auth.password"},
 		{"values that cannot be read", "{{ if .Cluster }}", guarded,
-			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ, where cannot be told"},
+			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ, where cannot be output"},
 		{"the same values", "auth: {password: theirs}\nreplicas: 2\n", guarded, "; its defaultVersion 2.0.0 would become 3.0.0"},
-		{"what is left to the cluster", "replicas: 3\n", func(cs *v1alpha1.CatalogSelection) {
+		{"omitted fields", "replicas: 3\n", func(cs *v1alpha1.CatalogSelection) {
 			guarded(cs)
 			cs.Spec.OmitFields = []string{"defaultVersion", "defaultValuesBlock"}
 		}, ""},
@@ -45,14 +45,14 @@ func TestAnAdoptionNamesWhatElseIsReplaced(t *testing.T) {
 			e.live("argocd:1.0.0,2.0.0", set(test.values))
 			e.source(managed(t, e.own("argocd")))
 			e.selection("kkp", test.edit)
-			cs := e.nothingYet("Adoption")
+			cs := e.heldAtFirst("Adoption")
 			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
 				Reason: "Adoption", Application: e.own("argocd"), Versions: []string{"1.0.0"}, Message: lives + test.want,
 			}})
-			// The client logs what it reads, at a verbosity that nobody has.
-			told := strings.Join(slices.Concat(e.events.said, e.traffic.bodies), "\n") + toYAML(t, cs)
-			if strings.Contains(told, "hunter2") {
-				t.Error("a live value was told")
+			// The log is left out: at a high verbosity, client-go logs responses.
+			output := strings.Join(slices.Concat(e.events.full, e.traffic.bodies), "\n") + toYAML(t, cs)
+			if strings.Contains(output, "hunter2") {
+				t.Error("a live value is in the output")
 			}
 			e.editLive("argocd", func(u *unstructured.Unstructured) { setVersions(u, "2.0.0") })
 			e.good() // other settings are no reason to hold

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// own gives every application in the words a name that no other test uses: definitions belong to
-// no namespace.
+// own gives every application in the words a name that no other test uses, because definitions are
+// cluster-scoped.
 func (e *environment) own(words string) string {
 	var out []string
 	for word := range strings.FieldsSeq(words) {
@@ -79,8 +79,8 @@ func stalledHold(reason string) []string {
 	return []string{"Held=True " + reason, "Ready=False " + reason, "Stalled=True " + reason}
 }
 
-// nothingYet demands a hold, and that nothing is published at all, which is told once.
-func (e *environment) nothingYet(reason string) *v1alpha1.CatalogSelection {
+// heldAtFirst expects a hold with one event, and no publication.
+func (e *environment) heldAtFirst(reason string) *v1alpha1.CatalogSelection {
 	e.Helper()
 	e.events.take()
 	first := e.reconcile("kkp")
@@ -100,7 +100,7 @@ func TestAFirstPublicationIsHeldThatLiveDefinitionsWouldLoseBy(t *testing.T) {
 	e.live("argocd:1.0.0,2.0.0,0.9.0 nginx:1.0.0 velero:7.0.0")
 	source := e.source(applications(t, e.own("argocd::2.0.0,3.0.0 nginx::1.0.0,1.1.0 falco")))
 	e.selection("kkp", guarded)
-	cs := e.nothingYet("Adoption")
+	cs := e.heldAtFirst("Adoption")
 	message := "lives in the cluster with versions that would be removed: 1.0.0, 0.9.0"
 	if len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] == source.Digest {
 		t.Fatalf("released by %v, and not by the render", cs.Status.Held.Approve)
@@ -120,7 +120,7 @@ func TestAFirstPublicationIsHeldThatLiveDefinitionsWouldLoseBy(t *testing.T) {
 	e.good()
 }
 
-func TestAnAdoptionIsReleasedByWhatLives(t *testing.T) {
+func TestAnAdoptionIsReleasedByTheLiveDefinitions(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		release func(e *environment)
@@ -129,7 +129,7 @@ func TestAnAdoptionIsReleasedByWhatLives(t *testing.T) {
 			e.editLive("argocd", func(u *unstructured.Unstructured) { setVersions(u, "2.0.0") })
 		}},
 		{"by the end of the definition", func(e *environment) { e.remove(liveDefinitionOf(e.own("argocd"), "")) }},
-		{"by an annotation that keeps Flux away", func(e *environment) {
+		{"by an annotation that disables Flux", func(e *environment) {
 			e.editLive("argocd", annotated(reconcileAnnotation, disabled))
 			e.restart()
 		}},
@@ -141,7 +141,7 @@ func TestAnAdoptionIsReleasedByWhatLives(t *testing.T) {
 			e.live("argocd:1.0.0,2.0.0")
 			e.source(applications(t, e.own("argocd::2.0.0 nginx")))
 			e.selection("kkp", guarded)
-			e.nothingYet("Adoption")
+			e.heldAtFirst("Adoption")
 			test.release(e)
 			if cs := e.good().cs; cs.Status.Held != nil {
 				t.Errorf("held is %v", cs.Status.Held)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// specOf returns a valid spec with more members.
+// specOf returns a valid spec with further fields.
 func specOf(members ...string) string {
 	return "sources: [{name: catalog}]\n" + strings.Join(members, "\n")
 }
@@ -25,7 +25,7 @@ func many(n int) string {
 	return "[" + b.String() + "]"
 }
 
-func TestTheAPIServerKnowsWhatIsValid(t *testing.T) {
+func TestTheAPIServerValidatesSelections(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for _, test := range []struct {
 		name    string
@@ -132,7 +132,7 @@ func TestANameHasToFitALabel(t *testing.T) {
 	}
 }
 
-// dryRun creates without keeping; unknown fields are an error.
+// dryRun validates without storing; unknown fields are an error.
 func dryRun(t *testing.T, name, spec string) error {
 	t.Helper()
 	return apiServer.Create(t.Context(), rawSelection(t, "default", name, spec), client.DryRunAll, client.FieldValidation("Strict"))
@@ -151,7 +151,7 @@ func rawSelection(t *testing.T, namespace, name, spec string) *unstructured.Unst
 	return object
 }
 
-// An empty list of fields is not the same as none: it omits nothing.
+// An empty list of fields differs from no list: it omits nothing.
 func TestAnEmptyListOfFieldsToOmitIsKept(t *testing.T) {
 	e := newEnvironment(t)
 	for spec, want := range map[string]string{"omitFields: []": "[]\n", "suspend: true": "null\n"} {

@@ -8,10 +8,10 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// currentRecord is the format of the records that are written.
+// currentRecord is the format of new records.
 const currentRecord = 2
 
-// written is a record as the status has it, nil without one.
+// written returns a record in the form of the status, nil without one.
 func written(packed []byte) *v1alpha1.WrittenRecord {
 	if packed == nil {
 		return nil
@@ -29,7 +29,7 @@ func (e *environment) forge(record []byte) {
 	}
 }
 
-// damage makes the archive that is served another one.
+// damage overwrites the served archive.
 func (e *environment) damage() {
 	e.Helper()
 	for _, file := range e.archiveFiles() {
@@ -39,7 +39,7 @@ func (e *environment) damage() {
 	}
 }
 
-// TestWithoutARecordTheArtifactIsCompared: only what it holds is known, so no edit excuses anything.
+// Without a record only the definitions in the artifact are known, so no edit excuses a loss.
 func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 	for name, record := range map[string][]byte{"no record": nil, "garbage": []byte("garbage"), "an empty mapping": sourcetest.Gzip(t, []byte("{}"))} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 	}
 }
 
-// TestAStatusThatIsWipedLosesNothing: the ExternalArtifact names what was published.
+// The ExternalArtifact refers to the last publication.
 func TestAStatusThatIsWipedLosesNothing(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	e.source(applications(t, "argocd"))
@@ -107,8 +107,8 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 	}
 }
 
-// While the catalog gives the very artifact that is published, its record is known.
-func TestALostRecordIsWrittenOnceMore(t *testing.T) {
+// While the catalog renders the published artifact, its record can be restored.
+func TestALostRecordIsRestored(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	e.forge([]byte("garbage"))
 	e.restart()

@@ -15,7 +15,7 @@ import (
 
 func TestASwapHappensTogether(t *testing.T) {
 	for _, first := range []string{"alpha", "beta"} {
-		t.Run(first+" is looked at first", func(t *testing.T) {
+		t.Run(first+" is reconciled first", func(t *testing.T) {
 			c := moving(t)
 			c.change("alpha", without("argocd", "falco"))
 			c.change("beta", without("nginx", "falco"))
@@ -33,18 +33,18 @@ func TestASwapHappensTogether(t *testing.T) {
 	}
 }
 
-func TestWhoHoldsWhatLives(t *testing.T) {
+func TestTheHolderOfALiveObject(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		setup func(c *liveCluster)
-		want  []string
-		says  string
+		name    string
+		setup   func(c *liveCluster)
+		want    []string
+		message string
 	}{
 		{"a Kustomization of Git", func(c *liveCluster) {
 			c.consumer("git", "", gitFed)
 			c.flux("git", "other", "argocd")
 		}, stalled("Conflict"), "/git of the GitRepository repo holds argocd as well"},
-		{"one that has let it go", func(c *liveCluster) {
+		{"one without it in its inventory", func(c *liveCluster) {
 			c.consumer("git", "", gitFed)
 			c.flux("git", "other", "argocd")
 			c.report("git", func(ks *kustomizev1.Kustomization) { ks.Status.Inventory.Entries = []kustomizev1.ResourceRef{} })
@@ -54,7 +54,7 @@ func TestWhoHoldsWhatLives(t *testing.T) {
 			c.flux("git", "other", "argocd")
 			c.remove(c.kustomization("git"))
 		}, []string{"Ready=True Succeeded"}, ""},
-		{"one that acts elsewhere", func(c *liveCluster) {
+		{"one that applies to another cluster", func(c *liveCluster) {
 			c.consumer("git", "", gitFed, remotely)
 			c.flux("git", "other", "argocd")
 		}, []string{"Ready=True Succeeded"}, ""},
@@ -76,29 +76,29 @@ func TestWhoHoldsWhatLives(t *testing.T) {
 			test.setup(c)
 			c.settle("beta")
 			c.equal("conditions", conditionsOf(c.get("beta")), test.want)
-			if got := c.message("beta"); !strings.Contains(got, test.says) {
+			if got := c.message("beta"); !strings.Contains(got, test.message) {
 				t.Errorf("the message is %q", got)
 			}
 		})
 	}
 }
 
-// TestAKustomizationThatDoesNotApplyBlocksNobodyForEver: only what lives is held by what Flux wrote on it.
-func TestAKustomizationThatDoesNotApplyBlocksNobodyForEver(t *testing.T) {
+// A Kustomization holds an object by its owner labels only once the object is live.
+func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		then func(c *liveCluster)
 		want []string
 	}{
-		{"for a while it does", func(*liveCluster) {}, stalled("Conflict")},
-		{"not after ten minutes", func(c *liveCluster) { c.passed += 11 * time.Minute }, []string{"Ready=True Succeeded"}},
-		{"not once it failed", func(c *liveCluster) {
+		{"within ten minutes the reservation lasts", func(*liveCluster) {}, stalled("Conflict")},
+		{"after ten minutes it is revoked", func(c *liveCluster) { c.passed += 11 * time.Minute }, []string{"Ready=True Succeeded"}},
+		{"after a failure it is revoked", func(c *liveCluster) {
 			c.report("alpha", func(ks *kustomizev1.Kustomization) {
 				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("alpha"))
 			})
 			c.fails("alpha")
 		}, []string{"Ready=True Succeeded"}},
-		{"but it does once it has applied", func(c *liveCluster) {
+		{"after the apply it lasts", func(c *liveCluster) {
 			c.flux("alpha", "alpha", "argocd")
 			c.passed += 11 * time.Minute
 		}, stalled("Conflict")},
@@ -119,7 +119,7 @@ func TestAKustomizationThatDoesNotApplyBlocksNobodyForEver(t *testing.T) {
 				return
 			}
 			c.settle("alpha", "beta", "alpha")
-			c.ready("alpha") // nobody loses what is served because of what does not live
+			c.ready("alpha") // a claim of an object that is not live ends no publication
 			c.flux("beta", "beta", "argocd")
 			c.settle("alpha", "beta", "alpha", "beta")
 			c.equal("conditions of the one that lost it", conditionsOf(c.get("alpha")), stalled("Conflict"))
@@ -129,8 +129,7 @@ func TestAKustomizationThatDoesNotApplyBlocksNobodyForEver(t *testing.T) {
 	}
 }
 
-// TestOfTwoThatServeOneObjectTheHolderGoesOn: so it is after an upgrade, and when a Kustomization of Git
-// takes an object.
+// This happens after an upgrade, and when a Kustomization of a GitRepository takes over an object.
 func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 	c := moving(t)
 	c.consumer("git", "", gitFed)
@@ -150,10 +149,10 @@ func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 	c.flux("git", "other")
 	c.rounds("alpha")
 	c.ready("alpha")
-	c.equal("the artifact once it is let go", c.announced("alpha").Status.Artifact != nil, true)
+	c.equal("the artifact after the release", c.announced("alpha").Status.Artifact != nil, true)
 }
 
-// TestOfTwoThatWaitOneGetsWhatIsGivenUp: that which asked first.
+// The earlier claim is admitted.
 func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c := moving(t)
 	c.selection("gamma", compared, without("argocd", "nginx"))
@@ -170,14 +169,14 @@ func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c.rounds("alpha", "gamma", "beta")
 	c.ready("alpha", "beta")
 	c.equal("conditions of the second at the end", conditionsOf(c.get("gamma")), stalled("Conflict"))
-	c.equal("what it served before", c.announced("gamma").Status.Artifact != nil, true)
+	c.equal("the artifact that it served before", c.announced("gamma").Status.Artifact != nil, true)
 	c.flux("beta", "beta", "argocd", "nginx")
 	c.rounds("alpha", "gamma", "beta")
 	c.equal("conditions of the second once it is applied", conditionsOf(c.get("gamma")), stalled("Conflict"))
 }
 
-// TestWhoHasPublishedNothingGivesNothingUp: its Kustomization has what was published under another name.
-func TestWhoHasPublishedNothingGivesNothingUp(t *testing.T) {
+// Its Kustomization has applied an artifact that was published under another name.
+func TestASelectionWithoutAPublicationReleasesNothing(t *testing.T) {
 	c := moving(t)
 	c.selection("new", compared, guarded, without("nginx", "argocd"))
 	ks := c.kustomization("alpha")

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// identity is a certificate that vouches for itself, with its key.
+// identity is a self-signed certificate with its key.
 type identity struct {
 	tls.Certificate
 	certificatePEM, keyPEM []byte
@@ -36,8 +36,8 @@ func newIdentity(t *testing.T) identity {
 	return i
 }
 
-// A registry that knows its clients by their certificates.
-func TestARegistryThatWantsAClientCertificate(t *testing.T) {
+// The registry authenticates its clients by certificates.
+func TestARegistryWithClientCertificates(t *testing.T) {
 	server, client, stranger := newIdentity(t), newIdentity(t), newIdentity(t)
 	front := httptest.NewUnstartedServer(newFront(t).Config.Handler)
 	front.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -79,6 +79,6 @@ func TestARegistryThatWantsAClientCertificate(t *testing.T) {
 	e.push()
 	e.equal("conditions", conditionsOf(e.reconcile("kkp")), []string{"Pushed=True Succeeded", "Ready=True Succeeded"})
 	if key := string(client.keyPEM); strings.Contains(e.everythingWritten(), strings.Split(key, "\n")[1]) {
-		t.Error("the key is in what was written")
+		t.Error("the key is in the output")
 	}
 }

@@ -23,12 +23,10 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// platformGroup is the API group of the definitions of these tests: those of other tests are none
-// of theirs.
+// platformGroup is the API group of the definitions of these tests, and of no other ones.
 const platformGroup = "platform.winnow.example"
 
-// liveCluster is an environment with live definitions and Kustomizations. What it makes goes with the
-// test.
+// liveCluster is an environment with live definitions and Kustomizations, which are deleted after the test.
 type liveCluster struct {
 	*environment
 	group string
@@ -44,7 +42,7 @@ func newCluster(t *testing.T) *liveCluster {
 	return c
 }
 
-// actAs lets the marks be made with the configuration, through the wire.
+// actAs makes the reconciler set marks with the configuration, through the wire.
 func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	config = rest.CopyConfig(config)
 	config.Wrap(c.wire.wrap)
@@ -52,14 +50,14 @@ func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	c.reconciler.cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
 }
 
-// restart replaces the reconciler by one that remembers nothing.
+// restart replaces the reconciler by one without state.
 func (c *liveCluster) restart() {
 	c.Helper()
 	c.environment.restart()
 	c.actAs(restConfig, "")
 }
 
-// clear works without the context of the test, which has ended.
+// clear does not use the context of the test, which has ended.
 func (c *liveCluster) clear() {
 	ctx := context.Background()
 	if err := apiServer.DeleteAllOf(ctx, newDefinition(c.group, "")); client.IgnoreNotFound(err) != nil {
@@ -90,8 +88,7 @@ func (c *liveCluster) clear() {
 	}
 }
 
-// neighbor is the same with another namespace, which has a reconciler of its own no more than a
-// second selection has.
+// neighbor returns another namespace of the cluster. It shares the reconciler, like a second selection.
 func (c *liveCluster) neighbor() *liveCluster {
 	c.Helper()
 	namespace := &corev1.Namespace{}
@@ -117,7 +114,7 @@ func (c *liveCluster) install(group string) {
 	})
 }
 
-// uninstall removes them, with all definitions.
+// uninstall removes the group, with all definitions.
 func (c *liveCluster) uninstall(group string) {
 	c.Helper()
 	c.remove(definitionsOfGroup(group))
@@ -155,7 +152,7 @@ func definitionList(group string) *metav1.PartialObjectMetadataList {
 	return list
 }
 
-// await polls, because the caches of the watched kinds follow the API server.
+// await polls until done returns true, because the caches of the watched kinds follow the API server.
 func (c *liveCluster) await(what string, done func() bool) {
 	c.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -167,7 +164,7 @@ func (c *liveCluster) await(what string, done func() bool) {
 	}
 }
 
-// awaitCaches waits until every kind that is watched is known as the API server has it.
+// awaitCaches waits until the caches of all watched kinds are up to date.
 func (c *liveCluster) awaitCaches() {
 	c.Helper()
 	for gvk, reader := range c.reconciler.cluster.Kinds.Readers() {
@@ -205,7 +202,7 @@ func (c *liveCluster) versions(gvk schema.GroupVersionKind, reader client.Reader
 	return lines
 }
 
-// look reconciles the selection "kkp" with caches that are up to date, before and afterwards.
+// look reconciles the selection "kkp", and waits for up-to-date caches before and afterwards.
 func (c *liveCluster) look() *v1alpha1.CatalogSelection {
 	c.Helper()
 	c.awaitCaches()
@@ -214,7 +211,7 @@ func (c *liveCluster) look() *v1alpha1.CatalogSelection {
 	return cs
 }
 
-// consumer creates a Kustomization of the selection's artifact. It acts here and has applied
+// consumer creates a Kustomization of the selection's artifact. It applies to this cluster and has applied
 // nothing.
 func (c *liveCluster) consumer(name, selection string, edit ...func(*kustomizev1.Kustomization)) {
 	c.Helper()
@@ -243,7 +240,7 @@ func (c *liveCluster) kustomization(name string) *kustomizev1.Kustomization {
 	return ks
 }
 
-// applies makes a Kustomization report that it has applied what the selection "kkp" publishes.
+// applies makes a Kustomization report that it has applied the artifact of the selection "kkp".
 func (c *liveCluster) applies(name string) {
 	c.Helper()
 	c.reports(name, cluster.RevisionOf(c.get("kkp")))
@@ -258,7 +255,7 @@ func (c *liveCluster) reports(name, revision string) {
 	})
 }
 
-// fails makes a Kustomization report that it fails with what it tried last.
+// fails makes a Kustomization report that its last attempt failed.
 func (c *liveCluster) fails(name string) {
 	c.Helper()
 	c.report(name, func(ks *kustomizev1.Kustomization) {

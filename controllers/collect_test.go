@@ -103,7 +103,7 @@ func TestTheFinalizersOfOthersStay(t *testing.T) {
 	}
 }
 
-func TestASelectionMadeAnewIsPublishedAnew(t *testing.T) {
+func TestARecreatedSelectionIsPublishedAgain(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
 	e.remove(e.selection("kkp"))

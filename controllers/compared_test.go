@@ -13,8 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// TestNothingIsServedUntilAConsumerWasCompared: a Kustomization that is pointed here deletes what its
-// inventory has and the artifact lacks.
+// A Kustomization with a new source deletes the objects in its inventory that the artifact lacks.
 func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, e.own("argocd")))
@@ -36,7 +35,7 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.equal("lost", lost(cs), []string{"Removal " + e.own("nginx")})
 	e.equal("the artifact while it is held", e.announced("kkp").Status.Artifact == nil, true)
 	next := e.source(applications(t, e.own("argocd falco")))
-	e.approve(next.Digest) // as it is copied from another selection
+	e.approve(next.Digest) // as copied from another selection
 	cs = e.reconcile("kkp")
 	e.equal("lost when the catalog has changed", lost(cs), []string{"Removal " + e.own("nginx")})
 	e.approve(cs.Status.Held.Approve...)
@@ -46,7 +45,7 @@ func TestNothingIsServedUntilAConsumerWasCompared(t *testing.T) {
 	e.publish("kkp")
 }
 
-func TestWhatReachedNobodyIsNoBaseline(t *testing.T) {
+func TestAnUnservedArtifactIsNoBaseline(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, e.own("argocd nginx")))
 	e.selection("kkp", guarded, compared)
@@ -76,7 +75,7 @@ func (e *environment) settled(name string) {
 	}
 }
 
-func TestWhatWasServedOnceStaysServed(t *testing.T) {
+func TestAServedArtifactStaysServed(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
 	c.selection("kkp", compared)
@@ -93,8 +92,7 @@ func TestWhatWasServedOnceStaysServed(t *testing.T) {
 	c.publish("kkp")
 }
 
-// TestAnEditThatTakesSomethingAwayWaitsForItsSources: kustomize-controller applies a selection before the
-// sources of the same commit.
+// kustomize-controller applies a selection before the sources of the same commit.
 func TestAnEditThatTakesSomethingAwayWaitsForItsSources(t *testing.T) {
 	const before, after = "argocd:gold nginx:silver", "argocd:gold nginx:standard"
 	edit := tierRefs("gold", "standard")
@@ -162,7 +160,7 @@ func (e *environment) untouchedArtifact(good lastGood) {
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, good.announced.Status.Artifact)
 }
 
-// TestALeftOverApprovalReleasesNothing: v2 was approved, v3 adds, and the tag goes back to v2.
+// v2 was approved, v3 adds an application, and the tag returns to v2.
 func TestALeftOverApprovalReleasesNothing(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	second := e.source(applications(t, "argocd"))
@@ -184,8 +182,7 @@ func TestALeftOverApprovalReleasesNothing(t *testing.T) {
 	e.equal("used approvals that are gone from the spec", e.get("kkp").Status.UsedApprovals, []string(nil))
 }
 
-// TestAFrozenProcessPutsNoOlderArtifactBack: it was frozen between its two writes, and another leader has
-// published meanwhile.
+// The process was frozen between its two writes, and another leader has published since.
 func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd")
 	frozen := e.get("kkp")
@@ -197,9 +194,9 @@ func TestAFrozenProcessPutsNoOlderArtifactBack(t *testing.T) {
 	e.equal("the artifact", e.announced("kkp").Status.Artifact, newer.announced.Status.Artifact)
 }
 
-// TestABypassIsNotStrippedByWhoDoesNotHoldIt: a tenant's selection with bypass: Ignore and no Kustomization,
-// one that is only held, and one that acts elsewhere leave the mark where it is.
-func TestABypassIsNotStrippedByWhoDoesNotHoldIt(t *testing.T) {
+// The mark stays for a selection with bypass: Ignore and no Kustomization, for one that is held, and for one
+// whose Kustomization applies to another cluster.
+func TestOnlyTheHolderEndsABypass(t *testing.T) {
 	ignore := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Cluster.Bypass = v1alpha1.BypassIgnore }
 	for _, test := range []struct {
 		name  string
@@ -212,11 +209,11 @@ func TestABypassIsNotStrippedByWhoDoesNotHoldIt(t *testing.T) {
 			c.selection("tenant", compared, ignore)
 			c.consumer("tenant", "tenant", pruning)
 		}, []string{"disabled by winnow-marks"}},
-		{"with one that acts elsewhere", func(c *liveCluster) {
+		{"with one of another cluster", func(c *liveCluster) {
 			c.selection("tenant", compared, ignore)
 			c.consumer("tenant", "tenant", pruning, remotely)
 		}, []string{"disabled by winnow-marks"}},
-		{"but by the holder", func(c *liveCluster) { c.change("kkp", ignore) }, nil},
+		{"by the holder", func(c *liveCluster) { c.change("kkp", ignore) }, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -238,9 +235,8 @@ func TestABypassIsNotStrippedByWhoDoesNotHoldIt(t *testing.T) {
 	}
 }
 
-// TestWhatLivesOfAKindThatHasJustComeIsSeen: that the kind was absent a moment ago is no reason to believe
-// that nothing of it lives.
-func TestWhatLivesOfAKindThatHasJustComeIsSeen(t *testing.T) {
+// The guard must not rely on the past absence of a kind.
+func TestDefinitionsOfANewKindAreGuarded(t *testing.T) {
 	c := withoutKind(t)
 	c.change("kkp", func(cs *v1alpha1.CatalogSelection) {
 		guarded(cs)

@@ -11,9 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// rivals returns a cluster with two selections of argocd and nginx that act here: "alpha", which
-// has published, and "beta", which has not been looked at. Within a second, beta is younger by its
-// name.
+// rivals returns a cluster with two selections of argocd and nginx that apply to it: "alpha", which has
+// published, and "beta", which was not reconciled. Of the same second, beta is younger by its name.
 func rivals(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
@@ -23,12 +22,12 @@ func rivals(t *testing.T) *liveCluster {
 	c.consumer("alpha", "alpha")
 	c.consumer("beta", "beta")
 	c.publish("alpha")
-	c.woken()
+	c.takeEnqueued()
 	return c
 }
 
-// woken returns the selections of this test that were put into the queue since the last call, sorted.
-func (c *liveCluster) woken() []string {
+// takeEnqueued returns the selections of this test that were enqueued since the last call, sorted.
+func (c *liveCluster) takeEnqueued() []string {
 	var names []string
 	for {
 		select {
@@ -72,7 +71,7 @@ func TestTheYoungerOfTwoIsInConflict(t *testing.T) {
 	c.publish("alpha")
 }
 
-func TestWhoIsInConflict(t *testing.T) {
+func TestSelectionsInConflict(t *testing.T) {
 	type step = func(c *liveCluster)
 	exclude := func(name string, apps ...string) step {
 		return func(c *liveCluster) { c.change(name, without(apps...)) }
@@ -99,8 +98,8 @@ func TestWhoIsInConflict(t *testing.T) {
 		{"the older one is suspended", []step{suspend, settle("alpha")}, conflict},
 		{"the older one is suspended, after a restart", []step{suspend, (*liveCluster).restart}, conflict},
 		{"after a restart", []step{(*liveCluster).restart}, conflict},
-		{"the older one acts elsewhere", []step{move("alpha")}, ready},
-		{"the younger one acts elsewhere", []step{move("beta")}, ready},
+		{"the older one applies to another cluster", []step{move("alpha")}, ready},
+		{"the younger one applies to another cluster", []step{move("beta")}, ready},
 		{"the older one has no consumer", []step{func(c *liveCluster) { c.remove(c.kustomization("alpha")) }}, ready},
 		{"the younger one has no consumer", []step{func(c *liveCluster) { c.remove(c.kustomization("beta")) }}, ready},
 		{"the older one has a local consumer beside a remote one", []step{func(c *liveCluster) { c.consumer("far", "alpha", remotely) }}, conflict},
@@ -108,7 +107,7 @@ func TestWhoIsInConflict(t *testing.T) {
 		{"the older one was narrowed, and has not published yet", []step{exclude("alpha", "argocd"), exclude("beta", "nginx")}, conflict},
 		{"the older one was narrowed", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx")}, ready},
 		{"the older one grew again", []step{exclude("alpha", "argocd"), settle("alpha"), exclude("beta", "nginx"), settle("beta"),
-			exclude("alpha"), settle("alpha")}, ready}, // by now it is the younger one's
+			exclude("alpha"), settle("alpha")}, ready}, // the younger one has it now
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := rivals(t)
@@ -127,8 +126,8 @@ func TestTheYoungerRecovers(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		cause func(c *liveCluster)
-		// looks is the selection that notices it; the watch of a kind if empty.
-		looks string
+		// reconciled is the selection that detects the change; the watch of a kind if empty.
+		reconciled string
 	}{
 		{"when the older one is deleted", func(c *liveCluster) { c.remove(c.get("alpha")) }, "alpha"},
 		{"when the older one is narrowed", func(c *liveCluster) {
@@ -149,22 +148,22 @@ func TestTheYoungerRecovers(t *testing.T) {
 			c := rivals(t)
 			c.settle("alpha", "beta")
 			c.equal("conditions before", conditionsOf(c.get("beta")), stalled("Conflict"))
-			c.woken()
+			c.takeEnqueued()
 			test.cause(c)
-			if test.looks != "" {
-				c.settle(test.looks)
+			if test.reconciled != "" {
+				c.settle(test.reconciled)
 			}
-			c.awaitWoken("beta")
+			c.awaitEnqueued("beta")
 			c.settle("beta")
 			c.publish("beta")
 		})
 	}
 }
 
-// awaitWoken waits for a selection to be put into the queue.
-func (c *liveCluster) awaitWoken(name string) {
+// awaitEnqueued waits until a selection is enqueued.
+func (c *liveCluster) awaitEnqueued(name string) {
 	c.Helper()
-	c.await(name+" to be woken", func() bool { return slices.Contains(c.woken(), name) })
+	c.await(name+" to be enqueued", func() bool { return slices.Contains(c.takeEnqueued(), name) })
 }
 
 func TestAConflictKeepsTheLastArtifact(t *testing.T) {

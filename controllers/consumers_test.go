@@ -18,7 +18,7 @@ const (
 	gateClosed = "can't access 'ExternalArtifact/apps/kkp', ExternalArtifact feature gate is disabled"
 )
 
-func TestTheStatusTellsOfConsumers(t *testing.T) {
+func TestTheStatusListsConsumers(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
 	c.selection("kkp")
@@ -71,7 +71,7 @@ func TestAppliedIsOfTheArtifactThatIsServed(t *testing.T) {
 	c.equal("consumers", cs.Status.Consumers, []v1alpha1.ConsumerStatus(nil))
 }
 
-func TestAppliedNamesTheFileOfTheApplicationToBlame(t *testing.T) {
+func TestAppliedNamesTheFileOfTheRefusedApplication(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
 	c.selection("kkp")

@@ -24,18 +24,18 @@ func TestTheManifestSaysWhichLayerIsTheCatalog(t *testing.T) {
 		name  string
 		shape shape
 		edit  func(*sourcev1.OCIRepository)
-		// layer says that the layer is fetched from the registry.
+		// layer is true if the layer is fetched from the registry.
 		layer bool
 	}{
 		{name: "the only layer", shape: shaped(good)},
 		{name: "the first layer", shape: shaped(good, readme)},
 		{name: "the first of its media type", shape: second(shaped(readme, good)), edit: byType},
-		{name: "copied as it is", shape: shaped(good), edit: layerSelector(contract.LayerMediaType, sourcev1.OCILayerCopy)},
+		{name: "copied unchanged", shape: shaped(good), edit: layerSelector(contract.LayerMediaType, sourcev1.OCILayerCopy)},
 		{name: "a README comes first, and was extracted", shape: shaped(readme, good), layer: true},
 		{name: "an SBOM of the same media type comes first", shape: shaped(sbom, good), edit: byType, layer: true},
 		{name: "an SBOM was copied", shape: shaped(sbom, good), edit: layerSelector(contract.LayerMediaType, sourcev1.OCILayerCopy), layer: true},
-		{name: "another media type was asked for", shape: shaped(readme, good), edit: layerSelector("text/markdown", sourcev1.OCILayerExtract), layer: true},
-		{name: "what flux push artifact makes", shape: shape{
+		{name: "another media type was configured", shape: shaped(readme, good), edit: layerSelector("text/markdown", sourcev1.OCILayerExtract), layer: true},
+		{name: "an artifact of flux push artifact", shape: shape{
 			manifest: v1.Manifest{Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType}}, layers: []registry.Blob{flux},
 		}},
 	} {
@@ -58,7 +58,7 @@ func TestTheManifestSaysWhichLayerIsTheCatalog(t *testing.T) {
 			}
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = []string{"nginx"} })
 			e.publish("kkp")
-			e.equal("requests once it is known", front.taken(), []string(nil))
+			e.equal("requests for a cached location", front.taken(), []string(nil))
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 var errDead = errors.New("the process is dead")
 
-// crashAt makes the named write, and all that follow, not happen any more.
+// crashAt makes the named write, and all later ones, fail.
 func crashAt(name string) func(string, client.Object) error {
 	dead := false
 	return func(write string, _ client.Object) error {
@@ -36,7 +36,7 @@ func TestACrashNeverTakesARevisionBack(t *testing.T) {
 			cause func(e *environment)
 		}{
 			{"nothing else happens", func(*environment) {}},
-			{"the source goes", func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) }},
+			{"the artifact of the source is removed", func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) }},
 			{"the storage is lost", (*environment).emptyStorage},
 		} {
 			t.Run(write+", then "+later.name, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAStaleCacheDoesNotBringAnOldArtifactBack(t *testing.T) {
 	}
 }
 
-// A stale copy that this process cannot tell from the current one must not be written over it.
+// The process must not write a stale copy that it cannot distinguish from the current one.
 func TestAStaleSpecIsNotWritten(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd nginx"))
@@ -158,7 +158,7 @@ func TestAnExternalArtifactThatTheCacheLacksIsNotAnError(t *testing.T) {
 	e.equal("the ExternalArtifact", e.announced("kkp"), announced)
 }
 
-// Ready says that what the ExternalArtifact promises is served.
+// Ready means that the artifact of the ExternalArtifact is served.
 func TestAnEmptySelectionIsNotReadyOnceItsArchiveIsLost(t *testing.T) {
 	e := newEnvironment(t)
 	source := e.source(applications(t, "argocd"))

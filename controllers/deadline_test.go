@@ -23,7 +23,7 @@ func TestAPublicationThatTakesTooLongEndsAsACondition(t *testing.T) {
 	e.sources.Handle("/"+artifact.Path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 
 	e.reconciler.publishTimeout = 200 * time.Millisecond
-	// The error is what has the queue come back with backoff. The controller does not stop.
+	// The error makes the queue retry with backoff. The controller does not stop.
 	if _, err := e.tryReconcile("kkp"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Reconcile() = %v", err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// reading is the API server, except that reading what is like object fails.
+// reading returns a client of the API server that fails to read objects with the type of like.
 func reading(like client.Object, failure error) client.WithWatch {
 	return interceptor.NewClient(apiServer, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -36,7 +36,7 @@ func reading(like client.Object, failure error) client.WithWatch {
 	})
 }
 
-func TestASelectionThatMovesToAnotherShardTakesItsArchivesAlong(t *testing.T) {
+func TestTheArchivesOfASelectionMoveToItsShard(t *testing.T) {
 	stays := ctrl.Result{RequeueAfter: departureDelay}
 	for _, test := range []struct {
 		name   string
@@ -46,24 +46,24 @@ func TestASelectionThatMovesToAnotherShardTakesItsArchivesAlong(t *testing.T) {
 		left   bool
 	}{
 		{"while this controller serves it, they stay", func(*environment) {}, stays, nil, true},
-		{"while nobody can tell, they stay", func(e *environment) {
+		{"after a failed read, they stay", func(e *environment) {
 			e.reconciler.artifacts.APIReader = reading(&sourcev1.ExternalArtifact{}, errUnavailable)
 		}, ctrl.Result{}, errUnavailable, true},
-		{"once another one serves it, they go", func(e *environment) {
+		{"once another one serves it, they are deleted", func(e *environment) {
 			announced := e.announced("kkp")
 			announced.Status.Artifact.URL = strings.Replace(announced.Status.Artifact.URL, e.storage.Hostname, "winnow-controller-shard1.example", 1)
 			if err := apiServer.Status().Update(e.Context(), announced); err != nil {
 				e.Fatal(err)
 			}
 		}, ctrl.Result{}, nil, false},
-		{"without an artifact, they go", func(e *environment) {
+		{"without an artifact, they are deleted", func(e *environment) {
 			announced := e.announced("kkp")
 			announced.Status.Artifact = nil
 			if err := apiServer.Status().Update(e.Context(), announced); err != nil {
 				e.Fatal(err)
 			}
 		}, ctrl.Result{}, nil, false},
-		{"without an ExternalArtifact, they go", func(e *environment) { e.remove(e.announced("kkp")) }, ctrl.Result{}, nil, false},
+		{"without an ExternalArtifact, they are deleted", func(e *environment) { e.remove(e.announced("kkp")) }, ctrl.Result{}, nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
@@ -74,7 +74,7 @@ func TestASelectionThatMovesToAnotherShardTakesItsArchivesAlong(t *testing.T) {
 			e.publish("other")
 			test.before(e)
 			absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, "kkp")
-			e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent) // what the cache of a shard says
+			e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent) // as in the cache of another shard
 			result, err := e.tryReconcile("kkp")
 			if result != test.want || !errors.Is(err, test.err) {
 				t.Errorf("Reconcile() = %+v, %v, want %+v, %v", result, err, test.want, test.err)

@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// described returns what kubectl describe prints of a CatalogSelection, without labels, annotations and
-// events: every field by its name, in this order, a line a value.
+// described returns the output of kubectl describe for a CatalogSelection, without labels, annotations and
+// events: every field by its name, in this order, one line for each value.
 func (e *environment) described(name string) []string {
 	e.Helper()
 	live := &unstructured.Unstructured{}
@@ -55,7 +55,7 @@ func TestDescribeIsReadableAtAThousandApplications(t *testing.T) {
 		name    string
 		catalog []byte
 		edit    specEdit
-		// listed is the number of status.applications, excluded that of status.excluded.
+		// listed is the number of entries in status.applications, excluded in status.excluded.
 		listed, excluded int
 		truncated        bool
 	}{
@@ -94,7 +94,7 @@ func TestDescribeIsReadableWhileAThousandAreHeld(t *testing.T) {
 	e.readable(cs)
 }
 
-// readable demands that describe fits on a few screens, and that kubectl sees it in the same way.
+// readable expects that the output of describe fits on a few screens, and that kubectl prints as many lines.
 func (e *environment) readable(cs *v1alpha1.CatalogSelection) {
 	e.Helper()
 	lines := e.described(cs.Name)
@@ -116,7 +116,7 @@ func (e *environment) readable(cs *v1alpha1.CatalogSelection) {
 	}
 }
 
-// kubectl returns what kubectl prints; the error is exec.ErrNotFound where there is none.
+// kubectl returns the output of kubectl; the error is exec.ErrNotFound if it is not installed.
 func (e *environment) kubectl(args ...string) (string, error) {
 	path, err := exec.LookPath("kubectl")
 	if err != nil {
@@ -127,8 +127,7 @@ func (e *environment) kubectl(args ...string) (string, error) {
 	return string(out), err
 }
 
-// What kubectl prints last, it prints in the order of the names: the record must not stand between what
-// people read.
+// kubectl prints fields in the order of their names: the record must not come between the readable ones.
 func TestTheRecordIsTheLastFieldOfTheStatus(t *testing.T) {
 	var fields []string
 	status := reflect.TypeFor[v1alpha1.CatalogSelectionStatus]()
@@ -142,7 +141,7 @@ func TestTheRecordIsTheLastFieldOfTheStatus(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotedOfAnApplication(t *testing.T) {
+func TestNotesOfApplications(t *testing.T) {
 	e := newEnvironment(t)
 	e.sourceOf("OCIRepository", e.key("catalog"), catalogArchive(t,
 		"applications/argocd/application.yaml", definition("argocd", "1.0.0,2.0.0,3.0.0"),
@@ -166,7 +165,7 @@ func TestWhatIsNotedOfAnApplication(t *testing.T) {
 	})
 }
 
-func TestKubectlPrintsWhatMattersInColumns(t *testing.T) {
+func TestTheColumnsOfKubectl(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
 	if _, err := e.kubectl("version", "--client"); errors.Is(err, exec.ErrNotFound) {
 		t.Skip("kubectl is not there")
@@ -186,7 +185,7 @@ func TestKubectlPrintsWhatMattersInColumns(t *testing.T) {
 	e.equal("values", strings.Fields(lines[1])[:6], []string{"kkp", "True", "Unknown", "True", "v1", "2"})
 }
 
-// What a pipeline waits for: Ready is True all the time, because the last good artifact is served.
+// A pipeline waits for Held: Ready is True all the time, because the last good artifact is served.
 func TestKubectlWaitsUntilNothingIsHeld(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
 	if _, err := e.kubectl("version", "--client"); errors.Is(err, exec.ErrNotFound) {

@@ -12,7 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// damage is what somebody does to what was published.
+// damage is an unwanted change of a publication.
 type damage struct {
 	name string
 	do   func(e *environment)
@@ -81,7 +81,7 @@ func (e *environment) mustRemoveAll(path string) {
 	}
 }
 
-// essence is what has to be the same again after a repair.
+// essence returns the parts of an ExternalArtifact that a repair has to restore.
 func essence(artifact *sourcev1.ExternalArtifact) any {
 	if artifact == nil {
 		return nil
@@ -115,14 +115,14 @@ func TestDriftIsRepaired(t *testing.T) {
 			e.equal("the ExternalArtifact", essence(again), essence(announced))
 			e.equal("history", repaired.Status.History, cs.Status.History)
 			if e.sources.Downloads() != 0 {
-				t.Error("the catalog was downloaded, though it is known")
+				t.Error("the catalog was downloaded, though it is cached")
 			}
 		})
 	}
 }
 
-// While the catalog cannot be had, what is on disk stays announced; what is lost is rendered
-// again from the catalog that was published last.
+// While the catalog is unavailable, an archive in the storage stays announced, and a lost one is rendered again
+// from the last published catalog.
 func TestDriftIsRepairedWhateverTheSourceIs(t *testing.T) {
 	for _, source := range []struct {
 		name  string
@@ -193,8 +193,8 @@ func TestOldArchivesAreCollected(t *testing.T) {
 	})
 }
 
-// An artifact in the status is believed only in the directory of the selection: who may write
-// the status must not have other selections' archives announced.
+// An artifact in the status is valid only in the directory of the selection: write access to a status must not
+// announce archives of other selections.
 func TestAForgedPathIsNotAnnounced(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))

@@ -8,7 +8,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 )
 
-// An edit that was taken back, and is made again, waits for SettleDelay once more.
+// An edit that was reverted, and is made again, waits for SettleDelay again.
 func TestAnEditThatComesBackWaitsAgain(t *testing.T) {
 	const before = "argocd:gold nginx:silver"
 	e, good := publishGuarded(t, before, tierRefs("gold", "silver"))

@@ -28,8 +28,8 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// environment is a namespace with a reconciler, its storage, a server that serves the storage,
-// and a server that serves the artifacts of sources.
+// environment is a namespace with a reconciler, its storage, a server for the storage, and a server for the
+// artifacts of sources.
 type environment struct {
 	*testing.T
 	namespace  string
@@ -72,8 +72,8 @@ func newEnvironment(t *testing.T) *environment {
 	return e
 }
 
-// removeSelections deletes what a test leaves: the client of the tests does not cache, and lists
-// the selections of all tests again and again.
+// removeSelections deletes the selections of a test, because the client of the tests does not cache, and lists
+// all of them each time.
 func removeSelections(t *testing.T, namespace string) {
 	ctx := context.WithoutCancel(t.Context())
 	var list v1alpha1.CatalogSelectionList
@@ -91,15 +91,15 @@ func removeSelections(t *testing.T, namespace string) {
 	}
 }
 
-// restart replaces the reconciler by one that remembers nothing.
+// restart replaces the reconciler by one without state.
 func (e *environment) restart() {
 	e.Helper()
 	e.restartWith(func(*Options) {})
 }
 
-// restartWith restarts with other options than those of most tests.
+// restartWith restarts with changed options.
 func (e *environment) restartWith(edit func(*Options)) {
-	// What fails is retried when the test says so.
+	// The long backoff leaves retries to the tests.
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](time.Hour, time.Hour)
 	e.pushQueue = workqueue.NewTypedRateLimitingQueue(limiter)
 	options := Options{
@@ -112,12 +112,12 @@ func (e *environment) restartWith(edit func(*Options)) {
 	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
 }
 
-// now is the clock, which stands still unless the test moves it.
+// now is the clock, which only the test advances.
 func (e *environment) now() time.Time { return time.Unix(1_700_000_000, 0).Add(e.passed) }
 
-// selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards let
-// everything pass but an empty result: guard_test.go is about the others. It is served before a
-// consumer was compared: compared_test.go is about that.
+// selection creates a CatalogSelection of the OCIRepository "catalog". Its safeguards hold an empty result
+// only, and it is served before a consumer was compared: guard_test.go and compared_test.go have the other
+// cases.
 func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelection)) *v1alpha1.CatalogSelection {
 	e.Helper()
 	cs := &v1alpha1.CatalogSelection{}
@@ -135,8 +135,8 @@ func (e *environment) selection(name string, edit ...func(*v1alpha1.CatalogSelec
 	return cs
 }
 
-// byContent names the OCIRepository "catalog" without a manifest in a registry: most tests are about what comes
-// after. contracts_test.go is about manifests.
+// byContent refers to the OCIRepository "catalog" without a manifest in a registry, which most tests do not
+// need. contracts_test.go has manifests.
 func byContent() v1alpha1.SourceReference {
 	return v1alpha1.SourceReference{Name: "catalog", Format: v1alpha1.FormatApplications}
 }
@@ -164,7 +164,7 @@ func (e *environment) get(name string) *v1alpha1.CatalogSelection {
 	return cs
 }
 
-// announced returns the ExternalArtifact of a name, nil without one.
+// announced returns the ExternalArtifact with a name, nil without one.
 func (e *environment) announced(name string) *sourcev1.ExternalArtifact {
 	e.Helper()
 	artifact := &sourcev1.ExternalArtifact{}
@@ -202,13 +202,13 @@ func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
 	return result, err
 }
 
-// context has a logger that keeps what is logged at --log-level=trace. Beyond that client-go logs whole responses, which
-// are dumped in lines of 16 bytes: whether a secret is found in these depends on where a line ends.
+// context has a logger with --log-level=trace. At higher levels client-go dumps responses in lines of 16 bytes,
+// in which a secret may be split.
 func (e *environment) context() context.Context {
 	return ctrl.LoggerInto(e.Context(), funcr.New(func(prefix, args string) { e.log.add(prefix + " " + args) }, funcr.Options{Verbosity: 2}))
 }
 
-// push does the pushes that are due.
+// push runs the pushes that are due.
 func (e *environment) push() {
 	e.Helper()
 	for e.pushQueue.Len() > 0 {
@@ -225,8 +225,7 @@ func (e *environment) reconcile(name string) *v1alpha1.CatalogSelection {
 	return e.get(name)
 }
 
-// publish reconciles and demands that the selection is Ready and its ExternalArtifact says
-// what is served.
+// publish reconciles and expects that the selection is Ready and its ExternalArtifact has the served artifact.
 func (e *environment) publish(name string) (*v1alpha1.CatalogSelection, *sourcev1.ExternalArtifact) {
 	e.Helper()
 	cs := e.reconcile(name)
@@ -242,7 +241,7 @@ func (e *environment) publish(name string) (*v1alpha1.CatalogSelection, *sourcev
 	return cs, announced
 }
 
-// download returns what the URL of an ExternalArtifact serves, nil for a 404.
+// download returns the content at the URL of an ExternalArtifact, nil for a 404.
 func (e *environment) download(artifact *sourcev1.ExternalArtifact) []byte {
 	e.Helper()
 	return get(e.T, artifact.Status.Artifact.URL)
@@ -269,8 +268,7 @@ func (e *environment) emptyStorage() {
 	}
 }
 
-// equal compares two values by their YAML, and shows the lines from the first to the last that
-// differ.
+// equal compares two values by their YAML, and shows the lines between the first and the last difference.
 func (e *environment) equal(what string, got, want any) {
 	e.Helper()
 	a := strings.Split(toYAML(e.T, got), "\n")

@@ -33,7 +33,7 @@ func definition(name, versions string) string { return sourcetest.Definition(nam
 
 func digestOf(content []byte) string { return sourcetest.Digest(content) }
 
-// hostileArchive packs a single entry as it is.
+// hostileArchive packs a single entry unchanged.
 func hostileArchive(t *testing.T, header *tar.Header) []byte {
 	t.Helper()
 	var packed bytes.Buffer
@@ -51,13 +51,13 @@ func hostileArchive(t *testing.T, header *tar.Header) []byte {
 	return packed.Bytes()
 }
 
-// source makes the OCIRepository "catalog" have the content as its artifact.
+// source sets the content as the artifact of the OCIRepository "catalog".
 func (e *environment) source(content []byte) *meta.Artifact {
 	e.Helper()
 	return e.sourceOf(sourcev1.OCIRepositoryKind, e.key("catalog"), content)
 }
 
-// sourceOf does so for any kind; the revision and the URL follow from the content.
+// sourceOf does the same for any kind; it derives the revision and the URL from the content.
 func (e *environment) sourceOf(kind string, key client.ObjectKey, content []byte) *meta.Artifact {
 	e.Helper()
 	sum := digestOf(content)
@@ -71,7 +71,7 @@ func (e *environment) sourceOf(kind string, key client.ObjectKey, content []byte
 	return artifact
 }
 
-// setArtifact gives a source an artifact, or none, and creates the source where it is missing.
+// setArtifact sets the artifact of a source, or removes it, and creates the source if it is missing.
 func (e *environment) setArtifact(kind string, key client.ObjectKey, artifact *meta.Artifact) {
 	e.Helper()
 	source := newSource(kind, key)
@@ -112,8 +112,8 @@ func newSource(kind string, key client.ObjectKey) client.Object {
 	return source
 }
 
-// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted, without those that
-// say that all is well. conditions_test.go is about them.
+// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted, without those for the
+// good case. conditions_test.go tests them.
 func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	for _, c := range cs.Status.Conditions {

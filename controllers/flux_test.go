@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// flux plays kustomize-controller: it writes definitions with the owner labels of a Kustomization,
-// and its inventory. What leaves the inventory is deleted where Flux would delete it.
+// flux simulates kustomize-controller: it applies definitions with the owner labels of a Kustomization, writes
+// its inventory, and prunes the objects that leave the inventory.
 func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 	c.Helper()
 	var entries []kustomizev1.ResourceRef
@@ -49,7 +49,8 @@ func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 	})
 }
 
-// prune deletes a definition as Flux does: only its own, and nothing that is marked.
+// prune deletes a definition under the conditions of Flux: with the owner labels of the Kustomization, and
+// without a mark.
 func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
 	c.Helper()
 	u := c.live(name)
@@ -86,8 +87,8 @@ func moving(t *testing.T) *liveCluster {
 	return c
 }
 
-// handOver has alpha publish falco in place of argocd, which beta takes, up to where their Kustomizations have
-// to apply it.
+// handOver moves argocd from alpha, which publishes falco in its place, to beta, up to the point where their
+// Kustomizations have to apply it.
 func (c *liveCluster) handOver() {
 	c.Helper()
 	c.change("alpha", without("argocd", "nginx"))
@@ -95,7 +96,7 @@ func (c *liveCluster) handOver() {
 	c.rounds("alpha", "beta")
 }
 
-// rounds reconciles selections as often as they may need to agree.
+// rounds reconciles selections often enough to reach a stable state.
 func (c *liveCluster) rounds(names ...string) {
 	c.Helper()
 	for range 4 {

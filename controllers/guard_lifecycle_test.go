@@ -64,7 +64,7 @@ func TestACatalogThatGoesBackReleasesItself(t *testing.T) {
 	}
 }
 
-// interruptions keep a selection from being looked at for a while.
+// interruptions delay the publication of a selection.
 func interruptions() []trouble {
 	return []trouble{
 		{name: "the source has no artifact", want: retried("SourceNotReady"), cause: func(e *environment) {
@@ -76,7 +76,7 @@ func interruptions() []trouble {
 	}
 }
 
-func TestWhatIsHeldStaysHeldWhileASourceIsNotToBeHad(t *testing.T) {
+func TestAHoldLastsWhileASourceIsUnavailable(t *testing.T) {
 	for _, trouble := range interruptions() {
 		t.Run(trouble.name, func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd nginx")
@@ -100,8 +100,8 @@ func TestWhatIsHeldStaysHeldWhileASourceIsNotToBeHad(t *testing.T) {
 	}
 }
 
-// A first publication that is held has nothing to be Ready with.
-func TestAFirstPublicationThatIsHeldIsToldOnce(t *testing.T) {
+// A first publication that is held leaves no artifact to be Ready with.
+func TestAHeldFirstPublicationIsReportedOnce(t *testing.T) {
 	for _, trouble := range interruptions() {
 		t.Run(trouble.name, func(t *testing.T) {
 			e := newEnvironment(t)
@@ -137,10 +137,10 @@ func TestAnEmptyResult(t *testing.T) {
 	}{
 		{"by the spec", "Hold", exclude("argocd", "nginx"), before, []string{"EmptyResult "}, false, "2 by exclude"},
 		{"by the catalog", "Hold", func(*v1alpha1.CatalogSelection) {}, "argocd:silver", []string{"EmptyResult "}, false, "1 by limit.metadataSelector.tierRefs"},
-		{"by the spec, which lets it pass", "Publish", exclude("argocd", "nginx"), before, nil, false, ""},
-		{"by the catalog, and the spec lets it pass", "Publish", func(*v1alpha1.CatalogSelection) {}, "argocd:silver",
+		{"by the spec, which allows it", "Publish", exclude("argocd", "nginx"), before, nil, false, ""},
+		{"by the catalog, and the spec allows it", "Publish", func(*v1alpha1.CatalogSelection) {}, "argocd:silver",
 			[]string{"Removal argocd 1.0.0", "Removal nginx 1.0.0"}, true, "argocd: would be removed"},
-		{"by both, and the spec lets it pass", "Publish", exclude("argocd"), "argocd:gold", []string{"Removal nginx 1.0.0"}, true, "nginx: would be removed"},
+		{"by both, and the spec allows it", "Publish", exclude("argocd"), "argocd:gold", []string{"Removal nginx 1.0.0"}, true, "nginx: would be removed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, before, onlyGold, onEmpty(test.onEmpty))
@@ -169,13 +169,13 @@ func TestAnEmptyResult(t *testing.T) {
 	}
 }
 
-func TestWhatIsHeldIsBounded(t *testing.T) {
+func TestTheReasonsOfAHoldAreBounded(t *testing.T) {
 	short := func(i int) string { return fmt.Sprintf("app%03d::9.9.9", i) }
 	long := strings.Repeat("0", 240)
 	for _, test := range []struct {
 		name, reason  string
 		before, after func(i int) string
-		// reasons and versions of each are at most so many, and as many where they are short.
+		// reasons and versions bound the listed reasons and the versions of each; short ones reach the bounds.
 		reasons, versions int
 	}{
 		{"many applications", "Removal", short, func(int) string { return "" }, 40, 1},
@@ -204,14 +204,14 @@ func TestWhatIsHeldIsBounded(t *testing.T) {
 			e.fits(cs)
 			for _, message := range []string{conditions.GetMessage(cs, v1alpha1.HeldCondition), e.events.message} {
 				if !strings.Contains(message, " more; ") || !strings.HasSuffix(message, held.Approve[0]) {
-					t.Errorf("the message does not say how to release it: %s", message)
+					t.Errorf("the message does not explain how to release the hold: %s", message)
 				}
 			}
 		})
 	}
 }
 
-// fits demands that the object is far from what etcd takes.
+// fits expects that the object is far below the limit of etcd.
 func (e *environment) fits(cs *v1alpha1.CatalogSelection) {
 	e.Helper()
 	size, err := json.Marshal(cs.Status)
@@ -234,12 +234,12 @@ func TestTheReasonsAreInTheSameOrderEveryTime(t *testing.T) {
 		e.equal("lost", lost(e.hold(good, "Removal")), want)
 	}
 	if !slices.Equal(e.events.take(), warned("Removal")) {
-		t.Error("there is not one event of each object")
+		t.Error("each object needs exactly one event")
 	}
 }
 
 // v2 was held, and v3 was published before v2 was approved. The approval is used up by then, and releases
-// nothing when the tag goes back to v2.
+// nothing when the tag returns to v2.
 func TestAnApprovalThatCameTooLateReleasesNothing(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	second := e.source(applications(t, "argocd"))

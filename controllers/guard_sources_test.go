@@ -12,8 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// from makes a selection have OCIRepositories of these names as its sources; name:path for one
-// with a directory.
+// from sets OCIRepositories with these names as the sources of a selection; name:path for one with a directory.
 func from(names ...string) specEdit {
 	return func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Sources = nil
@@ -24,7 +23,7 @@ func from(names ...string) specEdit {
 	}
 }
 
-// catalogs gives each source a catalog: names and words in turn.
+// catalogs sets the catalog of each source: names and words alternate.
 func (e *environment) catalogs(pairs ...string) map[string]*meta.Artifact {
 	e.Helper()
 	artifacts := map[string]*meta.Artifact{}
@@ -64,7 +63,7 @@ func TestEachSourceThatChangedHasToBeApproved(t *testing.T) {
 	e.good()
 }
 
-// The revision stays and the content changes, as with another layerSelector or ignore.
+// The content changes at the same revision, as with another layerSelector or ignore.
 func TestAChangeAtTheSameRevisionHasToBeApproved(t *testing.T) {
 	e, good := publishSources(t, from("a", "b"), "a", "argocd argo", "b", "nginx angie")
 	other := e.catalogs("a", "argocd", "b", "nginx")
@@ -83,7 +82,7 @@ func TestEditsOfSources(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		before, after []string
-		// words of a and b, before and after.
+		// catalogs has the words of a and b before the change, changed those after it.
 		catalogs, changed []string
 		want              []string
 	}{
@@ -91,16 +90,16 @@ func TestEditsOfSources(t *testing.T) {
 		{"a source is replaced by another", []string{"a"}, []string{"b"}, []string{"a", "argocd argo", "b", "argocd"}, nil, []string{"Removal argo 1.0.0"}},
 		{"a source gets another name, with fewer versions", []string{"a"}, []string{"b"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
 		{"sources are reordered", []string{"a", "b"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, nil},
-		{"a source that is added hides versions of another", []string{"a"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
+		{"an added source hides versions of another", []string{"a"}, []string{"b", "a"}, []string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0"}, nil, []string{"VersionRemoval argocd 1.0.0"}},
 		{"a source is dropped and the other loses an application", []string{"a", "b"}, []string{"a"},
 			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
-		{"a source is dropped and the other takes over a part of what the catalog took", []string{"a", "b"}, []string{"b"},
+		{"a source is dropped and the other has a part of the removals by the catalog", []string{"a", "b"}, []string{"b"},
 			[]string{"a", "argocd::1.0.0,2.0.0", "b", "argocd::2.0.0 nginx nginx2"}, []string{"b", "argocd::2.0.0 nginx2"}, []string{"Removal nginx 1.0.0"}},
 		{"a source is added and the first loses an application", []string{"a"}, []string{"a", "b"},
 			[]string{"a", "argocd argo", "b", "nginx"}, []string{"a", "argocd"}, []string{"Removal argo 1.0.0"}},
-		{"a source is added that has a part of what the first loses", []string{"a"}, []string{"a", "b"},
+		{"a source is added with a part of the losses of the first", []string{"a"}, []string{"a", "b"},
 			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::2.0.0"}, []string{"a", "argo"}, []string{"VersionRemoval argocd 1.0.0"}},
-		{"a source is added that has all that the first loses", []string{"a"}, []string{"a", "b"},
+		{"a source is added with all losses of the first", []string{"a"}, []string{"a", "b"},
 			[]string{"a", "argocd::1.0.0,2.0.0 argo", "b", "argocd::1.0.0,2.0.0"}, []string{"a", "argo"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -163,7 +162,7 @@ func TestEditsOfTheDirectoryOfASource(t *testing.T) {
 	}
 }
 
-func TestSourcesOfOneNameAreToldApart(t *testing.T) {
+func TestSourcesOfOneNameAreDistinguished(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
 	git := e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx angie"))
@@ -171,11 +170,11 @@ func TestSourcesOfOneNameAreToldApart(t *testing.T) {
 	e.selection("kkp", guarded, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources = both })
 	good := e.good()
 	e.sourceOf("GitRepository", e.key("catalog"), applications(t, "nginx"))
-	// A commit cannot name itself, so it is the render that is approved.
+	// A commit cannot contain its own hash, so the approval has the checksum of the render.
 	approve := e.hold(good, "Removal").Status.Held.Approve
 	e.approve(git.Digest, good.cs.Status.Sources[0].Digest)
 	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, approve)
 	e.approve(approve...)
 	e.good()
-	e.equal("what was approved is the revision", cluster.RevisionOf(e.get("kkp")), "latest@"+approve[0])
+	e.equal("the approved checksum is the revision", cluster.RevisionOf(e.get("kkp")), "latest@"+approve[0])
 }

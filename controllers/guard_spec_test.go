@@ -29,7 +29,7 @@ func patchOf(name, patch string) specEdit {
 // removeFirstVersion is a patch.
 const removeFirstVersion = "- {op: remove, path: /spec/versions/0}\n"
 
-func TestWhatTheSpecTakesAwayIsPublished(t *testing.T) {
+func TestRemovalsByTheSpecArePublished(t *testing.T) {
 	const words = "argocd:gold:1.0.0,2.0.0 nginx:silver falco:gold"
 	for _, test := range []struct {
 		name   string
@@ -47,9 +47,9 @@ func TestWhatTheSpecTakesAwayIsPublished(t *testing.T) {
 		{"by the end of a patch that added a version", func(cs *v1alpha1.CatalogSelection) {
 			patchOf("argocd", `[{"op": "add", "path": "/spec/versions/-", "value": {"version": "9.0.0"}}]`)(cs)
 		}, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Patches = nil }},
-		{"with the patch of what is excluded", patchOf("nginx", `[{"op": "add", "path": "/spec/description", "value": "x"}]`),
+		{"with the patch of an excluded application", patchOf("nginx", `[{"op": "add", "path": "/spec/description", "value": "x"}]`),
 			func(cs *v1alpha1.CatalogSelection) { cs.Spec.Patches, cs.Spec.Exclude = nil, []string{"nginx"} }},
-		{"by a major that the spec lets in", func(cs *v1alpha1.CatalogSelection) { holdMajors(cs); constrain("<2")(cs) }, constrain(">0")},
+		{"by a major that the spec admits", func(cs *v1alpha1.CatalogSelection) { holdMajors(cs); constrain("<2")(cs) }, constrain(">0")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, words, test.before)
@@ -62,7 +62,7 @@ func TestWhatTheSpecTakesAwayIsPublished(t *testing.T) {
 	}
 }
 
-// The edit and the catalog arrive together: only what the catalog takes away is held.
+// The edit and the catalog arrive together: only removals by the catalog are held.
 func TestSpecAndCatalogAreToldApart(t *testing.T) {
 	latest := func(n int32) specEdit {
 		return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Versions = []v1alpha1.VersionRule{{Latest: n}} }
@@ -73,20 +73,20 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 		edit          specEdit
 		want          []string
 	}{
-		{"each takes an application", "argocd nginx falco", "argocd nginx", exclude("nginx"), []string{"Removal falco 1.0.0"}},
-		{"each takes a version of one application", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,3.0.0", constrain(">=2"), []string{"VersionRemoval argocd 2.0.0"}},
-		{"each takes a version, and the spec by the latest", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", latest(1), []string{"VersionRemoval argocd 3.0.0"}},
-		{"each takes a version of another application", "argocd::1.0.0,2.0.0 nginx::1.0.0,2.0.0", "argocd::1.0.0,2.0.0 nginx::2.0.0",
+		{"each removes an application", "argocd nginx falco", "argocd nginx", exclude("nginx"), []string{"Removal falco 1.0.0"}},
+		{"each removes a version of one application", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,3.0.0", constrain(">=2"), []string{"VersionRemoval argocd 2.0.0"}},
+		{"each removes a version, and the spec by the latest", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", latest(1), []string{"VersionRemoval argocd 3.0.0"}},
+		{"each removes a version of another application", "argocd::1.0.0,2.0.0 nginx::1.0.0,2.0.0", "argocd::1.0.0,2.0.0 nginx::2.0.0",
 			constrain(">=2", "argocd"), []string{"VersionRemoval nginx 1.0.0"}},
-		{"both take the same application", "argocd nginx", "argocd", exclude("nginx"), nil},
-		{"the catalog takes the version that the spec kept", "argocd nginx::1.0.0,2.0.0", "argocd nginx::1.0.0", constrain(">=2", "nginx"),
+		{"both remove the same application", "argocd nginx", "argocd", exclude("nginx"), nil},
+		{"the catalog removes the version that the spec kept", "argocd nginx::1.0.0,2.0.0", "argocd nginx::1.0.0", constrain(">=2", "nginx"),
 			[]string{"Removal nginx 1.0.0 2.0.0"}},
-		{"the spec takes an application of which the catalog takes a version", "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", exclude("nginx"), nil},
-		// What a patch does to the last catalog is not known without it.
-		{"the spec patches what the catalog shortens", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", patchOf("argocd", removeFirstVersion),
+		{"the spec removes an application of which the catalog removes a version", "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", exclude("nginx"), nil},
+		// The effect of a patch on the last catalog is not known without that catalog.
+		{"the spec patches a list that the catalog shortens", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", patchOf("argocd", removeFirstVersion),
 			[]string{"VersionRemoval argocd 1.0.0 3.0.0"}},
-		{"the spec selects by what the catalog changes", "argocd:gold nginx:gold", "argocd:gold nginx:silver", onlyGold, []string{"Removal nginx 1.0.0"}},
-		{"an edit that takes nothing is no excuse", "argocd nginx", "argocd", exclude("velero"), []string{"Removal nginx 1.0.0"}},
+		{"the spec selects by a field that the catalog changes", "argocd:gold nginx:gold", "argocd:gold nginx:silver", onlyGold, []string{"Removal nginx 1.0.0"}},
+		{"an edit that removes nothing is no excuse", "argocd nginx", "argocd", exclude("velero"), []string{"Removal nginx 1.0.0"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, test.before)
@@ -115,10 +115,10 @@ func TestEditsWhileAChangeIsHeld(t *testing.T) {
 		edit specEdit
 		want []string
 	}{
-		{"excluding what the catalog took is the answer", exclude("falco", "nginx"), nil},
-		{"narrowing takes what the catalog did not, besides", exclude("velero"), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
-		{"widening saves what only the tier took", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil }, held},
-		{"publishing removals lets it go", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnRemoval = "Publish" }, nil},
+		{"excluding the removed applications releases them", exclude("falco", "nginx"), nil},
+		{"narrowing removes another application", exclude("velero"), []string{"Removal falco 1.0.0", "Removal nginx 1.0.0"}},
+		{"widening restores an application that only the tier removed", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = nil }, held},
+		{"publishing removals releases it", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnRemoval = "Publish" }, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, before, onlyGold)
@@ -134,8 +134,7 @@ func TestEditsWhileAChangeIsHeld(t *testing.T) {
 	}
 }
 
-// An approval is an edit, and so is what goes along with it: neither is the reason for which an
-// application vanishes.
+// An approval is an edit, and so are the changes with it, but they do not excuse the removal of an application.
 func TestAnApprovalIsNoExcuse(t *testing.T) {
 	wrong := digestOf([]byte("wrong"))
 	for _, test := range []struct {

@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// guarded sets the safeguards back to what the API server defaults.
+// guarded resets the safeguards to the defaults of the API server.
 func guarded(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards = v1alpha1.Safeguards{} }
 
-// lastGood is what a hold must leave alone.
+// lastGood is the publication that a hold must not change.
 type lastGood struct {
 	cs        *v1alpha1.CatalogSelection
 	announced *sourcev1.ExternalArtifact
@@ -33,7 +33,7 @@ func publishGuarded(t *testing.T, words string, edit ...func(*v1alpha1.CatalogSe
 	return e, e.good()
 }
 
-// good publishes, and returns what was published.
+// good publishes, and returns the publication.
 func (e *environment) good() lastGood {
 	e.Helper()
 	cs, announced := e.publish("kkp")
@@ -41,7 +41,7 @@ func (e *environment) good() lastGood {
 	return lastGood{cs: cs, announced: announced, served: e.download(announced)}
 }
 
-// untouched demands that the last good artifact is as it was, and as it is told.
+// untouched expects that the last good artifact, and its status, are unchanged.
 func (e *environment) untouched(good lastGood) {
 	e.Helper()
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
@@ -55,7 +55,7 @@ func (e *environment) untouched(good lastGood) {
 	e.equal("record", cs.Status.WrittenRecord, good.cs.Status.WrittenRecord)
 }
 
-// hold reconciles, and demands a hold for this reason that leaves everything alone.
+// hold reconciles, and expects a hold for this reason that changes nothing else.
 func (e *environment) hold(good lastGood, reason string) *v1alpha1.CatalogSelection {
 	e.Helper()
 	cs := e.reconcile("kkp")
@@ -64,7 +64,7 @@ func (e *environment) hold(good lastGood, reason string) *v1alpha1.CatalogSelect
 	return cs
 }
 
-// lost lists what is held as "<reason> <application> <versions>".
+// lost lists the held changes as "<reason> <application> <versions>".
 func lost(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	if cs.Status.Held == nil {
@@ -102,7 +102,7 @@ func TestWhatTheCatalogTakesAwayIsHeld(t *testing.T) {
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0", "2.0.0"},
 			Message: "would be removed, because no source has it",
 		}}},
-		{"an application while another comes", guarded, "argocd nginx", "argocd nginx2 velero", []v1alpha1.HeldReason{{
+		{"an application while another is added", guarded, "argocd nginx", "argocd nginx2 velero", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"}, Message: "would be removed, because no source has it",
 		}}},
 		{"a version", guarded, "argocd::1.0.0,1.1.0", "argocd::1.1.0,1.2.0", []v1alpha1.HeldReason{{
@@ -112,18 +112,18 @@ func TestWhatTheCatalogTakesAwayIsHeld(t *testing.T) {
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
 			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs wants "gold"`,
 		}}},
-		{"all versions that a rule lets through", func(cs *v1alpha1.CatalogSelection) {
+		{"all versions that a rule selects", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{Constraint: "<2"}}
 		}, "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
 			Message: `would be removed, because none of its versions satisfies the constraint "<2": 2.0.0`,
 		}}},
-		{"the latest that a rule lets through", func(cs *v1alpha1.CatalogSelection) {
+		{"the latest that a rule selects", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{Latest: 1}}
 		}, "argocd::1.0.0", "argocd::1.0.0,1.1.0", []v1alpha1.HeldReason{{
 			Reason: "VersionRemoval", Application: "argocd", Versions: []string{"1.0.0"}, Message: "versions would be removed: 1.0.0",
 		}}},
-		{"a major, where the spec says so", holdMajors, "argocd::1.0.0", "argocd::1.0.0,2.0.0", []v1alpha1.HeldReason{{
+		{"a major, as configured", holdMajors, "argocd::1.0.0", "argocd::1.0.0,2.0.0", []v1alpha1.HeldReason{{
 			Reason: "MajorUpgrade", Application: "argocd", Message: "would rise from 1.0.0 to 2.0.0",
 		}}},
 		{"all at once", holdMajors, "argocd nginx falco::1.0.0,1.1.0", "argocd::1.0.0,v3.0.0 falco::1.1.0", []v1alpha1.HeldReason{
@@ -160,7 +160,7 @@ func messageOf(reasons []v1alpha1.HeldReason, sum string) string {
 	return strings.Join(parts, "; ") + "; to publish it all the same, add to spec.safeguards.approve: " + sum
 }
 
-// staysHeld demands that what changes nothing changes nothing, silently.
+// staysHeld expects that steps without an effect cause no writes and no events.
 func (e *environment) staysHeld(good lastGood, reason string) {
 	e.Helper()
 	first := e.get("kkp")
@@ -189,7 +189,7 @@ func (e *environment) staysHeld(good lastGood, reason string) {
 	e.equal("revisions", e.traffic.revisions, []string{good.cs.Status.Artifact.Revision})
 }
 
-func TestWhatIsNoLossIsPublished(t *testing.T) {
+func TestChangesWithoutALossArePublished(t *testing.T) {
 	publish := func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Safeguards.OnRemoval, cs.Spec.Safeguards.OnVersionRemoval = "Publish", "Publish"
 	}
@@ -202,9 +202,9 @@ func TestWhatIsNoLossIsPublished(t *testing.T) {
 		{"a new version", guarded, "argocd::1.0.0", "argocd::1.1.0,1.0.0"},
 		{"a major, by default", guarded, "argocd::1.0.0", "argocd::1.0.0,2.0.0"},
 		{"a major downwards", holdMajors, "argocd::2.0.0,1.0.0", "argocd::1.0.0,2.0.0,1.1.0"},
-		{"a removal of what was never selected", onlyGold, "argocd:gold nginx:silver", "argocd:gold:1.0.0,1.1.0"},
-		{"a removal, where the spec says so", publish, "argocd nginx", "argocd"},
-		{"a version, where the spec says so", publish, "argocd::1.0.0,2.0.0", "argocd::2.0.0"},
+		{"a removal of an unselected application", onlyGold, "argocd:gold nginx:silver", "argocd:gold:1.0.0,1.1.0"},
+		{"a removal, as configured", publish, "argocd nginx", "argocd"},
+		{"a version, as configured", publish, "argocd::1.0.0,2.0.0", "argocd::2.0.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, test.before, test.edit)

@@ -27,7 +27,8 @@ func (r *countingReader) List(ctx context.Context, list client.ObjectList, opts 
 	return r.Reader.List(ctx, list, opts...)
 }
 
-// Marks that cannot be removed yet are looked at every keptRetry: all of them in one list of Kustomizations.
+// Marks that cannot be removed yet are checked again after moveRetry: all of them with one list of
+// Kustomizations.
 func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	names := []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8"}
 	c := newCluster(t)
@@ -53,7 +54,7 @@ func TestMarksThatStayCostOneListOfKustomizations(t *testing.T) {
 	}
 }
 
-// Another process, the next leader or another shard, sets a mark by the same field manager between the read
+// Another process, the next leader or another shard, sets a mark with the same field manager between the read
 // and the write of this one, which keeps that mark.
 func TestMarksOfAnotherProcessAreNotStripped(t *testing.T) {
 	c := moving(t)
@@ -102,8 +103,8 @@ func TestThreeSelectionsSwapInARing(t *testing.T) {
 	}
 }
 
-// While a third one is slow, two selections that wait for the evaluation of others do not enqueue each other
-// again and again.
+// While a third selection is slow, two that wait for the evaluation of others do not enqueue each other
+// repeatedly.
 func TestTwoSelectionsThatWaitForAThirdDoNotEnqueueEachOther(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("a1", "a2", "b1", "b2", "s")
@@ -122,20 +123,20 @@ func TestTwoSelectionsThatWaitForAThirdDoNotEnqueueEachOther(t *testing.T) {
 	c.settle("alpha", "beta")
 	count := 0
 	for range 30 {
-		woken := slices.DeleteFunc(c.woken(), func(n string) bool { return n == "slow" })
-		if len(woken) == 0 {
+		enqueued := slices.DeleteFunc(c.takeEnqueued(), func(n string) bool { return n == "slow" })
+		if len(enqueued) == 0 {
 			break
 		}
-		count += len(woken)
-		c.settle(woken...)
+		count += len(enqueued)
+		c.settle(enqueued...)
 	}
 	if count > 10 {
 		t.Errorf("%d reconciliations while nothing happened", count)
 	}
 }
 
-// A tenant creates one selection after the other with the name of an application, and its Kustomizations
-// never apply anything. The platform, whose Kustomization has applied something, gets the application.
+// A tenant creates one selection after the other with the name of an application, and its Kustomizations never
+// apply anything. The platform, whose Kustomization has applied something, gets the application.
 func TestSelectionsThatNeverAppliedReserveNothingAgainstOneThatHas(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx")
@@ -164,19 +165,19 @@ func TestSelectionsThatNeverAppliedReserveNothingAgainstOneThatHas(t *testing.T)
 	c.equal("conditions of the platform after 27 minutes", conditionsOf(c.get("kkp")), []string{"Ready=True Succeeded"})
 }
 
-// Where the status is wiped, and the ExternalArtifact names the archive of another selection, that archive
-// is not read: the names in it are not for the readers of this one's status.
+// If the status is wiped, and the ExternalArtifact refers to the archive of another selection, that archive is
+// not read, because readers of this status may have no access to its names.
 func TestTheArchiveOfAnotherSelectionIsNoBaseline(t *testing.T) {
 	c := newCluster(t)
 	n := c.neighbor()
 	n.catalog("argocd", "secret-project")
-	n.selection("theirs")
-	n.settle("theirs")
+	n.selection("other")
+	n.settle("other")
 	c.catalog("argocd")
 	c.selection("kkp", guarded)
 	c.look()
 	announced := c.announced("kkp")
-	announced.Status.Artifact = n.get("theirs").Status.Artifact
+	announced.Status.Artifact = n.get("other").Status.Artifact
 	if err := apiServer.Status().Update(t.Context(), announced); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func TestWhatMovesIsNotDeleted(t *testing.T) {
 	c.equal("kept", c.kept("argocd"), disabled)
 	c.flux("alpha", "alpha")
 	c.rounds("alpha", "beta")
-	c.equal("kept while nobody has applied it", c.kept("argocd"), disabled)
+	c.equal("kept until it is applied", c.kept("argocd"), disabled)
 	c.flux("beta", "beta", "argocd", "nginx")
 	c.rounds("alpha", "beta")
 	c.equal("kept once it was applied", c.kept("argocd"), "")
@@ -240,8 +241,8 @@ func TestWithoutTheRightToMarkTheGiverWaits(t *testing.T) {
 	c.equal("the definition", c.live("argocd") != nil, true)
 }
 
-// An unhealthy receiver leaves the mark of a move on what it has applied. Its next reviewed removal takes
-// the mark off, so that Flux deletes the object.
+// An unhealthy receiver leaves the mark of a move on objects that it has applied. Its next reviewed removal
+// removes the mark, so that Flux deletes the object.
 func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c := moving(t)
 	c.handOver()
@@ -256,5 +257,5 @@ func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c.rounds("beta", "alpha")
 	c.ready("beta")
 	c.flux("beta", "beta", "nginx")
-	c.equal("what was excluded", c.kept("argocd"), "gone")
+	c.equal("the excluded definition", c.kept("argocd"), "gone")
 }

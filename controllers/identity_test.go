@@ -93,7 +93,7 @@ func TestAnIdentityThatTheSpecChangesIsPublished(t *testing.T) {
 			e.edit(test.edit)
 			e.source(cozystack(t, test.after))
 			if test.held {
-				// What the patch does to the last catalog is not known without it.
+				// The effect of the patch on the last catalog is not known without that catalog.
 				e.equal("held", len(e.hold(good, "IdentityChange").Status.Held.Reasons), 2)
 				return
 			}
@@ -102,7 +102,7 @@ func TestAnIdentityThatTheSpecChangesIsPublished(t *testing.T) {
 	}
 }
 
-func TestAVersionFromAnotherChartIsTold(t *testing.T) {
+func TestAVersionFromAnotherChartIsReported(t *testing.T) {
 	holds := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.OnSourceChange = v1alpha1.SafeguardHold }
 	const before, after = "argocd:1.0.0@argo,2.0.0@argo nginx:1.0.0@nginx", "argocd:1.0.0@argo,2.0.0@fork nginx:1.0.0@nginx"
 	const message = "versions would come from another chart, repository or commit: 2.0.0"
@@ -125,7 +125,7 @@ func TestAVersionFromAnotherChartIsTold(t *testing.T) {
 		e.source(charts(t, after+" falco:1.0.0@falco"))
 		e.equal("source changes of the next publication", e.good().cs.Status.Summary.SourceChanges, int32(0))
 	})
-	t.Run("and held, where the spec says so", func(t *testing.T) {
+	t.Run("and held, as configured", func(t *testing.T) {
 		e, good := publishArchive(t, charts(t, before), holds)
 		source := e.source(charts(t, after))
 		e.equal("held", e.hold(good, "SourceChange").Status.Held.Reasons, []v1alpha1.HeldReason{{
@@ -150,7 +150,7 @@ func TestAVersionFromAnotherChartIsTold(t *testing.T) {
 	})
 }
 
-// A record of an older release has neither origins nor identities: nothing is held for what it lacks.
+// A record of an older release has neither origins nor identities: their absence holds nothing.
 func TestARecordOfAnOlderReleaseHoldsNothingThatItLacks(t *testing.T) {
 	older := func(e *environment, good lastGood) {
 		record, err := record.Read(good.cs)

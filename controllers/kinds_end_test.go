@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// A catalog that has another kind with each revision leaves no watch behind, but that of what is live.
+// A catalog with another kind in each revision leaves no watch behind, except for kinds with live objects.
 func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
 	c := newCluster(t)
-	asked := func() []string {
+	subscriptions := func() []string {
 		var own []string
-		for _, gvk := range c.reconciler.cluster.Kinds.Asked(c.key("kkp")) {
+		for _, gvk := range c.reconciler.cluster.Kinds.Subscriptions(c.key("kkp")) {
 			if gvk.Kind == "ApplicationDefinition" {
 				own = append(own, gvk.Group)
 			}
@@ -23,10 +23,10 @@ func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
 	revision("first." + c.namespace + ".example")
 	c.selection("kkp")
 	c.publish("kkp")
-	c.equal("kinds of the first revision", asked(), []string{"first." + c.namespace + ".example"})
+	c.equal("kinds of the first revision", subscriptions(), []string{"first." + c.namespace + ".example"})
 	revision("second." + c.namespace + ".example")
 	c.publish("kkp")
-	c.equal("kinds of the second", asked(), []string{"second." + c.namespace + ".example"})
+	c.equal("kinds of the second", subscriptions(), []string{"second." + c.namespace + ".example"})
 
 	c.install(c.group)
 	revision(c.group)
@@ -34,11 +34,11 @@ func TestTheWatchOfAKindEndsWithTheLastSelectionOfIt(t *testing.T) {
 	c.apply("kkp", "argocd")
 	revision("third." + c.namespace + ".example")
 	c.publish("kkp")
-	c.equal("kinds while something of one lives", asked(), []string{c.group, "third." + c.namespace + ".example"})
+	c.equal("kinds with a live object", subscriptions(), []string{c.group, "third." + c.namespace + ".example"})
 	if err := apiServer.Delete(t.Context(), c.live("argocd")); err != nil {
 		t.Fatal(err)
 	}
 	c.awaitCaches()
 	c.publish("kkp")
-	c.equal("kinds once it is gone", asked(), []string{"third." + c.namespace + ".example"})
+	c.equal("kinds without a live object", subscriptions(), []string{"third." + c.namespace + ".example"})
 }

@@ -27,25 +27,25 @@ func withoutKind(t *testing.T) *liveCluster {
 	return c
 }
 
-// wokenUntil waits for a selection to be put into the queue, and returns all that were by then.
-func (c *liveCluster) wokenUntil(name string) []string {
+// enqueuedUntil waits until a selection is enqueued, and returns all selections that were enqueued by then.
+func (c *liveCluster) enqueuedUntil(name string) []string {
 	c.Helper()
 	var names []string
-	c.await(name+" to be woken", func() bool {
-		names = append(names, c.woken()...)
+	c.await(name+" to be enqueued", func() bool {
+		names = append(names, c.takeEnqueued()...)
 		return slices.Contains(names, name)
 	})
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// watched returns why the kind of the definitions is not watched, nil if it is.
+// watched returns the reason why the kind of the definitions is not watched, nil if it is.
 func (c *liveCluster) watched() error {
 	_, err := c.reconciler.cluster.Kinds.Look(c.Context(), kinds.Kind{GVK: gvkOf(c.group)}, c.key("kkp"))
 	return err
 }
 
-// logKinds makes the watches log what they do.
+// logKinds captures the log of the watches.
 func (c *liveCluster) logKinds(ctx context.Context) {
 	options := cache.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
 	c.reconciler.cluster.Kinds = kinds.New(ctx, restConfig, options, apiServer)
@@ -61,35 +61,35 @@ func TestAKindThatComesAndGoes(t *testing.T) {
 	c.equal("events", c.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	for range 2 {
 		if err := c.watched(); !errors.Is(err, kinds.ErrAbsent) {
-			t.Fatalf("without the kind, the watch says %v", err)
+			t.Fatalf("without the kind, the error of the watch is %v", err)
 		}
 		c.reconciler.cluster.Kinds.Retry(ctx)
 		c.publish("kkp")
-		c.equal("woken without the kind", c.woken(), []string(nil))
+		c.equal("enqueued without the kind", c.takeEnqueued(), []string(nil))
 
 		c.install(c.group)
 		c.publish("kkp")
 		c.reconciler.cluster.Kinds.Retry(ctx)
-		c.equal("woken by the kind", c.woken(), []string{"kkp"})
+		c.equal("enqueued by the kind", c.takeEnqueued(), []string{"kkp"})
 		c.apply("kkp", "argocd")
 		c.bypass("argocd")
 		cs := c.look()
 		c.equal("bypassed", cs.Status.Bypassed, []string{"argocd"})
 		c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 
-		c.woken()
+		c.takeEnqueued()
 		c.uninstall(c.group)
 		c.await("the watch to end", func() bool { return c.watched() != nil })
-		c.wokenUntil("kkp")
+		c.enqueuedUntil("kkp")
 		cs, _ = c.publish("kkp")
 		c.equal("bypassed without the kind", cs.Status.Bypassed, []string(nil))
-		c.woken()
+		c.takeEnqueued()
 	}
 	c.equal("log lines", logged.about("watch"), []string{"watch ended", "watch ended"})
 	c.equal("events", c.events.take(), []string(nil))
 }
 
-// lines are what was logged.
+// lines captures log messages.
 type lines struct{ recorder }
 
 func (l *lines) add(_, args string) {
@@ -126,24 +126,24 @@ func TestTheFirstKindOfTwoMayBeAbsent(t *testing.T) {
 	c.equal("marks", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
 }
 
-func TestAForgottenAskerIsNotWoken(t *testing.T) {
+func TestAForgottenSubscriberIsNotEnqueued(t *testing.T) {
 	c := withoutKind(t)
 	c.publish("kkp")
 	c.remove(c.get("kkp"))
 	c.reconciled("kkp")
-	c.woken()
+	c.takeEnqueued()
 	c.install(c.group)
 	c.reconciler.cluster.Kinds.Retry(c.Context())
-	c.equal("woken", c.woken(), []string(nil))
+	c.equal("enqueued", c.takeEnqueued(), []string(nil))
 	c.uninstall(c.group)
 }
 
-func TestWhatMayNotBeReadIsSaidOnce(t *testing.T) {
+func TestMissingRightsToReadAreReportedOnce(t *testing.T) {
 	definitions := read(platformGroup, "applicationdefinitions")
 	for _, test := range []struct {
 		name   string
 		rights []right
-		said   int
+		events int
 		marks  []string
 	}{
 		{"nothing is allowed", nil, 2, appliedAnd()},
@@ -157,21 +157,20 @@ func TestWhatMayNotBeReadIsSaidOnce(t *testing.T) {
 			c.runAs(test.rights...)
 			c.bypass("argocd")
 			c.publish("kkp")
-			if said := c.forbidden(); said != test.said {
-				t.Errorf("it was said %d times that something is forbidden, want %d", said, test.said)
+			if events := c.forbidden(); events != test.events {
+				t.Errorf("%d events about missing rights, want %d", events, test.events)
 			}
 			c.equal("marks", c.marks("argocd"), test.marks)
 			c.reconciler.cluster.Kinds.Retry(c.Context())
 			c.catalog("argocd", "falco")
 			c.publish("kkp")
-			c.equal("times that it was said again", c.forbidden(), 0)
+			c.equal("repetitions of the event", c.forbidden(), 0)
 		})
 	}
 }
 
-// TestWhatIsSaidOfKustomizationsIsTrue: whoever cannot see them marks all the same, because one
-// could act here.
-func TestWhatIsSaidOfKustomizationsIsTrue(t *testing.T) {
+// A controller that cannot read Kustomizations still marks, because one could apply to this cluster.
+func TestMissingRightsToReadKustomizationsAreReported(t *testing.T) {
 	c := publishing(t)
 	c.runAs(read(platformGroup, "applicationdefinitions"), mark())
 	c.bypass("argocd")
@@ -185,22 +184,22 @@ func TestWhatIsSaidOfKustomizationsIsTrue(t *testing.T) {
 	}
 	for _, part := range []string{"no definition is marked", "config/marks"} {
 		if strings.Contains(message, part) {
-			t.Errorf("the event %q says %q, which is not so", message, part)
+			t.Errorf("the event %q has the wrong part %q", message, part)
 		}
 	}
 }
 
-// TestARightToListAloneIsNotEnough: the cache is filled, and then its watch is refused.
+// The cache is filled, and then its watch is refused.
 func TestARightToListAloneIsNotEnough(t *testing.T) {
 	c := publishing(t)
 	list := right{group: platformGroup, resource: "applicationdefinitions", verbs: []string{"list"}}
 	c.runAs(list, readKustomizations(), mark())
 	c.publish("kkp")
 	c.await("the watch to be refused", func() bool { return errors.Is(c.watched(), kinds.ErrForbidden) })
-	c.wokenUntil("kkp")
+	c.enqueuedUntil("kkp")
 	c.publish("kkp")
 	c.publish("kkp")
-	c.equal("times that it was said", c.forbidden(), 1)
+	c.equal("events about the missing right", c.forbidden(), 1)
 }
 
 func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
@@ -208,18 +207,18 @@ func TestARightThatIsGrantedLaterIsUsed(t *testing.T) {
 	c.runAs()
 	c.bypass("argocd")
 	c.publish("kkp")
-	c.woken()
+	c.takeEnqueued()
 	c.reconciler.cluster.Kinds.Retry(c.Context())
-	c.equal("woken without the right", c.woken(), []string(nil))
+	c.equal("enqueued without the right", c.takeEnqueued(), []string(nil))
 	c.allow(c.account("controller"), read(platformGroup, "applicationdefinitions"), mark())
 	c.reconciler.cluster.Kinds.Retry(c.Context())
-	c.equal("woken by the right", c.woken(), []string{"kkp"})
+	c.equal("enqueued by the right", c.takeEnqueued(), []string{"kkp"})
 	c.look()
 	c.equal("marks", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 }
 
-// seeArgoCD changes the status of a definition.
-func (c *liveCluster) seeArgoCD() {
+// updateStatusOfArgoCD changes the status of the definition argocd.
+func (c *liveCluster) updateStatusOfArgoCD() {
 	c.Helper()
 	u := c.live("argocd")
 	u.Object["status"] = map[string]any{"seen": true}
@@ -243,10 +242,10 @@ func TestChangesReachTheSelectionsThatTheyConcern(t *testing.T) {
 			}
 		}, []string{"kkp"}},
 		{"a definition that it holds is gone", func(c *liveCluster) { c.remove(c.live("argocd")) }, []string{"kkp"}},
-		{"the status of a definition that it holds", (*liveCluster).seeArgoCD, nil},
-		{"a definition that nobody holds", func(c *liveCluster) { c.create("falco"); c.bypass("falco") }, nil},
+		{"the status of a definition that it holds", (*liveCluster).updateStatusOfArgoCD, nil},
+		{"a definition without a holder", func(c *liveCluster) { c.create("falco"); c.bypass("falco") }, nil},
 		{"a definition that it has applied, and does not hold", func(c *liveCluster) { c.apply("kkp", "falco") }, []string{"kkp"}},
-		{"a definition that nobody holds, where that is labelled", func(c *liveCluster) { c.edit(labelling); c.create("falco") }, []string{"kkp"}},
+		{"a definition without a holder, which is labelled", func(c *liveCluster) { c.edit(labelling); c.create("falco") }, []string{"kkp"}},
 		{"a new Kustomization of its artifact", func(c *liveCluster) { c.consumer("more", "kkp") }, []string{"kkp"}},
 		{"a Kustomization of another artifact", func(c *liveCluster) { c.consumer("more", "none") }, []string{"none"}},
 		{"a Kustomization that has applied something else", func(c *liveCluster) { c.reports("apps", older1) }, []string{"kkp"}},
@@ -259,23 +258,23 @@ func TestChangesReachTheSelectionsThatTheyConcern(t *testing.T) {
 			c.selection("sentinel", without("argocd"))
 			c.look()
 			c.settle("sentinel")
-			c.woken()
+			c.takeEnqueued()
 			test.change(c)
-			// What wakes the sentinel comes after the change, by either watch.
+			// Both watches enqueue the sentinel after the change.
 			c.apply("sentinel", "zeta")
-			woken := c.wokenUntil("sentinel")
+			enqueued := c.enqueuedUntil("sentinel")
 			c.consumer("sentinel", "sentinel")
-			woken = append(woken, c.wokenUntil("sentinel")...)
-			woken = slices.DeleteFunc(woken, func(name string) bool { return name == "sentinel" })
-			slices.Sort(woken)
-			if !slices.Equal(slices.Compact(woken), test.want) {
-				t.Errorf("woken are %v, want %v", woken, test.want)
+			enqueued = append(enqueued, c.enqueuedUntil("sentinel")...)
+			enqueued = slices.DeleteFunc(enqueued, func(name string) bool { return name == "sentinel" })
+			slices.Sort(enqueued)
+			if !slices.Equal(slices.Compact(enqueued), test.want) {
+				t.Errorf("enqueued are %v, want %v", enqueued, test.want)
 			}
 		})
 	}
 }
 
-// TestAMarkIsNotFollowedByMore: a mark wakes its selection once, and then all is quiet.
+// A mark enqueues its selection once, and nothing else follows.
 func TestAMarkIsNotFollowedByMore(t *testing.T) {
 	c := publishing(t)
 	c.bypass("argocd")

@@ -31,7 +31,7 @@ func newDefinition(group, name string) *unstructured.Unstructured {
 	return u
 }
 
-// catalog makes the source of the selections have applications of these names.
+// catalog sets applications with these names as the content of the source.
 func (c *liveCluster) catalog(names ...string) {
 	c.Helper()
 	var files []string
@@ -42,8 +42,8 @@ func (c *liveCluster) catalog(names ...string) {
 	c.source(catalogArchive(c.T, files...))
 }
 
-// apply writes definitions as Flux does that applies the artifact of a selection. The Kustomization of
-// "kkp" is "apps", and those of other selections are called as these.
+// apply simulates how Flux applies the artifact of a selection. The Kustomization of "kkp" is "apps", and those
+// of other selections have the same names as the selections.
 func (c *liveCluster) apply(selection string, names ...string) {
 	c.Helper()
 	owners := map[string]string{"kkp": "apps"}
@@ -60,7 +60,7 @@ func (c *liveCluster) apply(selection string, names ...string) {
 	}
 }
 
-// own gives definitions the owner labels of a Kustomization.
+// own sets the owner labels of a Kustomization on definitions.
 func (c *liveCluster) own(kustomization string, names ...string) {
 	c.Helper()
 	for _, name := range names {
@@ -68,7 +68,7 @@ func (c *liveCluster) own(kustomization string, names ...string) {
 	}
 }
 
-// create writes definitions that are nobody's.
+// create creates definitions without an owner.
 func (c *liveCluster) create(names ...string) {
 	c.Helper()
 	for _, name := range names {
@@ -80,7 +80,7 @@ func (c *liveCluster) create(names ...string) {
 	}
 }
 
-// patch changes metadata of a definition as a user does, by a merge patch.
+// patch changes metadata of a definition by a merge patch, as a user does.
 func (c *liveCluster) patch(name, metadata string) {
 	c.Helper()
 	body := fmt.Appendf(nil, `{"metadata": {%s}}`, metadata)
@@ -112,7 +112,7 @@ func (c *liveCluster) bypass(names ...string) {
 	}
 }
 
-// live returns a definition, nil where there is none.
+// live returns a definition, nil if it does not exist.
 func (c *liveCluster) live(name string) *unstructured.Unstructured {
 	c.Helper()
 	u := newDefinition(c.group, name)
@@ -122,8 +122,8 @@ func (c *liveCluster) live(name string) *unstructured.Unstructured {
 	return u
 }
 
-// marks lists what Winnow may change of a definition, with the managers of each mark:
-// "disabled by winnow-marks".
+// marks lists the annotations and labels of a definition that Winnow may change, with the managers of each
+// mark: "disabled by winnow-marks".
 func (c *liveCluster) marks(name string) []string {
 	c.Helper()
 	u := c.live(name)
@@ -160,12 +160,12 @@ func ownersOf(u *unstructured.Unstructured, key string) string {
 	return " by " + strings.Join(slices.Compact(owners), " and ")
 }
 
-// applied are the labels of what Flux has applied for the selection "kkp".
+// appliedAnd adds the labels of definitions that Flux has applied for the selection "kkp".
 func appliedAnd(marks ...string) []string {
 	return append(marks, "label winnow", "label NAMESPACE", "label kkp")
 }
 
-// unchanged demands that a repetition writes neither the selection nor a definition.
+// unchanged expects that a repetition writes neither the selection nor a definition.
 func (c *liveCluster) unchanged() {
 	c.Helper()
 	versions := func() any {
@@ -194,7 +194,7 @@ func appliedCondition(condition *metav1.Condition) string {
 	return fmt.Sprintf("%s %s: %s", condition.Status, condition.Reason, condition.Message)
 }
 
-// relabel sets the label of the unmanaged as Winnow does.
+// relabel sets the label of unmanaged definitions, as Winnow does.
 func (c *liveCluster) relabel(name string) {
 	c.Helper()
 	u := newDefinition(c.group, name)

@@ -18,18 +18,18 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// apiServer is a client of the real API server that all tests of the package share. Each test
-// has its own namespace.
+// apiServer is a client of the real API server that all tests of the package share. Each test has its own
+// namespace.
 var apiServer client.WithWatch
 
-// restConfig has all rights on it.
+// restConfig has all rights on the API server.
 var restConfig *rest.Config
 
-// system is what these are part of.
+// system is the stack with the API server and the registries.
 var system *stack.Stack
 
-// registryHost is the HOST:PORT of a real registry, which speaks plain HTTP. secureRegistry wants TLS,
-// and registryUser with registryPassword.
+// registryHost is the HOST:PORT of a real registry with plain HTTP. secureRegistry requires TLS, and
+// registryUser with registryPassword.
 var (
 	registryHost   string
 	secureRegistry *stack.SecureRegistry
@@ -58,7 +58,7 @@ func runWithStack(m *testing.M) (code int, err error) {
 		Registry:    true,
 		CRDs:        []string{"config/crd/bases", "test/stack/crds"},
 		AddToScheme: []func(*runtime.Scheme) error{v1alpha1.AddToScheme},
-		// A list from the cache waits up to 100 ms until the cache knows of writes to other kinds.
+		// A list from the cache waits up to 100 ms for the events of writes to other kinds.
 		Args: map[string][]string{"kube-apiserver": {"--watch-cache=false"}},
 	})
 	if err != nil {

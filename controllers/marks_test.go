@@ -9,8 +9,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// publishing returns a cluster where the selection "kkp" publishes argocd and nginx, and a
-// Kustomization has applied them here.
+// publishing returns a cluster where the selection "kkp" publishes argocd and nginx, and a Kustomization has
+// applied them.
 func publishing(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
@@ -27,9 +27,9 @@ func publishing(t *testing.T) *liveCluster {
 
 type bypassCase struct {
 	name string
-	// steps are what people do before the selection is looked at for the last time.
+	// steps are the changes by users before the last reconciliation.
 	steps func(c *liveCluster)
-	// of the definition, argocd if empty.
+	// of is the definition, argocd if empty.
 	of     string
 	want   []string
 	events []string
@@ -49,17 +49,17 @@ func bypassCases() []bypassCase {
 			want:  appliedAnd("disabled by winnow-marks"),
 		},
 		{
-			name:  "whatever the value of the label is",
+			name:  "any value of the label counts",
 			steps: func(c *liveCluster) { c.label("argocd", v1alpha1.BypassLabel, "") },
 			want:  appliedAnd("disabled by winnow-marks"),
 		},
 		{
-			name:  "the others are not",
+			name:  "another definition is not marked",
 			steps: func(c *liveCluster) { c.bypass("argocd") },
 			of:    "nginx", want: appliedAnd(),
 		},
 		{
-			name: "the mark goes with the label",
+			name: "the mark is removed after the label",
 			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
@@ -68,7 +68,7 @@ func bypassCases() []bypassCase {
 			want: appliedAnd(),
 		},
 		{
-			name: "the mark goes with the label, also after a restart",
+			name: "the mark is removed after the label, also after a restart",
 			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
@@ -78,7 +78,7 @@ func bypassCases() []bypassCase {
 			want: appliedAnd(),
 		},
 		{
-			name: "a mark that somebody took off is set again",
+			name: "a mark that a user removed is set again",
 			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
@@ -97,7 +97,7 @@ func ignoredCases() []bypassCase {
 			want:  appliedAnd(),
 		},
 		{
-			name: "bypass: Ignore takes the mark off",
+			name: "bypass: Ignore removes the mark",
 			steps: func(c *liveCluster) {
 				c.bypass("argocd")
 				c.look()
@@ -118,7 +118,7 @@ func ignoredCases() []bypassCase {
 	}
 }
 
-// strangerCases are about definitions that the selection does not hold, or has not applied.
+// strangerCases have definitions that the selection does not hold, or has not applied.
 func strangerCases() []bypassCase {
 	return []bypassCase{
 		{
@@ -132,7 +132,7 @@ func strangerCases() []bypassCase {
 			of:    "falco", want: []string{"label winnow", "label NAMESPACE-neighbor", "label kkp"},
 		},
 		{
-			name: "one that the selection holds is marked, whoever has applied it",
+			name: "one that the selection holds is marked, also if another client has applied it",
 			steps: func(c *liveCluster) {
 				c.remove(c.live("argocd"))
 				c.create("argocd")
@@ -161,7 +161,7 @@ func runBypassCase(t *testing.T, test bypassCase) {
 	c.equal("events", c.events.take(), test.events)
 }
 
-func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
+func TestMarksOfOtherManagersStay(t *testing.T) {
 	own := func(value string) func(c *liveCluster) {
 		return func(c *liveCluster) { c.annotate("argocd", reconcileAnnotation, value) }
 	}
@@ -181,17 +181,17 @@ func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
 		events []string
 	}{
 		{"disabled without a bypass stays", []func(*liveCluster){own("disabled")}, []string{"disabled by user"}, nil},
-		{"disabled before the bypass stays as it is", []func(*liveCluster){own("disabled"), bypass}, []string{"disabled by user"}, nil},
-		{"and stays when the label goes", []func(*liveCluster){own("disabled"), bypass, look, unlabel}, []string{"disabled by user"}, nil},
-		{"so it does in Flux's other spellings", []func(*liveCluster){own("Disabled"), bypass}, []string{"Disabled by user"}, nil},
+		{"disabled before the bypass stays unchanged", []func(*liveCluster){own("disabled"), bypass}, []string{"disabled by user"}, nil},
+		{"and stays after the label is removed", []func(*liveCluster){own("disabled"), bypass, look, unlabel}, []string{"disabled by user"}, nil},
+		{"and in the other spellings of Flux", []func(*liveCluster){own("Disabled"), bypass}, []string{"Disabled by user"}, nil},
 		{"disabled after the bypass is shared", []func(*liveCluster){bypass, look, shareMark}, []string{"disabled by user and winnow-marks"}, nil},
-		{"and stays when the label goes, no longer ours", []func(*liveCluster){bypass, look, shareMark, unlabel}, []string{"disabled by user"}, nil},
-		{"a mark that somebody took over stays", []func(*liveCluster){bypass, look, own("no"), own("disabled"), unlabel}, []string{"disabled by user"}, nil},
+		{"and stays after the label is removed, without our ownership", []func(*liveCluster){bypass, look, shareMark, unlabel}, []string{"disabled by user"}, nil},
+		{"a mark that another manager took over stays", []func(*liveCluster){bypass, look, own("no"), own("disabled"), unlabel}, []string{"disabled by user"}, nil},
 		{"enabled is not forced", []func(*liveCluster){own("enabled"), bypass}, []string{"enabled by user"}, forbidden},
-		{"and said once", []func(*liveCluster){own("enabled"), bypass, look, unlabel, look, bypass}, []string{"enabled by user"}, forbidden},
+		{"and reported once", []func(*liveCluster){own("enabled"), bypass, look, unlabel, look, bypass}, []string{"enabled by user"}, forbidden},
 		{"the mark of the admission policy stays with the label", []func(*liveCluster){admitted}, []string{"disabled by user", "set by admission"}, nil},
-		{"and goes with it", []func(*liveCluster){admitted, look, unlabel}, nil, nil},
-		{"also at once", []func(*liveCluster){admitted, unlabel}, nil, nil},
+		{"and is removed after it", []func(*liveCluster){admitted, look, unlabel}, nil, nil},
+		{"also before a reconciliation", []func(*liveCluster){admitted, unlabel}, nil, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			steps := func(c *liveCluster) {
@@ -204,7 +204,7 @@ func TestWhatIsSomebodysOwnIsNotTouched(t *testing.T) {
 	}
 }
 
-// shareMark applies what the mark is, as somebody else who asks for the same.
+// shareMark sets the same mark with another field manager.
 func shareMark(c *liveCluster) {
 	u := newDefinition(c.group, "argocd")
 	u.SetAnnotations(map[string]string{reconcileAnnotation: disabled})

@@ -47,7 +47,7 @@ func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
 		{"a selection whose source has no artifact marks", []func(*liveCluster){missing, bypass}, []string{"disabled by winnow-marks"}},
 		{"a selection whose source has no artifact unmarks", []func(*liveCluster){bypass, (*liveCluster).again, missing, unlabel}, nil},
 		{"a selection whose catalog is invalid marks", []func(*liveCluster){invalid, bypass}, []string{"disabled by winnow-marks"}},
-		{"a selection whose source cannot be had marks", []func(*liveCluster){broken, bypass}, []string{"disabled by winnow-marks"}},
+		{"a selection whose source is unavailable marks", []func(*liveCluster){broken, bypass}, []string{"disabled by winnow-marks"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -61,7 +61,7 @@ func TestMarksFollowWhateverTheSelectionDoes(t *testing.T) {
 	}
 }
 
-// again looks at the selection, whatever comes of it.
+// again reconciles the selection and ignores the result.
 func (c *liveCluster) again() {
 	c.Helper()
 	c.awaitCaches()
@@ -101,7 +101,7 @@ func TestMarksAreSetWhereAConsumerMayActHere(t *testing.T) {
 			c.equal("marks", c.marks("argocd"), appliedAnd(test.want...))
 			bypassed := []string{"argocd"}
 			if test.want == nil {
-				bypassed = nil // what lives here is none of its business
+				bypassed = nil // definitions of this cluster do not concern it
 			}
 			c.equal("bypassed", cs.Status.Bypassed, bypassed)
 		})
@@ -120,20 +120,20 @@ func TestAConsumerThatGoesAwayDoesNotUnmark(t *testing.T) {
 	c.equal("marks with a remote consumer", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 	c.unlabel("argocd", v1alpha1.BypassLabel)
 	c.look()
-	c.equal("marks after the bypass, while nobody acts here", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
+	c.equal("marks after the bypass, without a Kustomization", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
 	c.consumer("here", "kkp")
 	c.look()
 	c.equal("marks after the bypass", c.marks("argocd"), appliedAnd())
 }
 
-func TestADefinitionThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
+func TestAMarkDoesNotRecreateADeletedDefinition(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		meanwhile func(c *liveCluster)
 		want      []string
 	}{
 		{"deleted", func(*liveCluster) {}, []string{"gone"}},
-		{"made anew", func(c *liveCluster) { c.create("argocd") }, nil},
+		{"created again", func(c *liveCluster) { c.create("argocd") }, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -153,8 +153,7 @@ func TestADefinitionThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 	}
 }
 
-// TestTheMarkComesBeforeTheArtifact: Flux must not see a revision before the definition that it
-// would overwrite is marked.
+// Flux must not get a revision before the definition that it would overwrite is marked.
 func TestTheMarkComesBeforeTheArtifact(t *testing.T) {
 	c := newCluster(t)
 	c.create("argocd")
@@ -173,7 +172,7 @@ func TestTheMarkComesBeforeTheArtifact(t *testing.T) {
 	c.equal("marks when the artifact is announced", seen, []string{"disabled by winnow-marks"})
 }
 
-func TestTheStatusTellsWhatIsBypassed(t *testing.T) {
+func TestTheStatusListsBypassedDefinitions(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx", "falco")
 	c.selection("kkp")
@@ -210,15 +209,13 @@ func TestTheListOfTheBypassedIsBounded(t *testing.T) {
 	c.unchanged()
 }
 
-// TestAnybodyCleansUpWhatNobodyHolds: the selection that has set a mark may be gone by the time that
-// the bypass ends.
-func TestAnybodyCleansUpWhatNobodyHolds(t *testing.T) {
-	t.Run("while nobody else is there", func(t *testing.T) { anybodyCleansUp(t, func(*liveCluster) {}) })
-	t.Run("while a selection of another kind is held", func(t *testing.T) { anybodyCleansUp(t, heldElsewhere) })
+// The selection that has set a mark may not exist any more when the bypass ends.
+func TestMarksWithoutAHolderAreRemoved(t *testing.T) {
+	t.Run("without another selection", func(t *testing.T) { cleansUpWithoutHolder(t, func(*liveCluster) {}) })
+	t.Run("while a selection of another kind is held", func(t *testing.T) { cleansUpWithoutHolder(t, heldElsewhere) })
 }
 
-// heldElsewhere makes a selection of another kind that a safeguard holds, and that looks at every
-// change therefore.
+// heldElsewhere creates a held selection of another kind, which every change enqueues.
 func heldElsewhere(c *liveCluster) {
 	other := &liveCluster{environment: c.environment, group: "else." + platformGroup, wire: c.wire}
 	other.catalog("tempo")
@@ -226,7 +223,7 @@ func heldElsewhere(c *liveCluster) {
 	c.reconciled("held")
 }
 
-func anybodyCleansUp(t *testing.T, beside func(c *liveCluster)) {
+func cleansUpWithoutHolder(t *testing.T, beside func(c *liveCluster)) {
 	t.Helper()
 	c := publishing(t)
 	beside(c)
@@ -239,11 +236,11 @@ func anybodyCleansUp(t *testing.T, beside func(c *liveCluster)) {
 	c.reconciled("kkp")
 	c.settle("heir")
 	c.equal("marks while it is bypassed", c.marks("argocd"), appliedAnd("disabled by winnow-marks"))
-	c.woken()
+	c.takeEnqueued()
 	c.unlabel("argocd", v1alpha1.BypassLabel)
-	c.wokenUntil("heir")
+	c.enqueuedUntil("heir")
 	c.settle("heir")
 	c.equal("marks after the bypass", c.marks("argocd"), appliedAnd())
-	c.equal("marks of what is bypassed still", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
+	c.equal("marks of the other bypassed definition", c.marks("nginx"), appliedAnd("disabled by winnow-marks"))
 	c.equal("bypassed", c.get("heir").Status.Bypassed, []string(nil))
 }

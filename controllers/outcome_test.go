@@ -16,15 +16,15 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 )
 
-// trouble is something that keeps a selection from being published.
+// trouble is an obstacle to the publication of a selection.
 type trouble struct {
 	name string
-	// cause brings it about for the selection "kkp" of the OCIRepository "catalog".
+	// cause creates it for the selection "kkp" of the OCIRepository "catalog".
 	cause func(e *environment)
-	// want are the conditions, lastGood those with a last good artifact where they differ.
+	// want has the conditions, lastGood those with a last good artifact if they differ.
 	want, lastGood []string
 	retry          retry
-	// message has all of these.
+	// message has parts of the message.
 	message []string
 }
 
@@ -36,7 +36,7 @@ func retried(reason string) []string {
 	return []string{"Ready=False " + reason, "Reconciling=True ProgressingWithRetry"}
 }
 
-// serve makes the URL of an artifact, that should be "x", answer in another way.
+// serve replaces the handler of an artifact with the content "x".
 func serve(handler http.HandlerFunc) func(e *environment) {
 	return func(e *environment) {
 		artifact := e.source([]byte("x"))
@@ -47,14 +47,14 @@ func serve(handler http.HandlerFunc) func(e *environment) {
 func sourceTroubles() []trouble {
 	return []trouble{
 		{
-			name: "a source that does not exist is waited for",
+			name: "a source that does not exist is checked at the interval",
 			cause: func(e *environment) {
 				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
 			},
 			want: retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/none", "does not exist"},
 		},
 		{
-			name:  "a source without an artifact is waited for",
+			name:  "a source without an artifact is checked at the interval",
 			cause: func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
 			want:  retried("SourceNotReady"), retry: atInterval, message: []string{"OCIRepository", "/catalog", "no artifact"},
 		},
@@ -67,22 +67,22 @@ func sourceTroubles() []trouble {
 			want: stalled("AccessDenied"), retry: never, message: []string{"default/catalog", "--no-cross-namespace-refs"},
 		},
 		{
-			name:  "an artifact that is not there is tried again",
+			name:  "a missing artifact is retried",
 			cause: serve(http.NotFound),
 			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog"},
 		},
 		{
-			name:  "a server that fails is tried again",
+			name:  "a failing server is retried",
 			cause: serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
 			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog", "giving up"},
 		},
 		{
-			name:  "an artifact with another digest is tried again",
+			name:  "an artifact with another digest is retried",
 			cause: serve(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("y")) }),
 			want:  retried("FetchFailed"), retry: backoff, message: []string{"/catalog", digestOf([]byte("x"))},
 		},
 		{
-			name: "an artifact that says that it is too large is not even fetched",
+			name: "an artifact that is too large by its size in the source is not fetched",
 			cause: func(e *environment) {
 				artifact := e.source([]byte("x"))
 				size := archive.DefaultLimits().Compressed + 1
@@ -114,7 +114,7 @@ func contentTroubles(t *testing.T) []trouble {
 	empty := []string{"Held=True EmptyResult", "Ready=False EmptyResult", "Stalled=True EmptyResult"}
 	return []trouble{
 		{
-			name:  "what is not gzip is refused",
+			name:  "an archive without gzip is refused",
 			cause: func(e *environment) { e.source([]byte("hello")) },
 			want:  stalled("InvalidArchive"), message: []string{"/catalog"},
 		},
@@ -161,7 +161,7 @@ func contentTroubles(t *testing.T) []trouble {
 			want: empty, lastGood: []string{"Held=True EmptyResult", "Ready=True Succeeded"}, retry: atInterval, message: []string{"1 by exclude"},
 		},
 		{
-			name: "a catalog that lost what is selected is held",
+			name: "a catalog that lost the selected application is held",
 			cause: func(e *environment) {
 				e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Limit = &v1alpha1.Limit{NameSelector: []string{"argocd"}} })
 				e.source(applications(e.T, "nginx"))
@@ -212,17 +212,17 @@ func troubleLater(t *testing.T, trouble trouble) {
 	e.recover()
 }
 
-// suffer reconciles twice, with the outcome that is wanted and events only for the first time.
+// suffer reconciles twice, and expects the outcome each time and events only for the first time.
 func (e *environment) suffer(trouble trouble, want []string) *v1alpha1.CatalogSelection {
 	e.Helper()
 	e.events.take()
 	e.checkRetry(trouble.retry)
-	first, told := e.get("kkp"), e.events.take()
+	first, events := e.get("kkp"), e.events.take()
 	e.equal("conditions", conditionsOf(first), want)
 	held := conditions.IsTrue(first, v1alpha1.HeldCondition)
 	vanished := first.Status.Artifact != nil && conditions.IsFalse(first, v1alpha1.SourceReadyCondition)
-	if quiet := trouble.retry == atInterval && !held && !vanished; quiet != (len(told) == 0) {
-		e.Errorf("events are %v", told)
+	if quiet := trouble.retry == atInterval && !held && !vanished; quiet != (len(events) == 0) {
+		e.Errorf("events are %v", events)
 	}
 	if first.Status.ObservedGeneration != first.Generation {
 		e.Errorf("observed generation %d, not %d", first.Status.ObservedGeneration, first.Generation)
@@ -251,7 +251,7 @@ func (e *environment) checkRetry(want retry) {
 	}
 }
 
-// recover ends whatever the trouble is.
+// recover removes the cause of any trouble.
 func (e *environment) recover() {
 	e.Helper()
 	e.reconciler.sources.NoCrossNamespaceRefs = false

@@ -18,7 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// connectProxy is a proxy for HTTPS that wants a password, and leads everything to one address.
+// connectProxy is a proxy for HTTPS that requires a password, and connects all requests to one address.
 type connectProxy struct {
 	*httptest.Server
 	target, authorization string
@@ -90,14 +90,14 @@ func TestARegistryBehindAProxy(t *testing.T) {
 	}
 }
 
-// googleHost is a registry of Google's.
+// googleHost is the address of a registry of Google.
 const googleHost = "us-docker.pkg.dev"
 
-// cloudToken is what the metadata server hands out, which the registry takes as a password.
+// cloudToken is the token of the metadata server, which the registry accepts as a password.
 const cloudToken = "token-of-the-cloud"
 
-// inGoogleCloud has the process run in Google's cloud, as its metadata server says, and returns a
-// registry that says it is Google's.
+// inGoogleCloud simulates the metadata server of Google's cloud, and returns a registry with a certificate for
+// an address of Google.
 func inGoogleCloud(t *testing.T) *stack.SecureRegistry {
 	t.Helper()
 	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,7 @@ func inGoogleCloud(t *testing.T) *stack.SecureRegistry {
 	return cloud
 }
 
-// ofGoogle makes the OCIRepository "catalog" one of Google's.
+// ofGoogle makes the OCIRepository "catalog" refer to the registry of Google.
 func (e *environment) ofGoogle(cloud *stack.SecureRegistry, edit func(*sourcev1.OCIRepository)) {
 	e.Helper()
 	e.caSecret("authority", cloud)
@@ -131,7 +131,7 @@ func (e *environment) ofGoogle(cloud *stack.SecureRegistry, edit func(*sourcev1.
 
 func TestARegistryOfACloud(t *testing.T) {
 	cloud := inGoogleCloud(t)
-	// As if DNS had this address: transports are clones of this one.
+	// The dialer replaces DNS for this address: transports are clones of this one.
 	transport := http.DefaultTransport.(*http.Transport)
 	dial := transport.DialContext
 	t.Cleanup(func() { transport.DialContext = dial })
@@ -146,7 +146,7 @@ func TestARegistryOfACloud(t *testing.T) {
 	e.publish("kkp")
 }
 
-// A tenant's proxy leads to a server of the tenant's, for which the tenant's authority vouches.
+// A tenant's proxy connects to a server of the tenant, with a certificate by the tenant's authority.
 func TestNoProxyReadsTheTokenOfTheCloud(t *testing.T) {
 	cloud := inGoogleCloud(t)
 	for _, test := range []struct {

@@ -19,7 +19,7 @@ func onlyGold(cs *v1alpha1.CatalogSelection) {
 	cs.Spec.Limit = &v1alpha1.Limit{MetadataSelector: &v1alpha1.MetadataSelector{TierRefs: []string{"gold"}}}
 }
 
-// preview renders as the command line does: the archive and its revision.
+// preview renders like the command line: it returns the archive and its revision.
 func preview(t *testing.T, cs *v1alpha1.CatalogSelection, content []byte) (archive []byte, revision string) {
 	t.Helper()
 	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(content), "")
@@ -87,7 +87,7 @@ func TestFirstPublication(t *testing.T) {
 	e.equal("status", cs.Status, want)
 	message := "published 1 of 3 applications, revision " + revision[:len("latest@sha256:")+12]
 	if got := conditions.GetMessage(cs, meta.ReadyCondition); got != message {
-		t.Errorf("Ready says %q, want %q", got, message)
+		t.Errorf("the message of Ready is %q, want %q", got, message)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestANewRevisionIsPublished(t *testing.T) {
 	if len(after.Status.History) != 2 || after.Status.History[0].Digest != announced.Status.Artifact.Digest {
 		t.Errorf("history is %v", after.Status.History)
 	}
-	// A Kustomization may be about to download the archive before.
+	// A Kustomization may be about to download the previous archive.
 	if old := get(t, before.Status.Artifact.URL); digestOf(old) != before.Status.Artifact.Digest {
 		t.Error("the archive before is gone at once")
 	}
@@ -191,7 +191,7 @@ func TestRequestedAtForcesARender(t *testing.T) {
 	before, _ := e.publish("kkp")
 	e.edit(func(cs *v1alpha1.CatalogSelection) {
 		cs.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}
-		// What only a render can put right shows whether there was one.
+		// Only a render restores the summary, so it shows whether there was one.
 		cs.Status.Summary = nil
 	})
 	cs := e.get("kkp")

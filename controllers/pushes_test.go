@@ -18,7 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 )
 
-func TestWhatIsServedIsPushed(t *testing.T) {
+func TestTheServedArtifactIsPushed(t *testing.T) {
 	p := newPushing(t)
 	p.reconcile("kkp")
 	if got := p.condition(); !strings.HasPrefix(got, "Unknown Progressing: pushing latest@sha256:") {
@@ -45,9 +45,9 @@ func TestWhatIsServedIsPushed(t *testing.T) {
 	}
 	layer, err := registry.FetchLayer(t.Context(), p.repositoryAt(registryHost), m.Layers[0], 1<<20)
 	if err != nil || digestOf(layer) != digestOf(p.download(p.announced("kkp"))) {
-		t.Errorf("the layer is not what is served: %v", err)
+		t.Errorf("the layer is not the served archive: %v", err)
 	}
-	// The manifest is there before a tag names it.
+	// The manifest is pushed before a tag refers to it.
 	var order []string
 	for _, request := range p.front.taken() {
 		if strings.HasPrefix(request, "PUT ") && strings.Contains(request, "/manifests/") {
@@ -71,17 +71,17 @@ func TestAPushThatIsRepeatedMovesNothing(t *testing.T) {
 
 	p.restart()
 	p.reconcile("kkp")
-	p.equal("condition while the registry is looked at", p.condition()[:4], "True")
+	p.equal("condition while the registry is checked", p.condition()[:4], "True")
 	p.push()
 	after := p.reconcile("kkp")
-	p.equal("what was pushed", after.Status.Push, before.Status.Push)
+	p.equal("status.push", after.Status.Push, before.Status.Push)
 	requests := p.front.taken()
 	if len(requests) == 0 || slices.ContainsFunc(requests, func(r string) bool { return !strings.HasPrefix(r, "HEAD ") }) {
 		t.Errorf("a restart made the requests %q", requests)
 	}
 }
 
-func TestTagsFollowWhatIsPublished(t *testing.T) {
+func TestTagsFollowThePublication(t *testing.T) {
 	p := newPushing(t)
 	p.settle()
 	first, _ := p.tagged("latest")
@@ -95,7 +95,7 @@ func TestTagsFollowWhatIsPublished(t *testing.T) {
 		t.Errorf("the artifact before is gone")
 	}
 
-	// Somebody turned a tag back.
+	// The tag was moved back by another client.
 	to := p.repositoryAt(registryHost)
 	if _, err := oras.Tag(t.Context(), to, first, "latest"); err != nil {
 		t.Fatal(err)
@@ -111,13 +111,13 @@ func TestTagsFollowWhatIsPublished(t *testing.T) {
 	}
 }
 
-func TestATagOfSomebodyElseIsNotMoved(t *testing.T) {
+func TestATagOfAnotherWriterIsNotMoved(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
 		shape      func(*pushing) shape
 	}{
 		{"a catalog", "which no CatalogSelection has pushed", func(p *pushing) shape { return shaped(catalogLayer(applications(p.T, "argocd"))) }},
-		{"what another selection has pushed", `which the CatalogSelection "other/kkp" has pushed`, func(p *pushing) shape {
+		{"an artifact of another selection", `which the CatalogSelection "other/kkp" has pushed`, func(p *pushing) shape {
 			s := shaped(registry.NewBlob(v1.MediaTypeImageLayerGzip, applications(p.T, "argocd")))
 			s.manifest.ArtifactType = v1alpha1.RenderedArtifactType
 			s.manifest.Annotations = map[string]string{v1alpha1.SelectionAnnotation: "other/kkp"}
@@ -165,7 +165,7 @@ func TestAPushToARegistryWithTLSAndAPassword(t *testing.T) {
 	}
 }
 
-func TestTheAPIRefusesAPushThatCannotBe(t *testing.T) {
+func TestTheAPIServerRefusesAnInvalidPush(t *testing.T) {
 	e := newEnvironment(t)
 	for _, test := range []struct {
 		name string
@@ -182,7 +182,7 @@ func TestTheAPIRefusesAPushThatCannotBe(t *testing.T) {
 		{"no repository", v1alpha1.Push{URL: "oci://registry.example.com"}, false},
 		{"capitals", v1alpha1.Push{URL: "oci://registry.example.com/Rendered"}, false},
 		{"a way out", v1alpha1.Push{URL: "oci://registry.example.com/../x"}, false},
-		{"a tag that is none", v1alpha1.Push{URL: "oci://registry.example.com/x", Tags: []string{"a/b"}}, false},
+		{"an invalid tag", v1alpha1.Push{URL: "oci://registry.example.com/x", Tags: []string{"a/b"}}, false},
 		{"a tag twice", v1alpha1.Push{URL: "oci://registry.example.com/x", Tags: []string{"a", "a"}}, false},
 		{"no cloud of this name", v1alpha1.Push{URL: "oci://registry.example.com/x", Provider: "other"}, false},
 	} {
@@ -201,7 +201,7 @@ func TestTheAPIRefusesAPushThatCannotBe(t *testing.T) {
 	}
 }
 
-// What the registry gets is what Winnow itself would take for an archive.
+// The pushed layer is a valid archive for Winnow itself.
 func TestThePushedLayerIsAnArchive(t *testing.T) {
 	p := newPushing(t)
 	p.settle()
@@ -218,19 +218,18 @@ func TestThePushedLayerIsAnArchive(t *testing.T) {
 	p.equal("files", files.Paths(), []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/nginx.yaml", "kustomization.yaml"})
 }
 
-// TestAPushTakesNothingAwayThatTheRecordDoesNotKnow: a selection that was created anew has no record,
-// but its tag names what the clusters have that follow it.
+// A recreated selection has no record, but its tag refers to the artifact of the clusters that follow it.
 func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 	for _, test := range []struct {
 		name, words, want string
 		edit              specEdit
 	}{
-		{name: "an application less", words: "argocd", want: "False Removal"},
-		{name: "a version less", words: "argocd nginx::2.0.0", want: "False VersionRemoval"},
-		{name: "removals may pass", words: "argocd", want: "True Succeeded", edit: func(cs *v1alpha1.CatalogSelection) {
+		{name: "without an application", words: "argocd", want: "False Removal"},
+		{name: "without a version", words: "argocd nginx::2.0.0", want: "False VersionRemoval"},
+		{name: "removals are published", words: "argocd", want: "True Succeeded", edit: func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Safeguards.OnRemoval = v1alpha1.SafeguardPublish
 		}},
-		{name: "an application more", words: "argocd nginx falco", want: "True Succeeded"},
+		{name: "with another application", words: "argocd nginx falco", want: "True Succeeded"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPushing(t, guarded)
@@ -256,7 +255,7 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 			}
 			sum := strings.TrimPrefix(cs.Status.Artifact.Revision, "latest@")
 			if !strings.Contains(p.condition(), "add to spec.safeguards.approve: "+sum) {
-				t.Errorf("it does not say how to release it: %s", p.condition())
+				t.Errorf("the condition does not explain how to release the push: %s", p.condition())
 			}
 			p.approve(sum)
 			p.settle()
@@ -267,8 +266,8 @@ func TestAPushTakesNothingAwayThatTheRecordDoesNotKnow(t *testing.T) {
 	}
 }
 
-// A push reads what its tag names. A kustomization.yaml in there makes it fetch nothing.
-func TestAPushAsksNoAddressThatATagNames(t *testing.T) {
+// A push reads the tagged artifact. A kustomization.yaml in it must not cause any requests.
+func TestAPushFetchesNothingForATaggedArtifact(t *testing.T) {
 	var asked []string
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.String())

@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// breakOff takes a part of the body and ends the connection.
+// breakOff reads a part of the body and closes the connection.
 func breakOff(_ http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodPut {
 		return false
@@ -22,7 +22,7 @@ func breakOff(_ http.ResponseWriter, r *http.Request) bool {
 	panic(http.ErrAbortHandler)
 }
 
-func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
+func TestAPushThatFailsDelaysNothing(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		misbehave func(http.ResponseWriter, *http.Request) bool
@@ -30,7 +30,7 @@ func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
 	}{
 		{"no rights", status(http.StatusUnauthorized), "401 Unauthorized; no credentials were sent"},
 		{"forbidden", status(http.StatusForbidden), "403 Forbidden"},
-		{"no such place", status(http.StatusNotFound), "404 Not Found"},
+		{"a missing repository", status(http.StatusNotFound), "404 Not Found"},
 		{"rate limiting", status(http.StatusTooManyRequests), "429 Too Many Requests; the registry is rate-limiting requests"},
 		{"a registry that fails", status(http.StatusInternalServerError), "500 Internal Server Error"},
 		{"an upload that breaks off", at("/blobs/", breakOff), "the config: "},
@@ -55,7 +55,7 @@ func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
 				"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact", "Warning PushFailed CatalogSelection", "Warning PushFailed ExternalArtifact",
 			})
 			if n := p.pushQueue.NumRequeues(ctrl.Request{NamespacedName: p.key("kkp")}); n != 1 {
-				t.Errorf("%d tries are to come, want one", n)
+				t.Errorf("%d retries are queued, want one", n)
 			}
 			p.again()
 			p.equal("events of a repetition", p.events.take(), []string(nil))
@@ -68,8 +68,8 @@ func TestAPushThatFailsHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// Four selections whose registry hangs keep the workers of the pushes, and nothing else.
-func TestARegistryThatHangsHoldsNothingBack(t *testing.T) {
+// Four selections whose registry hangs block the workers of the pushes, and nothing else.
+func TestARegistryThatHangsDelaysNothing(t *testing.T) {
 	p := newPushing(t)
 	hangs := make(chan struct{})
 	p.front.does(func(_ http.ResponseWriter, r *http.Request) bool {
@@ -97,7 +97,7 @@ func TestARegistryThatHangsHoldsNothingBack(t *testing.T) {
 }
 
 func TestWhatIsNotPushed(t *testing.T) {
-	t.Run("what is held", func(t *testing.T) {
+	t.Run("a held revision", func(t *testing.T) {
 		p := newPushing(t, guarded)
 		p.settle()
 		before, _ := p.tagged("latest")
@@ -108,14 +108,14 @@ func TestWhatIsNotPushed(t *testing.T) {
 			t.Error("it was pushed")
 		}
 	})
-	t.Run("what is suspended", func(t *testing.T) {
+	t.Run("a suspended selection", func(t *testing.T) {
 		p := newPushing(t)
 		p.reconcile("kkp")
 		p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 		p.settle()
 		p.equal("requests", p.front.taken(), []string(nil))
 	})
-	t.Run("what is deleted", func(t *testing.T) {
+	t.Run("a deleted selection", func(t *testing.T) {
 		p := newPushing(t)
 		p.reconcile("kkp")
 		p.remove(p.get("kkp"))
@@ -125,7 +125,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p.push()
 		p.equal("requests", p.front.taken(), []string(nil))
 	})
-	t.Run("what this controller no longer sees, because another shard has it", func(t *testing.T) {
+	t.Run("a selection that belongs to another shard now", func(t *testing.T) {
 		p := newPushing(t)
 		p.settle()
 		p.front.taken()
@@ -137,7 +137,7 @@ func TestWhatIsNotPushed(t *testing.T) {
 		p.push()
 		p.equal("requests", p.front.taken(), []string(nil))
 	})
-	t.Run("what is no longer asked for", func(t *testing.T) {
+	t.Run("a selection without spec.push", func(t *testing.T) {
 		p := newPushing(t)
 		p.settle()
 		p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = nil })

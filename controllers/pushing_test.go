@@ -52,14 +52,14 @@ func (p *pushing) condition() string {
 	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
-// again does what failed, or is due, once more.
+// again runs the push again.
 func (p *pushing) again() {
 	p.pushQueue.Add(ctrl.Request{NamespacedName: p.key("kkp")})
 	p.push()
 	p.reconcile("kkp")
 }
 
-// tagged returns the manifest that a tag names, past the front, and its digest.
+// tagged returns the digest and the manifest that a tag refers to, without the front.
 func (p *pushing) tagged(tag string) (string, v1.Manifest) {
 	p.Helper()
 	descriptor, raw, err := registry.FetchManifest(p.Context(), p.repositoryAt(registryHost), tag)

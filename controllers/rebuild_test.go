@@ -13,14 +13,14 @@ import (
 	"github.com/winnow-dev/winnow/controllers/record"
 )
 
-// gone makes the URL of an artifact answer 404, as Flux does some time after its successor came.
+// gone makes the URL of an artifact return 404, like Flux some time after the next artifact.
 func (e *environment) gone(artifacts ...*meta.Artifact) {
 	for _, artifact := range artifacts {
 		e.sources.Handle("/"+artifact.Path, http.NotFound)
 	}
 }
 
-// lostHold demands that nothing is served, and that this is said once.
+// lostHold expects that nothing is served, and one event.
 func (e *environment) lostHold(announced *sourcev1.ExternalArtifact, reason string) {
 	e.Helper()
 	for _, events := range [][]string{warned(reason), nil} {
@@ -41,12 +41,12 @@ func TestALostArchiveIsRebuiltWhileItsSuccessorIsHeld(t *testing.T) {
 	const before, after = "argocd:gold:1.0.0,2.0.0 nginx:gold falco:gold", "argocd:gold:1.0.0,2.0.0 falco:gold"
 	for _, test := range []struct {
 		name string
-		// lose happens after the archive is lost.
+		// lose runs after the archive is lost.
 		lose func(e *environment, old *meta.Artifact)
 	}{
-		{"from what is in memory", func(e *environment, old *meta.Artifact) { e.gone(old) }},
+		{"from the cache", func(e *environment, old *meta.Artifact) { e.gone(old) }},
 		{"by another download", func(e *environment, _ *meta.Artifact) { e.restart() }},
-		{"with the spec of that time", func(e *environment, _ *meta.Artifact) {
+		{"with the recorded spec", func(e *environment, _ *meta.Artifact) {
 			e.restart()
 			e.edit(exclude("falco"))
 			e.edit(constrain(">=2", "argocd"))
@@ -117,20 +117,20 @@ func TestALostArchiveOfSeveralSourcesIsRebuilt(t *testing.T) {
 	e.emptyStorage()
 	e.restart()
 	e.events.take()
-	// The one of b is its current one, too.
+	// The lost artifact of b is also its current one.
 	if _, err := e.tryReconcile("kkp"); err == nil {
-		t.Error("Reconcile() found what is gone")
+		t.Error("Reconcile() = nil for an unavailable source")
 	}
 	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
 }
 
-func TestAnArchiveThatIsLostForGoodIsSaidToBe(t *testing.T) {
+func TestAPermanentLossOfAnArchiveIsReported(t *testing.T) {
 	const before = "argocd nginx"
 	for _, test := range []struct {
 		name  string
 		spoil func(e *environment, old *meta.Artifact)
 	}{
-		{"the source of that time is gone", func(e *environment, old *meta.Artifact) { e.gone(old) }},
+		{"the recorded source is deleted", func(e *environment, old *meta.Artifact) { e.gone(old) }},
 		{"its URL serves something else", func(e *environment, old *meta.Artifact) {
 			e.sources.Handle("/"+old.Path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(applications(e.T, "evil")) })
 		}},
@@ -151,7 +151,7 @@ func TestAnArchiveThatIsLostForGoodIsSaidToBe(t *testing.T) {
 	}
 }
 
-// What the status says is anybody's who may write it: it must not bring about another artifact.
+// Users may have write access to the status: it must not cause another artifact.
 func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -164,7 +164,7 @@ func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 		{"another URL", func(e *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.URLs = []string{e.source(applications(e.T, "argocd")).URL}
 		}},
-		{"a URL that is none", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
+		{"an invalid URL", func(_ *environment, _ *v1alpha1.CatalogSelection, r *record.Record) {
 			r.URLs = []string{"file:///etc/passwd"}
 		}},
 		{"no sources in the status", func(_ *environment, cs *v1alpha1.CatalogSelection, _ *record.Record) { cs.Status.Sources = nil }},
@@ -210,7 +210,7 @@ func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 	}
 }
 
-func TestALostArchiveWithoutARecordIsSaidToBe(t *testing.T) {
+func TestALostArchiveWithoutARecordIsReported(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	e.forge(nil)
 	next := e.source(applications(t, "argocd nginx falco"))

@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// A bypassed definition moves, and its bypass ends before the giver's Kustomization has applied the new
+// A bypassed definition moves, and its bypass ends before the Kustomization of the giver has applied the new
 // artifact. The mark of the move stays, so that Flux does not delete it.
 func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c := moving(t)
@@ -21,13 +21,13 @@ func TestABypassThatEndsWhileItMovesDeletesNothing(t *testing.T) {
 	c.rounds("alpha", "beta")
 	c.flux("alpha", "alpha", "falco")
 	if c.live("argocd") == nil {
-		t.Error("argocd is deleted, and beta installs it anew")
+		t.Error("argocd is deleted, and beta installs it again")
 	}
 }
 
 // The giver has published without an application, and its Kustomization has not applied that yet. Another
-// selection that takes the application then marks it.
-func TestAReceiverMarksWhatItsGiverGaveUpBefore(t *testing.T) {
+// selection with the application then marks it.
+func TestAReceiverMarksObjectsGivenUpBefore(t *testing.T) {
 	c := moving(t)
 	c.change("alpha", without("argocd", "nginx"))
 	c.rounds("alpha", "beta")
@@ -37,12 +37,12 @@ func TestAReceiverMarksWhatItsGiverGaveUpBefore(t *testing.T) {
 	c.ready("beta")
 	c.flux("alpha", "alpha", "falco") // resumed, or its dependencies are ready at last
 	if c.live("argocd") == nil {
-		t.Error("argocd is deleted, and beta installs it anew")
+		t.Error("argocd is deleted, and beta installs it again")
 	}
 }
 
-// What leaves is marked while it is not known what a receiver is going to render.
-func TestWhatLeavesIsMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
+// Objects that leave are marked while the render of a receiver is not known.
+func TestObjectsAreMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		beta func(*v1alpha1.CatalogSelection)
@@ -73,13 +73,13 @@ func TestWhatLeavesIsMarkedWhileTheRenderOfAReceiverIsNotKnown(t *testing.T) {
 			c.ready("alpha")
 			c.flux("alpha", "alpha", "falco")
 			if c.live("argocd") == nil {
-				t.Error("argocd is deleted, and the receiver installs it anew")
+				t.Error("argocd is deleted, and the receiver installs it again")
 			}
 		})
 	}
 }
 
-// The empty result of beta is held, and what leaves alpha is not kept for it all the same.
+// The empty result of beta is held, but objects that leave alpha are not kept for it.
 func TestASelectionOfNothingReceivesNothing(t *testing.T) {
 	c := moving(t)
 	c.change("beta", without("argocd", "nginx", "falco"))
@@ -95,8 +95,8 @@ func TestASelectionOfNothingReceivesNothing(t *testing.T) {
 	}
 }
 
-// An artifact that is withheld until a consumer was compared is in the record of its selection, which neither
-// serves nor reserves what the artifact has.
+// The record of a selection contains an artifact that is withheld until a consumer was compared, but the
+// selection neither serves nor reserves the objects in it.
 func TestAWithheldArtifactClaimsNothing(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd", "nginx", "falco")
@@ -120,12 +120,12 @@ func TestAWithheldArtifactClaimsNothing(t *testing.T) {
 	c.rounds("alpha", "gamma")
 	c.flux("gamma", "gamma", "nginx")
 	if c.live("argocd") == nil {
-		t.Error("argocd is deleted, and alpha installs it anew")
+		t.Error("argocd is deleted, and alpha installs it again")
 	}
 }
 
-// A Kustomization gets another selection as its source. The artifact of that one is withheld until the
-// inventory was compared, and beta takes nothing meanwhile.
+// A Kustomization gets another selection as its source, whose artifact is withheld until the inventory was
+// compared. beta gets nothing meanwhile.
 func TestASelectionWithANewNameGivesUpNothing(t *testing.T) {
 	prefixed := func(ks *kustomizev1.Kustomization) { ks.Spec.NamePrefix = "pre-" }
 	c := newCluster(t)
@@ -147,7 +147,7 @@ func TestASelectionWithANewNameGivesUpNothing(t *testing.T) {
 	c.equal("beta while alpha is renamed", conditionsOf(c.get("beta")), stalled("Conflict"))
 }
 
-// point has a Kustomization apply the artifact of a selection.
+// point sets the artifact of a selection as the source of a Kustomization.
 func (c *liveCluster) point(kustomization, selection string) {
 	c.Helper()
 	ks := c.kustomization(kustomization)
@@ -157,7 +157,7 @@ func (c *liveCluster) point(kustomization, selection string) {
 	}
 }
 
-// One commit moves an application, and misspells it in the selection that is to receive it.
+// One commit moves an application, and misspells its name in the receiver.
 func TestWhatLeavesIsMarkedWhileAReceiverHasATypo(t *testing.T) {
 	names := func(names ...string) func(*v1alpha1.CatalogSelection) {
 		return func(cs *v1alpha1.CatalogSelection) {
@@ -166,38 +166,38 @@ func TestWhatLeavesIsMarkedWhileAReceiverHasATypo(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, receiver string
-		wants          []string
+		selected       []string
 	}{
 		{"of one name among others", "beta", []string{"nginx", "argocdd"}},
-		{"of all that it names", "beta", []string{"argocdd"}},
+		{"of all its names", "beta", []string{"argocdd"}},
 		{"that is new", "gamma", []string{"falco", "argocdd"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := moving(t)
 			if test.receiver == "gamma" {
-				c.selection("gamma", compared, names(test.wants...))
+				c.selection("gamma", compared, names(test.selected...))
 				c.consumer("gamma", "gamma", pruning)
 			} else {
-				c.change(test.receiver, names(test.wants...))
+				c.change(test.receiver, names(test.selected...))
 			}
-			c.rounds(test.receiver) // so that the typo is published before
+			c.rounds(test.receiver) // publishes the typo first
 			c.change("alpha", names("falco"))
 			c.rounds("alpha", "beta", test.receiver)
 			c.ready("alpha")
 			c.flux("alpha", "alpha", "falco")
 			if c.live("argocd") == nil {
-				t.Error("argocd is deleted, and whoever mends the typo installs it anew")
+				t.Error("argocd is deleted, and a corrected name installs it again")
 			}
 		})
 	}
 }
 
-// Another Kustomization has taken over what a selection publishes, which then renders the same once more.
-func TestWhatIsPublishedAlreadyIsNotMarkedAgain(t *testing.T) {
+// Another Kustomization has taken over the objects of a selection, which then renders the same artifact again.
+func TestPublishedObjectsAreNotMarkedAgain(t *testing.T) {
 	c := moving(t)
 	c.consumer("git", "", gitFed)
 	c.flux("git", "other", "argocd")
-	c.restart() // so that it renders again
+	c.restart() // forces another render
 	c.settle("alpha")
 	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.equal("marks that keep argocd", c.kept("argocd"), "")

@@ -11,8 +11,8 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// rewrite changes the status of the selection "kkp" as another version of the controller would, which
-// then starts anew.
+// rewrite changes the status of the selection "kkp" as another version of the controller would, and restarts
+// the controller.
 func (e *environment) rewrite(f func(*v1alpha1.CatalogSelectionStatus)) {
 	e.Helper()
 	cs := e.get("kkp")
@@ -23,7 +23,7 @@ func (e *environment) rewrite(f func(*v1alpha1.CatalogSelectionStatus)) {
 	e.restart()
 }
 
-// older packs a record as it was in status.published.
+// older packs a record in the form of status.published.
 func (e *environment) older(r record.Record, format int32) []byte {
 	e.Helper()
 	if r.Format = format; format == 0 {
@@ -36,8 +36,7 @@ func (e *environment) older(r record.Record, format int32) []byte {
 	return sourcetest.Gzip(e.T, content)
 }
 
-// TestARecordOfAnOlderFormatIsTheBaseline: what it does not know excuses nothing, and the next publication
-// writes it anew.
+// Missing fields of the record excuse no loss, and the next publication writes it in the current format.
 func TestARecordOfAnOlderFormatIsTheBaseline(t *testing.T) {
 	for _, format := range []int32{0, 1} {
 		t.Run(fmt.Sprint("format ", format), func(t *testing.T) {
@@ -50,47 +49,47 @@ func TestARecordOfAnOlderFormatIsTheBaseline(t *testing.T) {
 				s.WrittenRecord, s.Published = nil, e.older(*r, format)
 			})
 			good.cs.Status.WrittenRecord = nil
-			e.damage() // so that nothing else can be the baseline
+			e.damage() // leaves the record as the only baseline
 			source := e.source(applications(t, "argocd"))
 			cs := e.reconcile("kkp")
 			e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
 			e.approve(source.Digest)
 			cs = e.good().cs
 			if cs.Status.Published != nil || cs.Status.WrittenRecord == nil || cs.Status.WrittenRecord.Format != currentRecord {
-				t.Errorf("the record was not written anew: %d bytes, %v", len(cs.Status.Published), cs.Status.WrittenRecord)
+				t.Errorf("the record was not written again: %d bytes, %v", len(cs.Status.Published), cs.Status.WrittenRecord)
 			}
 		})
 	}
 }
 
-// newer are records that a later version of Winnow may write.
+// newer maps names to records that a later version of Winnow may write.
 func newer(e *environment, cs *v1alpha1.CatalogSelection) map[string]func(*v1alpha1.CatalogSelectionStatus) {
 	r, err := record.Read(cs)
 	if err != nil {
 		e.Fatal(err)
 	}
-	r.Definitions = r.Definitions[:1] // what this version would take for the baseline
+	r.Definitions = r.Definitions[:1] // this version would read another baseline
 	misread, err := r.Pack()
 	if err != nil {
 		e.Fatal(err)
 	}
 	return map[string]func(*v1alpha1.CatalogSelectionStatus){
-		"that looks like one of ours": func(s *v1alpha1.CatalogSelectionStatus) {
+		"that looks like one of this version": func(s *v1alpha1.CatalogSelectionStatus) {
 			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: currentRecord + 1, Packed: misread.Packed}
 		},
 		"packed in another way": func(s *v1alpha1.CatalogSelectionStatus) {
 			s.WrittenRecord = &v1alpha1.WrittenRecord{Format: 1<<31 - 1, Packed: []byte("zstd")}
 		},
-		"where older ones were": func(s *v1alpha1.CatalogSelectionStatus) {
+		"in the field of older ones": func(s *v1alpha1.CatalogSelectionStatus) {
 			s.WrittenRecord, s.Published = nil, e.older(*r, 2)
 		},
 	}
 }
 
-// TestARecordOfANewerFormatLetsNothingPass: after a rollback, the archive is compared in its place, and no
-// edit excuses anything; without the archive every change is held.
+// After a rollback, the archive is the baseline, and no edit excuses a loss; without the archive every change
+// is held.
 func TestARecordOfANewerFormatLetsNothingPass(t *testing.T) {
-	for _, name := range []string{"that looks like one of ours", "packed in another way", "where older ones were"} {
+	for _, name := range []string{"that looks like one of this version", "packed in another way", "in the field of older ones"} {
 		t.Run(name+", with the archive", func(t *testing.T) {
 			e, good := publishGuarded(t, "argocd nginx")
 			e.rewrite(newer(e, good.cs)[name])
@@ -132,8 +131,7 @@ func TestARecordOfANewerFormatLetsNothingPass(t *testing.T) {
 	}
 }
 
-// TestARecordOfAnotherPublicationIsNone: a controller of before published in between, and knew nothing of
-// status.writtenRecord.
+// An older controller without status.writtenRecord has published in between.
 func TestARecordOfAnotherPublicationIsNone(t *testing.T) {
 	for name, published := range map[string]func(*environment, record.Record) []byte{
 		"with a record":              func(e *environment, r record.Record) []byte { return e.older(r, 1) },

@@ -54,12 +54,12 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	}
 	again, err := got.Pack()
 	if err != nil || !reflect.DeepEqual(again, cs.Status.WrittenRecord) {
-		t.Errorf("packed once more it is another one: %v", err)
+		t.Errorf("packing again gives another record: %v", err)
 	}
 }
 
 // An edit that cannot be the reason for a removal must not count as one.
-func TestWhatOfTheSpecIsRecorded(t *testing.T) {
+func TestTheRecordedPartOfTheSpec(t *testing.T) {
 	base := func() *v1alpha1.CatalogSelection {
 		cs := &v1alpha1.CatalogSelection{}
 		cs.Spec.Sources = []v1alpha1.SourceReference{byContent()}
@@ -103,8 +103,7 @@ func TestWhatOfTheSpecIsRecorded(t *testing.T) {
 	}
 }
 
-// realistic returns a catalog of n applications with names and versions as people give them, no
-// two alike.
+// realistic returns a catalog of n applications with realistic names and versions, all different.
 func realistic(t *testing.T, n, versions int) []byte {
 	t.Helper()
 	words := strings.Fields("argo cert kube prometheus external ingress secrets velero istio harbor keycloak vault metrics gateway nginx " +
@@ -147,7 +146,7 @@ func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
 		}
 		return b.String()
 	}
-	// As many, and about as long, as a catalog may have.
+	// About the maximum number and length of the versions of a catalog.
 	var long []string
 	for all := range slices.Chunk([]byte(noise(3000*240)), 1000*240) {
 		var versions []string

@@ -21,8 +21,8 @@ type recorder struct {
 	events  []string
 	message string
 	notes   map[string]string
-	// said has every event whole.
-	said []string
+	// full has the events with their messages.
+	full []string
 }
 
 // take returns the events since the last call.
@@ -50,25 +50,25 @@ func (r *recorder) AnnotatedEventf(object runtime.Object, annotations map[string
 	defer r.mu.Unlock()
 	r.events = append(r.events, fmt.Sprintf("%s %s %s", eventType, reason, kindOf(object)))
 	r.message, r.notes = fmt.Sprintf(format, args...), annotations
-	r.said = append(r.said, fmt.Sprint(reason, ": ", r.message, " ", annotations))
+	r.full = append(r.full, fmt.Sprint(reason, ": ", r.message, " ", annotations))
 }
 
 func kindOf(object runtime.Object) string {
 	return reflect.TypeOf(object).Elem().Name()
 }
 
-// traffic sees what a reconciler reads and writes, between it and the real API server.
+// traffic intercepts the reads and writes of a reconciler.
 type traffic struct {
 	mu sync.Mutex
-	// writes are those that succeeded, as "<verb> <kind>[/<subresource>]".
+	// writes are the successful ones, as "<verb> <kind>[/<subresource>]".
 	writes []string
-	// revisions are those that an ExternalArtifact ever had, in order.
+	// revisions are all revisions of an ExternalArtifact, in order.
 	revisions []string
-	// bodies are what was written, as JSON.
+	// bodies are the written objects, as JSON.
 	bodies []string
-	// before runs before a write, which its error prevents.
+	// before runs before a write, and prevents it by an error.
 	before func(write string, object client.Object) error
-	// read answers reads of objects where it returns true.
+	// read replaces reads for which it returns true.
 	read func(key client.ObjectKey, object client.Object) (bool, error)
 }
 
@@ -133,7 +133,7 @@ func (t *traffic) client() client.Client {
 	})
 }
 
-// logLines are written by several goroutines.
+// logLines collects the lines of several goroutines.
 type logLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -145,8 +145,7 @@ func (l *logLines) add(line string) {
 	l.lines = append(l.lines, line)
 }
 
-// everythingWritten returns all that the reconciler has logged, sent as events and written to the API
-// server.
+// everythingWritten returns all logs, events and writes to the API server of the reconciler.
 func (e *environment) everythingWritten() string {
-	return strings.Join(slices.Concat(e.log.lines, e.events.said, e.traffic.bodies), "\n")
+	return strings.Join(slices.Concat(e.log.lines, e.events.full, e.traffic.bodies), "\n")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// secured pushes a catalog to the secure registry, as the OCIRepository "catalog" reaches it.
+// secured pushes a catalog to the secure registry and creates the OCIRepository "catalog" for it.
 func (e *environment) secured(edit func(*sourcev1.OCIRepository)) {
 	e.Helper()
 	to := e.securedRepository(secureRegistry, registryUser, registryPassword)
@@ -39,7 +39,7 @@ func (e *environment) caSecret(name string, of *stack.SecureRegistry) {
 	e.create(secret)
 }
 
-// credentialed has what the OCIRepository needs for the secure registry, in Secrets.
+// credentialed creates the Secrets that the OCIRepository needs for the secure registry.
 func (e *environment) credentialed(edit func(*sourcev1.OCIRepository)) func(*sourcev1.OCIRepository) {
 	e.Helper()
 	e.registrySecret("login", secureRegistry.Host, registryPassword)
@@ -101,9 +101,9 @@ func TestARegistryThatRefusesOrIsNotTrusted(t *testing.T) {
 			message: []string{"spec.serviceAccountName: serviceaccount ", "none' not found"}},
 		{name: "an authority that does not exist", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = reference("none") }),
 			message: []string{"spec.certSecretRef: the Secret ", "/none does not exist"}},
-		{name: "an authority that is none", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = reference("login") }),
+		{name: "an invalid authority", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = reference("login") }),
 			message: []string{"spec.certSecretRef: "}},
-		{name: "a certificate of nobody's", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = nil }),
+		{name: "a certificate of an unknown authority", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.CertSecretRef = nil }),
 			message: []string{"certificate signed by unknown authority"}},
 		{name: "a proxy that does not exist", cause: secure(func(r *sourcev1.OCIRepository) { r.Spec.ProxySecretRef = reference("none") }),
 			message: []string{"spec.proxySecretRef: the Secret ", "/none does not exist"}},
@@ -117,7 +117,7 @@ func TestARegistryThatRefusesOrIsNotTrusted(t *testing.T) {
 	}
 }
 
-// The rights to read Secrets are optional; what they are needed for says so.
+// The rights to read Secrets are optional; the error of a source that needs them names them.
 func TestWithoutTheRightToReadSecrets(t *testing.T) {
 	e := newEnvironment(t)
 	e.secured(e.credentialed(func(*sourcev1.OCIRepository) {}))

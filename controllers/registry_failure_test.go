@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// partOf answers with the first bytes of what it promises.
+// partOf sends a part of the announced content.
 func partOf(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodGet {
 		return false
@@ -30,21 +30,21 @@ func partOf(w http.ResponseWriter, r *http.Request) bool {
 	panic(http.ErrAbortHandler)
 }
 
-// hang answers only when the client has gone.
+// hang blocks until the client has disconnected.
 func hang(_ http.ResponseWriter, r *http.Request) bool {
 	<-r.Context().Done()
 	return true
 }
 
-// changed serves what there is with another byte in it, under the old digest.
+// changed serves the content with one byte changed, under the old digest.
 func changed(content []byte) func(http.ResponseWriter, *http.Request) bool {
 	another := slices.Clone(content)
 	another[len(another)/2] ^= 1
 	return body(v1.MediaTypeImageManifest, string(another))
 }
 
-// What the registry of a catalog may do when the manifest, or the layer that Flux passed over, is
-// fetched: the state is clear, it is tried again, and the last good artifact stays served.
+// Whatever failure the registry has when the manifest, or a layer that Flux has not selected, is fetched: the
+// conditions report it, the fetch is retried, and the last good artifact stays served.
 func TestARegistryThatFails(t *testing.T) {
 	good := catalogLayer(applications(t, "argocd"))
 	readme := registry.NewBlob("text/markdown", []byte("# Read me\n"))
@@ -62,7 +62,7 @@ func TestARegistryThatFails(t *testing.T) {
 		{"429", manifest, answer(status(http.StatusTooManyRequests)), []string{"429 Too Many Requests; the registry is rate-limiting requests"}},
 		{"500", manifest, answer(status(http.StatusInternalServerError)), []string{"500 Internal Server Error"}},
 		{"a manifest that breaks off", manifest, answer(partOf), nil},
-		{"a manifest that is another", manifest, answer(changed([]byte(`{"schemaVersion": 2}`))), []string{"mismatch"}},
+		{"an altered manifest", manifest, answer(changed([]byte(`{"schemaVersion": 2}`))), []string{"mismatch"}},
 		{"a page of a portal", manifest, answer(func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Type", "text/html")
 			_, _ = io.WriteString(w, "<html>Welcome to the guest network</html>")
@@ -72,9 +72,9 @@ func TestARegistryThatFails(t *testing.T) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 			return true
 		}), []string{"stopped after 10 redirects"}},
-		{"a layer that is not there", layer, answer(at("/blobs/", status(http.StatusNotFound))), []string{"fetching the layer " + good.Descriptor.Digest.String()}},
+		{"a missing layer", layer, answer(at("/blobs/", status(http.StatusNotFound))), []string{"fetching the layer " + good.Descriptor.Digest.String()}},
 		{"a layer that breaks off", layer, answer(at("/blobs/", partOf)), []string{"fetching the layer"}},
-		{"a layer that is another", layer, answer(at("/blobs/", changed(good.Content))), []string{"mismatch"}},
+		{"an altered layer", layer, answer(at("/blobs/", changed(good.Content))), []string{"mismatch"}},
 		{"a layer that never comes", layer, answer(at("/blobs/", hang)), []string{"deadline exceeded"}},
 	} {
 		trouble := trouble{want: retried("FetchFailed"), retry: backoff, message: test.message, cause: func(e *environment) {
@@ -94,7 +94,7 @@ func answer(misbehave func(http.ResponseWriter, *http.Request) bool) func(*front
 	return func(*front) func(http.ResponseWriter, *http.Request) bool { return misbehave }
 }
 
-// A registry that was asked for a moment gets another try, as the flag --http-retry says.
+// A request that fails temporarily is retried, as often as --http-retry allows.
 func TestARequestIsTriedAgain(t *testing.T) {
 	e, front := newEnvironment(t), newFront(t)
 	e.pushed(e.repositoryAt(front.host()), shaped(catalogLayer(applications(t, "argocd"))))
@@ -109,8 +109,8 @@ func TestARequestIsTriedAgain(t *testing.T) {
 	e.equal("tries", failures, 3)
 }
 
-// A controller that starts anew while the registry is down publishes what it has published before.
-func TestWhatIsPublishedNeedsNoRegistryAfterARestart(t *testing.T) {
+// A restarted controller publishes the same artifact while the registry is down.
+func TestARestartNeedsNoRegistry(t *testing.T) {
 	good := catalogLayer(applications(t, "argocd"))
 	readme := registry.NewBlob("text/markdown", []byte("# Read me\n"))
 	for _, test := range []struct {
@@ -118,8 +118,8 @@ func TestWhatIsPublishedNeedsNoRegistryAfterARestart(t *testing.T) {
 		shape shape
 		lost  bool
 	}{
-		{"Flux took the layer", shaped(good), false},
-		{"Flux took another one", shaped(readme, good), true},
+		{"Flux has selected the layer", shaped(good), false},
+		{"Flux has selected another layer", shaped(readme, good), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, front := newEnvironment(t), newFront(t)
@@ -142,9 +142,9 @@ func TestWhatIsPublishedNeedsNoRegistryAfterARestart(t *testing.T) {
 	}
 }
 
-// Of two sources with the same manifest, one has to be let in by the registry as well: who knows a
-// digest must not get at a private catalog by what another has fetched.
-func TestAJudgementIsOfOneSource(t *testing.T) {
+// Of two sources with the same manifest, each needs access to the registry: the digest of a private catalog
+// must not give access to it by the fetch of another source.
+func TestALookupBelongsToOneSource(t *testing.T) {
 	e := newEnvironment(t)
 	e.secured(e.credentialed(func(*sourcev1.OCIRepository) {}))
 	e.selectByManifest()
@@ -170,19 +170,19 @@ func TestAJudgementIsOfOneSource(t *testing.T) {
 	}
 }
 
-// The signature is about the manifest, and source-controller does not compare what it extracts with
-// it. So the layer that is signed is fetched, and what was extracted counts for nothing.
-func TestWhatIsExtractedIsNotWhatIsSigned(t *testing.T) {
+// The signature covers the manifest, with which source-controller does not compare extracted files. So the
+// signed layer is fetched, and the extracted files are ignored.
+func TestExtractedFilesAreNotSigned(t *testing.T) {
 	signed, evil := catalogLayer(applications(t, "argocd")), applications(t, "evil")
 	e, front := newEnvironment(t), newFront(t)
 	to := e.repositoryAt(front.host())
 	manifest := e.upload(to, shaped(signed))
 	pull := func(content []byte) {
 		e.fluxPulled(to, manifest, content, func(r *sourcev1.OCIRepository) { r.Spec.Verify = sourcetest.ByCosign() })
-		e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage("v1@"+manifest.Digest.String()))
+		e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage("v1@"+manifest.Digest.String()))
 	}
 	pull(evil)
-	e.selectByManifest() // nobody asks for a signature
+	e.selectByManifest() // no signature is required
 	cs, _ := e.publish("kkp")
 	e.equal("applications", cs.Status.Applications[0].Name, "evil")
 	e.edit(requireVerified)
@@ -191,7 +191,7 @@ func TestWhatIsExtractedIsNotWhatIsSigned(t *testing.T) {
 	e.equal("applications", cs.Status.Applications[0].Name, "argocd")
 	good := e.good()
 
-	// The layer in the registry is another one, too.
+	// The layer in the registry is altered, too.
 	front.does(at("/blobs/", changed(signed.Content)))
 	e.restart()
 	pull(applications(t, "evil twin"))

@@ -26,12 +26,12 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// front stands before a real registry, counts what reaches it, and answers in its place when it is
-// told to: only a registry that misbehaves shows what is made of that.
+// front is a proxy of a real registry that counts requests and simulates failures, which a real registry does
+// not have on demand.
 type front struct {
 	*httptest.Server
 	mu sync.Mutex
-	// misbehave answers a request, where it returns true.
+	// misbehave handles a request, if it returns true.
 	misbehave func(http.ResponseWriter, *http.Request) bool
 	requests  []string
 }
@@ -44,7 +44,7 @@ func newFront(t *testing.T) *front {
 	}
 	real := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		// For the addresses that the registry sends its clients to.
+		// The registry derives the addresses for its clients from these.
 		r.Out.Host = r.In.Host
 		if r.In.TLS != nil {
 			r.Out.Header.Set("X-Forwarded-Proto", "https")
@@ -67,14 +67,14 @@ func newFront(t *testing.T) *front {
 
 func (f *front) host() string { return strings.TrimPrefix(f.URL, "http://") }
 
-// does sets how requests are answered; nil is as the registry does.
+// does sets the handler that simulates failures; nil for none.
 func (f *front) does(misbehave func(http.ResponseWriter, *http.Request) bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.misbehave = misbehave
 }
 
-// taken returns the requests since the last call, but those that ask who is there.
+// taken returns the requests since the last call, without the version checks.
 func (f *front) taken() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,7 +88,7 @@ func (f *front) taken() []string {
 	return taken
 }
 
-// status answers everything with a status.
+// status responds to every request with a status.
 func status(code int) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(code)
@@ -96,14 +96,14 @@ func status(code int) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// at misbehaves for the paths with the part alone.
+// at restricts misbehave to paths with the part.
 func at(part string, misbehave func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		return strings.Contains(r.URL.Path, part) && misbehave(w, r)
 	}
 }
 
-// repositoryAt is a repository of the test's own in a registry on loopback.
+// repositoryAt returns a repository for the test in a registry on loopback.
 func (e *environment) repositoryAt(host string) *remote.Repository {
 	e.Helper()
 	repository, err := remote.NewRepository(host + "/" + e.namespace + "/catalog")
@@ -118,7 +118,7 @@ func (e *environment) repositoryAt(host string) *remote.Repository {
 type shape struct {
 	manifest v1.Manifest
 	layers   []registry.Blob
-	// flux is the place of the layer that source-controller takes.
+	// flux is the index of the layer that source-controller selects.
 	flux int
 }
 
@@ -128,20 +128,20 @@ func catalogLayer(packed []byte) registry.Blob {
 	return layer
 }
 
-// shaped is a manifest by the contract.
+// shaped returns a manifest that follows the contract.
 func shaped(layers ...registry.Blob) shape {
 	return shape{manifest: v1.Manifest{ArtifactType: contract.ArtifactType, Config: v1.DescriptorEmptyJSON}, layers: layers}
 }
 
-// pushed pushes a shape, and makes the OCIRepository "catalog" have the artifact that source-controller
-// makes of it: what it extracts, or the layer as it is.
+// pushed pushes a shape, and sets the artifact of the OCIRepository "catalog": the extracted files, or the
+// copied layer.
 func (e *environment) pushed(to *remote.Repository, s shape, edit ...func(*sourcev1.OCIRepository)) {
 	e.Helper()
 	manifest := e.upload(to, s)
 	e.fluxPulled(to, manifest, s.layers[s.flux].Content, edit...)
 }
 
-// upload returns the descriptor of the manifest.
+// upload pushes a shape and returns the descriptor of the manifest.
 func (e *environment) upload(to *remote.Repository, s shape) v1.Descriptor {
 	e.Helper()
 	s.manifest.Versioned, s.manifest.MediaType = specs.Versioned{SchemaVersion: 2}, v1.MediaTypeImageManifest
@@ -175,7 +175,7 @@ func (e *environment) uploadManifest(to *remote.Repository, mediaType string, ra
 	return descriptor
 }
 
-// fluxPulled makes the OCIRepository "catalog" name the manifest, and have the content as its artifact.
+// fluxPulled sets the revision of the manifest and the content as the artifact of the OCIRepository "catalog".
 func (e *environment) fluxPulled(to *remote.Repository, manifest v1.Descriptor, content []byte, edit ...func(*sourcev1.OCIRepository)) {
 	e.Helper()
 	artifact := e.source(content)
@@ -211,14 +211,14 @@ func (e *environment) selectByManifest(edit ...func(*v1alpha1.CatalogSelection))
 	e.selection("kkp", append([]func(*v1alpha1.CatalogSelection){byManifest}, edit...)...)
 }
 
-// layerSelector is what an OCIRepository says about layers.
+// layerSelector sets spec.layerSelector of an OCIRepository.
 func layerSelector(mediaType, operation string) func(*sourcev1.OCIRepository) {
 	return func(r *sourcev1.OCIRepository) {
 		r.Spec.LayerSelector = &sourcev1.OCILayerSelector{MediaType: mediaType, Operation: operation}
 	}
 }
 
-// securedRepository is a repository of the test's own in a registry with TLS and a password.
+// securedRepository returns a repository for the test in a registry with TLS and a password.
 func (e *environment) securedRepository(of *stack.SecureRegistry, user, password string) *remote.Repository {
 	e.Helper()
 	repository, err := of.Repository(of.Host+"/"+e.namespace+"/catalog", user, password)
@@ -230,7 +230,7 @@ func (e *environment) securedRepository(of *stack.SecureRegistry, user, password
 
 func reference(name string) *meta.LocalObjectReference { return &meta.LocalObjectReference{Name: name} }
 
-// create makes an object in the namespace of the test.
+// create creates an object in the namespace of the test.
 func (e *environment) create(object client.Object) {
 	e.Helper()
 	object.SetNamespace(e.namespace)
@@ -239,7 +239,7 @@ func (e *environment) create(object client.Object) {
 	}
 }
 
-// body answers with a content of a media type, and says that it has the digest that was asked for.
+// body responds with a content of a media type, under the requested digest.
 func body(mediaType, content string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Docker-Content-Digest", path.Base(r.URL.Path))

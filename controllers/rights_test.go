@@ -15,26 +15,26 @@ import (
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
-// right is to do something with the objects of a resource, with all if it names none.
+// right allows verbs on the objects of a resource, on all if names is empty.
 type right struct {
 	group, resource string
 	verbs           []string
 	names           []string
 }
 
-// read is to watch, and to read, the objects of a resource.
+// read returns the right to watch and read the objects of a resource.
 func read(group, resource string) right {
 	return right{group: group, resource: resource, verbs: []string{"get", "list", "watch"}}
 }
 
 func readKustomizations() right { return read(kustomizev1.GroupVersion.Group, "kustomizations") }
 
-// mark is to set and remove marks.
+// mark returns the right to set and remove marks.
 func mark(names ...string) right {
 	return right{group: platformGroup, resource: "applicationdefinitions", verbs: []string{"patch"}, names: names}
 }
 
-// allow gives a user rights in the whole cluster, and waits until the API server obeys.
+// allow grants rights in the whole cluster to a user, and waits until the API server applies them.
 func (c *liveCluster) allow(user string, rights ...right) {
 	c.Helper()
 	role := &rbacv1.ClusterRole{}
@@ -76,8 +76,8 @@ func (c *liveCluster) may(user, verb string, r right) bool {
 	return review.Status.Allowed
 }
 
-// runAs makes the reconciler watch kinds and make marks by the ServiceAccount "controller", which has
-// these rights alone.
+// runAs makes the reconciler watch kinds and set marks as the ServiceAccount "controller", which has only these
+// rights.
 func (c *liveCluster) runAs(rights ...right) {
 	c.Helper()
 	const name = "controller"
@@ -110,7 +110,7 @@ func (c *liveCluster) watchBy(config *rest.Config, reader client.Reader) {
 	c.reconciler.cluster.Kinds.Enqueue = c.reconciler.enqueue
 }
 
-// forbidden returns the number of events that say that something is forbidden, since the last call.
+// forbidden returns the number of events about missing rights since the last call.
 func (c *liveCluster) forbidden() int {
 	c.Helper()
 	events := slices.DeleteFunc(c.events.take(), func(line string) bool {

@@ -8,12 +8,12 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 )
 
-// unavailable answers as a server that is not ready.
+// unavailable responds with 503.
 func unavailable(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "not yet", http.StatusServiceUnavailable)
 }
 
-// secondSource makes the OCIRepository "second" have a catalog.
+// secondSource sets the catalog of the OCIRepository "second".
 func (c *liveCluster) secondSource() *meta.Artifact {
 	var files []string
 	for _, name := range []string{"argocd", "nginx", "falco", "new"} {

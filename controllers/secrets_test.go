@@ -15,15 +15,15 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// What a registry says, redirects to or asks for may quote what it was told. None of it reaches logs,
+// Responses, redirects and token requests of a registry may quote credentials. They must not reach logs,
 // events, status or errors.
-func TestNothingTellsSecrets(t *testing.T) {
+func TestSecretsAreRedactedEverywhere(t *testing.T) {
 	const password, token, signature = "s3cret/of the+robot", "refresh-token-of-the-robot", "0123signature"
 	basic := base64.StdEncoding.EncodeToString([]byte("robot:" + password))
 	for _, test := range []struct {
 		name  string
 		does  func(http.ResponseWriter, *http.Request)
-		flows []string // what has to be in the message
+		flows []string // part of the message
 	}{
 		{"an error that quotes the password", func(w http.ResponseWriter, r *http.Request) {
 			user, sent, _ := r.BasicAuth()
@@ -84,7 +84,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 			}
 			for _, part := range append(test.flows, "PushFailed", "FetchFailed", "not pushed") {
 				if !strings.Contains(text, part) {
-					t.Errorf("%q is not in what was written, so that this shows nothing:\n%s", part, text)
+					t.Errorf("%q is not in the output, so that the test proves nothing:\n%s", part, text)
 				}
 			}
 		})
@@ -92,7 +92,7 @@ func TestNothingTellsSecrets(t *testing.T) {
 }
 
 // A library quotes the address of a proxy that it cannot parse.
-func TestAProxyThatCannotBeIsNotQuoted(t *testing.T) {
+func TestAnInvalidProxyAddressIsNotQuoted(t *testing.T) {
 	const password = "proxy-password"
 	for name, address := range map[string]string{
 		"no URL": "http://squid:" + password + "%zz@proxy.example", "no port": "http://squid:" + password + "@proxy.example:port", "another scheme": "ftp://squid:" + password + "@proxy.example",
@@ -108,7 +108,7 @@ func TestAProxyThatCannotBeIsNotQuoted(t *testing.T) {
 			e.selectByManifest()
 			e.suffer(trouble{retry: backoff, message: []string{"spec.proxySecretRef: the Secret ", "/proxy has no valid address"}}, retried("FetchFailed"))
 			if text := e.everythingWritten(); strings.Contains(text, password) {
-				t.Errorf("the password is in what was written:\n%s", text)
+				t.Errorf("the password is in the output:\n%s", text)
 			}
 		})
 	}

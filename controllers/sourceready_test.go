@@ -19,8 +19,8 @@ import (
 
 const secretNotFound = `failed to get credential: secrets "pull" not found`
 
-// sayReady gives a source a condition Ready, and creates the source without an artifact where it is missing.
-func (e *environment) sayReady(kind string, key client.ObjectKey, status metav1.ConditionStatus, reason, message string) {
+// setReady sets the condition Ready of a source, and creates the source without an artifact if it is missing.
+func (e *environment) setReady(kind string, key client.ObjectKey, status metav1.ConditionStatus, reason, message string) {
 	e.Helper()
 	source := source.Kinds()[kind]
 	if err := apiServer.Get(e.Context(), key, source); err != nil {
@@ -35,7 +35,7 @@ func (e *environment) sayReady(kind string, key client.ObjectKey, status metav1.
 	}
 }
 
-// sourceReady is the condition as "<status> <reason>: <message>", without the namespace of the test.
+// sourceReady returns the condition as "<status> <reason>: <message>", without the namespace of the test.
 func (e *environment) sourceReady(cs *v1alpha1.CatalogSelection) string {
 	c := conditions.Get(cs, v1alpha1.SourceReadyCondition)
 	if c == nil {
@@ -46,10 +46,10 @@ func (e *environment) sourceReady(cs *v1alpha1.CatalogSelection) string {
 
 const everySourceIsReady = "True Succeeded: every source is ready"
 
-func TestAFailingSourceIsToldWhileTheLastGoodArtifactIsServed(t *testing.T) {
+func TestAFailingSourceIsReportedWhileTheLastGoodArtifactIsServed(t *testing.T) {
 	e, good := publishGuarded(t, "argocd")
 	e.equal("SourceReady", e.sourceReady(good.cs), everySourceIsReady)
-	e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
+	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 	cs := e.reconcile("kkp")
 	e.equal("SourceReady", e.sourceReady(cs), "False AuthenticationFailed: source OCIRepository catalog: "+secretNotFound)
 	e.equal("other conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
@@ -57,19 +57,19 @@ func TestAFailingSourceIsToldWhileTheLastGoodArtifactIsServed(t *testing.T) {
 		conditions.GetMessage(good.cs, meta.ReadyCondition)+"; a source fails, see SourceReady")
 	e.untouched(good)
 	e.equal("events", e.events.take(), warned("AuthenticationFailed"))
-	e.equal("what the event says", strings.ReplaceAll(e.events.message, e.namespace+"/", ""), "source OCIRepository catalog: "+secretNotFound)
+	e.equal("the message of the event", strings.ReplaceAll(e.events.message, e.namespace+"/", ""), "source OCIRepository catalog: "+secretNotFound)
 
-	e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", "401 from port 4711")
+	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", "401 from port 4711")
 	e.equal("SourceReady", e.sourceReady(e.reconcile("kkp")), "False AuthenticationFailed: source OCIRepository catalog: 401 from port 4711")
 	e.restart()
 	e.reconcile("kkp")
 	e.equal("events of another message", e.events.take(), []string(nil))
 
-	e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed", "manifest unknown")
+	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed", "manifest unknown")
 	e.reconcile("kkp")
 	e.equal("events of another reason", e.events.take(), warned("OCIArtifactPullFailed"))
 
-	e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionTrue, "Succeeded", "stored artifact")
+	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionTrue, "Succeeded", "stored artifact")
 	cs = e.reconcile("kkp")
 	e.equal("SourceReady", e.sourceReady(cs), everySourceIsReady)
 	e.equal("Ready", conditions.GetMessage(cs, meta.ReadyCondition), conditions.GetMessage(good.cs, meta.ReadyCondition))
@@ -77,52 +77,52 @@ func TestAFailingSourceIsToldWhileTheLastGoodArtifactIsServed(t *testing.T) {
 	e.untouched(good)
 }
 
-// source-controller says Unknown between two failures, as when it pulls once more what has no valid signature.
+// source-controller sets Unknown between two failures, for example when it retries the pull of an artifact.
 func TestAFailingSourceThatIsTriedAgainStillFails(t *testing.T) {
 	e, good := publishGuarded(t, "argocd")
-	says := func(status metav1.ConditionStatus, reason, message string) *v1alpha1.CatalogSelection {
-		e.sayReady("OCIRepository", e.key("catalog"), status, reason, message)
+	report := func(status metav1.ConditionStatus, reason, message string) *v1alpha1.CatalogSelection {
+		e.setReady("OCIRepository", e.key("catalog"), status, reason, message)
 		return e.reconcile("kkp")
 	}
-	says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+	report(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
 	e.equal("events of the failure", e.events.take(), warned("OCIArtifactPullFailed"))
 	for range 2 {
-		cs := says(metav1.ConditionUnknown, "Progressing", "building artifact")
-		e.equal("SourceReady while it is tried again", e.sourceReady(cs), "False OCIArtifactPullFailed: source OCIRepository catalog: no such layer")
-		says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+		cs := report(metav1.ConditionUnknown, "Progressing", "building artifact")
+		e.equal("SourceReady during a retry", e.sourceReady(cs), "False OCIArtifactPullFailed: source OCIRepository catalog: no such layer")
+		report(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
 	}
-	says(metav1.ConditionUnknown, "Progressing", "building artifact")
+	report(metav1.ConditionUnknown, "Progressing", "building artifact")
 	e.equal("events of the same failure", e.events.take(), []string(nil))
-	e.equal("SourceReady", e.sourceReady(says(metav1.ConditionTrue, "Succeeded", "stored artifact")), everySourceIsReady)
+	e.equal("SourceReady", e.sourceReady(report(metav1.ConditionTrue, "Succeeded", "stored artifact")), everySourceIsReady)
 	e.equal("events of the recovery", e.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	e.untouched(good)
 
-	says(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
+	report(metav1.ConditionFalse, "OCIArtifactPullFailed", "no such layer")
 	e.sourceOf("OCIRepository", e.key("other"), applications(t, "argocd"))
-	e.sayReady("OCIRepository", e.key("other"), metav1.ConditionUnknown, "Progressing", "building artifact")
+	e.setReady("OCIRepository", e.key("other"), metav1.ConditionUnknown, "Progressing", "building artifact")
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "other" })
 	e.equal("SourceReady of another source", e.sourceReady(e.reconcile("kkp")), "Unknown Progressing: source OCIRepository other: building artifact")
 }
 
-func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
+func TestBeforeAPublicationReadyHasTheMessageOfTheSource(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		cause func(*environment)
-		// ready is the message of Ready, events those of the CatalogSelection: it has no ExternalArtifact.
+		// ready is the message of Ready, events those of the CatalogSelection, which has no ExternalArtifact.
 		sourceReady, ready string
 		events             []string
 	}{
 		{
 			"a source that fails", func(e *environment) {
-				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
+				e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 			},
 			"False AuthenticationFailed: source OCIRepository catalog: " + secretNotFound,
 			"source OCIRepository catalog has no artifact yet: " + secretNotFound,
 			[]string{"Warning AuthenticationFailed CatalogSelection"},
 		},
 		{
-			"a source that fails without a word", func(e *environment) {
-				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed", "")
+			"a source that fails without a message", func(e *environment) {
+				e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed", "")
 			},
 			"False OCIArtifactPullFailed: source OCIRepository catalog: OCIArtifactPullFailed",
 			"source OCIRepository catalog has no artifact yet: OCIArtifactPullFailed",
@@ -130,7 +130,7 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 		},
 		{
 			"a source whose message has secrets in URLs, and lines", func(e *environment) {
-				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed",
+				e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "OCIArtifactPullFailed",
 					"cannot clone 'https://me:hunter2@git.example.com/a@b', nor ssh://me:hunt@hunter2@git.example.com: GET https://s3.example.com/blob?X-Signature=hunter2:\n\x1b[31m403\n")
 			},
 			"False OCIArtifactPullFailed: source OCIRepository catalog: " +
@@ -140,16 +140,16 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 			[]string{"Warning OCIArtifactPullFailed CatalogSelection"},
 		},
 		{
-			"a source that is being looked at", func(e *environment) {
-				e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionUnknown, "Progressing", "reconciliation in progress")
+			"a source that is reconciling", func(e *environment) {
+				e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionUnknown, "Progressing", "reconciliation in progress")
 			},
 			"Unknown Progressing: source OCIRepository catalog: reconciliation in progress",
 			"source OCIRepository catalog has no artifact yet: reconciliation in progress", nil,
 		},
 		{
-			"a source that nobody has looked at", func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
-			"Unknown SourceNotReady: source OCIRepository catalog: Flux has not looked at it yet",
-			"source OCIRepository catalog has no artifact yet: Flux has not looked at it yet", nil,
+			"a source that was never reconciled", func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) },
+			"Unknown SourceNotReady: source OCIRepository catalog: Flux has not reconciled it yet",
+			"source OCIRepository catalog has no artifact yet: Flux has not reconciled it yet", nil,
 		},
 		{
 			"no source", func(*environment) {},
@@ -168,7 +168,7 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 				e.equal("events", e.events.take(), events)
 			}
 			e.source(applications(t, "argocd"))
-			e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionTrue, "Succeeded", "stored artifact")
+			e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionTrue, "Succeeded", "stored artifact")
 			cs, _ := e.publish("kkp")
 			e.equal("SourceReady", e.sourceReady(cs), everySourceIsReady)
 			e.equal("events", e.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
@@ -176,7 +176,7 @@ func TestWhereNothingWasPublishedTheSourceSaysWhy(t *testing.T) {
 	}
 }
 
-func TestOfSeveralSourcesAllThatFailAreTold(t *testing.T) {
+func TestAllFailingSourcesAreReported(t *testing.T) {
 	e := newEnvironment(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		e.sourceOf("GitRepository", e.key(name), applications(t, "argocd"))
@@ -188,19 +188,19 @@ func TestOfSeveralSourcesAllThatFailAreTold(t *testing.T) {
 		}
 	})
 	e.publish("kkp")
-	e.sayReady("GitRepository", e.key("a"), metav1.ConditionUnknown, "Progressing", "cloning")
-	e.sayReady("GitRepository", e.key("b"), metav1.ConditionTrue, "Succeeded", "stored artifact")
-	e.sayReady("GitRepository", e.key("c"), metav1.ConditionFalse, "GitOperationFailed", "no route to host")
-	e.sayReady("GitRepository", e.key("d"), metav1.ConditionFalse, "AuthenticationFailed", strings.Repeat("x", 10_000))
+	e.setReady("GitRepository", e.key("a"), metav1.ConditionUnknown, "Progressing", "cloning")
+	e.setReady("GitRepository", e.key("b"), metav1.ConditionTrue, "Succeeded", "stored artifact")
+	e.setReady("GitRepository", e.key("c"), metav1.ConditionFalse, "GitOperationFailed", "no route to host")
+	e.setReady("GitRepository", e.key("d"), metav1.ConditionFalse, "AuthenticationFailed", strings.Repeat("x", 10_000))
 	e.equal("SourceReady", e.sourceReady(e.reconcile("kkp")), "False GitOperationFailed: source GitRepository c: no route to host; "+
 		"source GitRepository d: "+strings.Repeat("x", 512-3)+"...; source GitRepository a: cloning")
 }
 
-// A tenant must not learn what sources of others say.
-func TestNothingIsToldOfASourceThatMayNotBeReferredTo(t *testing.T) {
+// A tenant must not get the messages of other tenants' sources.
+func TestTheMessageOfAForbiddenSourceIsNotReported(t *testing.T) {
 	e := newEnvironment(t)
 	e.reconciler.sources.NoCrossNamespaceRefs = true
-	e.sayReady("OCIRepository", client.ObjectKey{Namespace: "default", Name: e.namespace}, metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
+	e.setReady("OCIRepository", client.ObjectKey{Namespace: "default", Name: e.namespace}, metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 	e.selection("kkp", func(cs *v1alpha1.CatalogSelection) {
 		cs.Spec.Sources[0].Namespace, cs.Spec.Sources[0].Name = "default", e.namespace
 	})
@@ -209,12 +209,12 @@ func TestNothingIsToldOfASourceThatMayNotBeReferredTo(t *testing.T) {
 		t.Errorf("SourceReady is %+v", c)
 	}
 	if strings.Contains(e.everythingWritten(), "pull") {
-		t.Error("the message of the source was told")
+		t.Error("the message of the source is in the output")
 	}
 	e.equal("events", e.events.take(), []string{"Warning AccessDenied CatalogSelection"})
 }
 
-func TestASignatureThatIsRefusedIsToldOnce(t *testing.T) {
+func TestARefusedSignatureIsReportedOnce(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		required bool
@@ -225,8 +225,8 @@ func TestASignatureThatIsRefusedIsToldOnce(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, _ := publishGuarded(t, "argocd")
-			e.says(metav1.ConditionFalse, sourcetest.Unsigned)
-			e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "VerificationError", sourcetest.Unsigned)
+			e.setVerified(metav1.ConditionFalse, sourcetest.Unsigned)
+			e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "VerificationError", sourcetest.Unsigned)
 			e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = test.required })
 			cs := e.reconcile("kkp")
 			e.equal("events", e.events.take(), test.events)
@@ -241,7 +241,7 @@ func TestAFailingSourceHasAMetric(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd")
 	recorder := metrics.NewRecorder()
 	e.reconciler.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: recorder}
-	e.sayReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
+	e.setReady("OCIRepository", e.key("catalog"), metav1.ConditionFalse, "AuthenticationFailed", secretNotFound)
 	e.reconcile("kkp")
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(recorder.Collectors()...)
@@ -266,7 +266,7 @@ func TestAFailingSourceHasAMetric(t *testing.T) {
 	}
 }
 
-// held is the condition as "<status> <reason>: <message>", with "of the generation before" where it is.
+// held returns the condition as "<status> <reason>", with "of a generation before" if it is outdated.
 func held(cs *v1alpha1.CatalogSelection) string {
 	c := conditions.Get(cs, v1alpha1.HeldCondition)
 	if c == nil {
@@ -279,8 +279,8 @@ func held(cs *v1alpha1.CatalogSelection) string {
 	return line
 }
 
-// kubectl wait does not look at a condition of a generation before.
-func TestHeldIsAlwaysThere(t *testing.T) {
+// kubectl wait ignores a condition of an older generation.
+func TestHeldIsAlwaysPresent(t *testing.T) {
 	e := newEnvironment(t)
 	e.selection("kkp", guarded)
 	e.equal("held before there is a source", held(e.reconcile("kkp")), "False NothingHeld")
@@ -289,7 +289,7 @@ func TestHeldIsAlwaysThere(t *testing.T) {
 	e.source(applications(t, "argocd"))
 	e.equal("held", held(e.reconcile("kkp")), "True Removal")
 	e.setArtifact("OCIRepository", e.key("catalog"), nil)
-	e.equal("held while the source has nothing", held(e.reconcile("kkp")), "True Removal")
+	e.equal("held while the source has no artifact", held(e.reconcile("kkp")), "True Removal")
 	e.edit(exclude("falco"))
 	e.equal("held after an edit that cannot be rendered", held(e.reconcile("kkp")), "True Removal, of a generation before")
 	e.source(applications(t, "argocd nginx"))

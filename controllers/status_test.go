@@ -76,7 +76,7 @@ func TestTheHistoryIsBounded(t *testing.T) {
 	e.equal("number of snapshots", len(e.get("kkp").Status.History), meta.HistoryMaxSize)
 }
 
-// kstatus is what Flux and kubectl make of the conditions, by the rules of kstatus.
+// kstatus evaluates the conditions by the rules of kstatus, like Flux and kubectl.
 func kstatus(cs *v1alpha1.CatalogSelection) string {
 	switch {
 	case cs.Status.ObservedGeneration != cs.Generation:

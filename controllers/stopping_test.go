@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestStoppingTheControllerSaysNothingAboutASelection(t *testing.T) {
+func TestStoppingTheControllerDoesNotChangeTheStatus(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(applications(t, "argocd"))
 	e.selection("kkp")

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 )
 
-// A Kustomization of a tenant may name the platform's ExternalArtifact. What its inventory has holds no
-// publication of the platform.
+// A Kustomization of a tenant may refer to the platform's ExternalArtifact. Its inventory must not hold
+// publications of the platform.
 func TestAKustomizationOfATenantHoldsNoPublicationOfThePlatform(t *testing.T) {
 	c := newCluster(t)
 	c.catalog("argocd")
@@ -82,8 +82,8 @@ func TestATenantThatAppliesNothingTakesNothingFromThePlatform(t *testing.T) {
 	}
 }
 
-// While a registry is down, Flux keeps Reconciling=True with the reason ProgressingWithRetry. An edit waits
-// for that no longer than settleTimeout.
+// While a registry is down, Flux keeps Reconciling=True with the reason ProgressingWithRetry. An edit waits no
+// longer than settleTimeout for that.
 func TestARegistryThatIsDownDoesNotStopAnEditForEver(t *testing.T) {
 	e, _ := publishGuarded(t, "argocd nginx")
 	repository := &sourcev1.OCIRepository{}
@@ -105,8 +105,8 @@ func TestARegistryThatIsDownDoesNotStopAnEditForEver(t *testing.T) {
 	e.equal("conditions", conditionsOf(cs), []string{"Ready=True Succeeded"})
 }
 
-// Of a selection that was evaluated and could not render, it is not known what it is going to select, so that
-// what leaves another one is marked.
+// A selection that was evaluated but could not render may select anything, so that objects that leave another
+// one are marked.
 func TestASelectionThatCannotRenderYetMayReceive(t *testing.T) {
 	c := moving(t)
 	c.restart()
@@ -123,8 +123,8 @@ func TestASelectionThatCannotRenderYetMayReceive(t *testing.T) {
 	c.equal("kept", c.kept("argocd"), disabled)
 }
 
-// The wait for others ends after barrierTimeout. Of a selection that was not evaluated by then, it is not
-// known what it is going to select, so that what leaves another one is marked.
+// The wait for others ends after barrierTimeout. A selection that was not evaluated by then may select
+// anything, so that objects that leave another one are marked.
 func TestASelectionThatIsNotEvaluatedInTimeMayReceive(t *testing.T) {
 	c := moving(t)
 	c.restart()
@@ -142,7 +142,7 @@ func TestASelectionThatIsNotEvaluatedInTimeMayReceive(t *testing.T) {
 }
 
 // A reviewed edit removes applications that another selection has as well, if no Kustomization uses the
-// artifact of that one.
+// artifact of that selection.
 func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
 	c := moving(t)
 	n := c.neighbor()
@@ -161,7 +161,7 @@ func TestASelectionWithoutAConsumerDoesNotPreventRemovals(t *testing.T) {
 	c.equal("the removed definition", c.kept("argocd"), "gone")
 }
 
-// The same where the controller may not set marks: the platform does not wait.
+// The same without the right to set marks: the platform does not wait.
 func TestASelectionWithoutAConsumerDelaysNoRemoval(t *testing.T) {
 	c := moving(t)
 	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())
@@ -179,7 +179,7 @@ func TestASelectionWithoutAConsumerDelaysNoRemoval(t *testing.T) {
 	c.equal("conditions of the platform", conditionsOf(c.get("alpha")), []string{"Ready=True Succeeded"})
 }
 
-// A selection whose record is lost, and a controller that was restarted, still mark what moves.
+// A selection without a record still marks objects that move, also after a restart.
 func TestAMoveOfASelectionWithoutARecordIsMarked(t *testing.T) {
 	c := moving(t)
 	c.change("beta", without("falco"))
@@ -200,7 +200,7 @@ func TestAMoveOfASelectionWithoutARecordIsMarked(t *testing.T) {
 	}
 }
 
-// A selection that is suspended before it has published goes on serving what it was about to give up.
+// A selection that is suspended before its publication still serves the objects that it was about to give up.
 func TestASuspendedSelectionGivesNothingUp(t *testing.T) {
 	c := moving(t)
 	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations())

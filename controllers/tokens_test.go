@@ -23,8 +23,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// tokenServer hands out the tokens that a registry wants, as those of large registries do: to whoever
-// has the password, for what was asked.
+// tokenServer issues the tokens for a registry, like those of large registries: to clients with the password,
+// for the requested scope.
 type tokenServer struct {
 	*httptest.Server
 	identity identity
@@ -86,7 +86,7 @@ func (s *tokenServer) sign(claims map[string]any) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// config is the part of a registry's configuration that sends its clients here.
+// config returns the part of a registry's configuration that refers clients to the token server.
 func (s *tokenServer) config(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.pem")
@@ -96,8 +96,8 @@ func (s *tokenServer) config(t *testing.T) string {
 	return fmt.Sprintf("auth:\n  token: {realm: %q, service: test, issuer: test, rootcertbundle: %q, signingalgorithms: [ES256]}\n", s.URL+"/token", file)
 }
 
-// A registry that wants tokens gets one for what is done: to read, or to read and to write.
-func TestARegistryThatWantsTokens(t *testing.T) {
+// A registry with tokens gets one for the operation: to read, or to read and write.
+func TestARegistryWithTokens(t *testing.T) {
 	tokens := newTokenServer(t)
 	host, process, err := system.StartRegistry(t.Context(), "token-registry", tokens.config(t))
 	if err != nil {

@@ -7,15 +7,14 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// TestABypassSurvivesThatTheLabelIsTakenBack: a definition that joins while it is bypassed gets
-// one mark and loses the other, with one field manager.
-func TestABypassSurvivesThatTheLabelIsTakenBack(t *testing.T) {
+// A definition that joins the selection while it is bypassed gets one mark and loses the other, with one field
+// manager.
+func TestABypassSurvivesTheRemovalOfTheLabel(t *testing.T) {
 	c := withOrphan(t)
 	c.look()
 	c.catalog("argocd", "falco")
 	c.look()
-	// What a controller leaves that was stopped after the publication, and before it took the
-	// label back.
+	// A controller that was stopped between the publication and the removal of the label leaves this state.
 	c.relabel("falco")
 	c.bypass("falco")
 	c.look()
@@ -42,7 +41,7 @@ func TestTheSummaryCountsTheLabelled(t *testing.T) {
 	c.equal("unmanaged without the wish", cs.Status.Summary.Unmanaged, 0)
 }
 
-func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
+func TestALabelDoesNotRecreateADeletedOrphan(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		request   int
@@ -50,9 +49,9 @@ func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 		want      []string
 	}{
 		{"deleted before it is labelled", 1, func(*liveCluster) {}, []string{"gone"}},
-		{"made anew before it is labelled", 1, func(c *liveCluster) { c.create("nginx") }, nil},
+		{"created again before it is labelled", 1, func(c *liveCluster) { c.create("nginx") }, nil},
 		{"deleted before it loses its labels", 2, func(*liveCluster) {}, []string{"gone"}},
-		{"made anew before it loses its labels", 2, func(c *liveCluster) { c.apply("kkp", "nginx") }, appliedAnd()},
+		{"created again before it loses its labels", 2, func(c *liveCluster) { c.apply("kkp", "nginx") }, appliedAnd()},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := publishing(t)
@@ -74,10 +73,8 @@ func TestAnOrphanThatIsGoneMeanwhileIsNotMadeAnew(t *testing.T) {
 	}
 }
 
-// TestTheLabelsOfAnUnseenSelection: it may be another controller's, by its shard or its namespace.
-
-// TestWhatAnInventoryHasIsNoOrphan: the labels of what Flux has applied are not touched.
-func TestWhatAnInventoryHasIsNoOrphan(t *testing.T) {
+// The labels of definitions that Flux has applied stay unchanged.
+func TestObjectsInAnInventoryAreNoOrphans(t *testing.T) {
 	c := publishing(t)
 	c.edit(labelling)
 	c.applies("apps")
@@ -85,6 +82,6 @@ func TestWhatAnInventoryHasIsNoOrphan(t *testing.T) {
 	c.flux("git", "other", "falco")
 	c.create("zeta")
 	c.rounds("kkp")
-	c.equal("marks of what is applied by Git", c.marks("falco"), []string{"label winnow", "label NAMESPACE", "label other"})
-	c.equal("marks of what nobody has applied", c.marks("zeta"), []string{"unmanaged true by winnow-marks"})
+	c.equal("marks of a definition from Git", c.marks("falco"), []string{"label winnow", "label NAMESPACE", "label other"})
+	c.equal("marks of a definition that no Kustomization has applied", c.marks("zeta"), []string{"unmanaged true by winnow-marks"})
 }

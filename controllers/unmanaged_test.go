@@ -16,8 +16,8 @@ func without(names ...string) func(*v1alpha1.CatalogSelection) {
 	return func(cs *v1alpha1.CatalogSelection) { cs.Spec.Exclude = names }
 }
 
-// withOrphan returns a cluster where the selection "kkp", which labels what is unmanaged,
-// publishes argocd, a Kustomization has applied it here, and falco is nobody's.
+// withOrphan returns a cluster where the selection "kkp", which labels unmanaged definitions, publishes argocd,
+// a Kustomization has applied it, and falco has no owner.
 func withOrphan(t *testing.T) *liveCluster {
 	t.Helper()
 	c := newCluster(t)
@@ -38,38 +38,38 @@ func TestOrphansAreLabelled(t *testing.T) {
 		steps []func(c *liveCluster)
 		want  []string
 	}{
-		{"a definition that nobody holds", nil, []string{ours}},
+		{"a definition without a holder", nil, []string{ours}},
 		{"not before the Kustomization has applied the revision", []func(*liveCluster){func(c *liveCluster) { c.reports("apps", "latest@sha256:0") }}, nil},
 		{"not while the Kustomization fails", []func(*liveCluster){func(c *liveCluster) { c.fails("apps") }}, nil},
 		{"not while one of two has not applied it", []func(*liveCluster){func(c *liveCluster) { c.consumer("more", "kkp") }}, nil},
-		{"whatever a remote one has applied", []func(*liveCluster){func(c *liveCluster) { c.consumer("more", "kkp", remotely) }}, []string{ours}},
+		{"with a remote one that has applied nothing", []func(*liveCluster){func(c *liveCluster) { c.consumer("more", "kkp", remotely) }}, []string{ours}},
 		{"not without a consumer", []func(*liveCluster){func(c *liveCluster) { c.remove(c.kustomization("apps")) }}, nil},
 		{"not with a remote one alone", []func(*liveCluster){func(c *liveCluster) {
 			c.remove(c.kustomization("apps"))
 			c.consumer("more", "kkp", remotely)
 			c.applies("more")
 		}}, nil},
-		{"not without the wish", []func(*liveCluster){func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"not without unmanaged: Labelled", []func(*liveCluster){func(c *liveCluster) { c.edit(unlabelling) }}, nil},
 		{"not a bypassed one", []func(*liveCluster){func(c *liveCluster) { c.bypass("falco") }}, nil},
 		{"not one of the platform", []func(*liveCluster){func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
 		{"not one of the platform's catalog manager", []func(*liveCluster){func(c *liveCluster) {
 			c.label("falco", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager")
 		}}, nil},
-		{"one with the user's own label keeps it as it is", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
+		{"a user's label stays unchanged", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }},
 			[]string{"unmanaged true by user"}},
-		{"the user's own label stays when the wish goes", []func(*liveCluster){
+		{"a user's label stays after the field is unset", []func(*liveCluster){
 			func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "true") }, (*liveCluster).again,
 			func(c *liveCluster) { c.edit(unlabelling) },
 		}, []string{"unmanaged true by user"}},
-		{"the user's own other value is not forced", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "no") }},
+		{"another value by a user stays", []func(*liveCluster){func(c *liveCluster) { c.label("falco", v1alpha1.UnmanagedLabel, "no") }},
 			[]string{"unmanaged no by user"}},
-		{"taken back when it is bypassed", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.bypass("falco") }}, nil},
-		{"taken back when the platform takes it", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
-		{"taken back when the wish goes", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
-		{"taken back when the wish goes, also after a restart", []func(*liveCluster){(*liveCluster).again, (*liveCluster).restart, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
-		{"taken back when it joins", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.catalog("argocd", "falco") }}, nil},
-		{"not taken back while the next revision is on its way", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(without()) }}, []string{ours}},
-		{"not taken back by suspension", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) {
+		{"removed when it is bypassed", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.bypass("falco") }}, nil},
+		{"removed when the platform takes it", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.label("falco", platformLabel, "kkp") }}, nil},
+		{"removed after the field is unset", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"removed after the field is unset, also after a restart", []func(*liveCluster){(*liveCluster).again, (*liveCluster).restart, func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"removed when it joins", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.catalog("argocd", "falco") }}, nil},
+		{"not removed while the next revision is on its way", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) { c.edit(without()) }}, []string{ours}},
+		{"not removed by suspension", []func(*liveCluster){(*liveCluster).again, func(c *liveCluster) {
 			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true })
 		}}, []string{ours}},
 	} {
@@ -103,7 +103,7 @@ func TestWhatLeftTheSelectionLosesItsLabels(t *testing.T) {
 			func(c *liveCluster) { c.applies("apps") }, (*liveCluster).again,
 			func(c *liveCluster) { c.unlabel("nginx", v1alpha1.BypassLabel) },
 		}, []string{"unmanaged true by winnow-marks"}},
-		{"but not a label of somebody else's making", []func(*liveCluster){
+		{"but not a label of another manager", []func(*liveCluster){
 			func(c *liveCluster) { c.label("nginx", v1alpha1.ManagedByLabel, "helm") }, (*liveCluster).again,
 			func(c *liveCluster) { c.applies("apps") },
 		}, []string{"unmanaged true by winnow-marks", "label helm"}},
@@ -118,7 +118,7 @@ func TestWhatLeftTheSelectionLosesItsLabels(t *testing.T) {
 			c.again()
 			c.again()
 			c.equal("marks", c.marks("nginx"), test.want)
-			c.equal("marks of what stays", c.marks("argocd"), appliedAnd())
+			c.equal("marks of the selected definition", c.marks("argocd"), appliedAnd())
 			c.unchanged()
 		})
 	}
@@ -131,36 +131,36 @@ func TestTheOrphansOfOthers(t *testing.T) {
 		steps []func(c *liveCluster)
 		want  []string
 	}{
-		{"what another selection holds is none", []func(*liveCluster){another}, nil},
-		{"what another selection holds no more is one", []func(*liveCluster){another, func(c *liveCluster) {
+		{"a definition of another selection is none", []func(*liveCluster){another}, nil},
+		{"a former definition of another selection is one", []func(*liveCluster){another, func(c *liveCluster) {
 			cs := c.get("another")
 			cs.Spec.Exclude = []string{"falco"}
 			c.update(cs)
 			c.reconcile("another")
 		}}, []string{ours}},
-		{"what another selection has applied is none", []func(*liveCluster){another, func(c *liveCluster) {
+		{"a definition that another selection has applied is none", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			cs := c.get("another")
 			cs.Spec.Exclude = []string{"falco"}
 			c.update(cs)
 			c.reconcile("another")
 		}}, []string{"label winnow", "label NAMESPACE", "label another"}},
-		{"what a deleted selection has applied is one", []func(*liveCluster){another, func(c *liveCluster) {
+		{"a definition of a deleted selection is one", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			c.remove(c.get("another"))
 			c.reconciled("another")
 		}}, []string{ours}},
-		{"what a selection that is being deleted has applied is one", []func(*liveCluster){another, func(c *liveCluster) {
+		{"a definition of a selection that is being deleted is one", []func(*liveCluster){another, func(c *liveCluster) {
 			c.apply("another", "falco")
 			c.remove(c.get("another"))
 		}}, []string{ours}},
-		{"taken back when another selection takes it", []func(*liveCluster){(*liveCluster).again, another}, nil},
-		{"taken back when another selection takes it, by that one", []func(*liveCluster){(*liveCluster).again, another, func(c *liveCluster) {
+		{"removed when another selection takes it", []func(*liveCluster){(*liveCluster).again, another}, nil},
+		{"removed when another selection takes it, by that one", []func(*liveCluster){(*liveCluster).again, another, func(c *liveCluster) {
 			c.awaitCaches()
 			c.reconcile("another")
 		}}, nil},
-		{"not taken back while another selection wishes it", []func(*liveCluster){(*liveCluster).again, wishing(platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, []string{ours}},
-		{"taken back while another one wishes it of another kind", []func(*liveCluster){(*liveCluster).again, wishing("else." + platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, nil},
+		{"not removed while another selection labels them", []func(*liveCluster){(*liveCluster).again, labellingGroup(platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, []string{ours}},
+		{"removed while another one labels another kind", []func(*liveCluster){(*liveCluster).again, labellingGroup("else." + platformGroup), func(c *liveCluster) { c.edit(unlabelling) }}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := withOrphan(t)
@@ -174,7 +174,7 @@ func TestTheOrphansOfOthers(t *testing.T) {
 	}
 }
 
-// another publishes falco by a selection of its own.
+// another publishes falco by another selection.
 func another(c *liveCluster) {
 	c.catalog("argocd", "nginx", "falco")
 	c.edit(without("nginx", "falco"))
@@ -184,14 +184,14 @@ func another(c *liveCluster) {
 	c.applies("apps")
 }
 
-// wishing makes a selection that labels the orphans of a group.
-func wishing(group string) func(c *liveCluster) {
+// labellingGroup creates a selection that labels the orphans of a group.
+func labellingGroup(group string) func(c *liveCluster) {
 	return func(c *liveCluster) {
 		other := &liveCluster{environment: c.environment, group: group, wire: c.wire}
 		other.install(group)
 		other.catalog("tempo")
-		other.selection("wishing", labelling)
-		other.publish("wishing")
+		other.selection("labelling", labelling)
+		other.publish("labelling")
 		c.catalog("argocd", "nginx")
 		c.again()
 		c.applies("apps")
@@ -205,7 +205,7 @@ func (c *liveCluster) update(cs *v1alpha1.CatalogSelection) {
 	}
 }
 
-// reconciled reconciles a selection that may go by it.
+// reconciled reconciles a selection that may not exist afterwards.
 func (e *environment) reconciled(name string) {
 	e.Helper()
 	if _, err := e.tryReconcile(name); err != nil {

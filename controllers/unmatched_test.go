@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
-// unmatched returns the condition Unmatched as "<reason>: <message>", empty without.
+// unmatched returns the condition Unmatched as "<reason> <message>", empty without one.
 func unmatched(cs *v1alpha1.CatalogSelection) string {
 	c := conditions.Get(cs, v1alpha1.UnmatchedCondition)
 	if c == nil {
@@ -56,12 +56,12 @@ func TestATypoThatIsApprovedIsPublishedOnce(t *testing.T) {
 		`True NoMatch: nothing in the catalogs matches spec.limit.metadataSelector.tierRefs[1] "platinum", spec.exclude[0] "velero"`)
 }
 
-func TestUnmatchedTellsWhatMatchesNothing(t *testing.T) {
+func TestUnmatchedListsNamesWithoutAMatch(t *testing.T) {
 	const message = `True NoMatch: nothing in the catalogs matches spec.exclude[0] "ngnix" (did you mean "nginx"?)`
 	e, _ := publishGuarded(t, "argocd nginx", exclude("ngnix"))
 	e.equal("unmatched", unmatched(e.get("kkp")), message)
 	first := conditions.Get(e.get("kkp"), v1alpha1.UnmatchedCondition)
-	e.equal("where nothing is rendered anew", conditions.Get(e.reconcile("kkp"), v1alpha1.UnmatchedCondition), first)
+	e.equal("without another render", conditions.Get(e.reconcile("kkp"), v1alpha1.UnmatchedCondition), first)
 	e.restart()
 	e.equal("after a restart", conditions.Get(e.reconcile("kkp"), v1alpha1.UnmatchedCondition), first)
 	e.source([]byte("this is no catalog"))

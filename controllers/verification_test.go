@@ -18,9 +18,9 @@ import (
 
 func requireVerified(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = true }
 
-// says makes Flux say something of the signature of the OCIRepository "catalog"; nothing is no
-// condition.
-func (e *environment) says(status metav1.ConditionStatus, message string) {
+// setVerified sets the condition of the OCIRepository "catalog" about its signature; an empty status removes
+// it.
+func (e *environment) setVerified(status metav1.ConditionStatus, message string) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
 	e.load(source)
@@ -31,7 +31,7 @@ func (e *environment) says(status metav1.ConditionStatus, message string) {
 	}
 }
 
-// signs makes Flux verify the OCIRepository "catalog", or not.
+// signs sets or removes spec.verify of the OCIRepository "catalog".
 func (e *environment) signs(by *sourcev1.OCIRepositoryVerification) {
 	e.Helper()
 	source := &sourcev1.OCIRepository{}
@@ -50,49 +50,49 @@ func (e *environment) load(source client.Object) {
 	}
 }
 
-// verificationTroubles are those of a source that is required to be verified.
+// verificationTroubles are those of a source that must be verified.
 func verificationTroubles() []trouble {
 	var troubles []trouble
 	for _, t := range []struct {
-		name    string
-		by      *sourcev1.OCIRepositoryVerification
-		status  metav1.ConditionStatus
-		said    func(revision string) string
-		message []string
+		name      string
+		by        *sourcev1.OCIRepositoryVerification
+		status    metav1.ConditionStatus
+		condition func(revision string) string
+		message   []string
 	}{
 		{
-			name: "a source that Flux is not told to verify is refused", status: metav1.ConditionTrue,
-			said: sourcetest.VerifiedMessage, message: []string{"OCIRepository", "/catalog", "set spec.verify"},
+			name: "a source without spec.verify is refused", status: metav1.ConditionTrue,
+			condition: sourcetest.VerifiedMessage, message: []string{"OCIRepository", "/catalog", "set spec.verify"},
 		},
 		{
 			name: "a source that Flux has not verified yet is refused", by: sourcetest.ByCosign(),
-			said: func(string) string { return "" }, message: []string{"/catalog", "not verified the artifact yet"},
+			condition: func(string) string { return "" }, message: []string{"/catalog", "not verified the artifact yet"},
 		},
 		{
 			name: "a source that Flux could not verify is refused", by: sourcetest.ByCosign(), status: metav1.ConditionFalse,
-			said: func(string) string { return sourcetest.Unsigned }, message: []string{"/catalog", sourcetest.Unsigned},
+			condition: func(string) string { return sourcetest.Unsigned }, message: []string{"/catalog", sourcetest.Unsigned},
 		},
 		{
-			name: "a long complaint of Flux is cut", by: sourcetest.ByCosign(), status: metav1.ConditionFalse,
-			said:    func(string) string { return strings.Repeat("x", 512+1) },
-			message: []string{"could not verify it: " + strings.Repeat("x", 512-3) + "..."},
+			name: "a long message of Flux is cut", by: sourcetest.ByCosign(), status: metav1.ConditionFalse,
+			condition: func(string) string { return strings.Repeat("x", 512+1) },
+			message:   []string{"could not verify it: " + strings.Repeat("x", 512-3) + "..."},
 		},
 		{
-			name: "a source of which Flux says neither is refused", by: sourcetest.ByCosign(), status: metav1.ConditionUnknown,
-			said: sourcetest.VerifiedMessage, message: []string{"not verified v1@sha256:"},
+			name: "a source with an unknown state is refused", by: sourcetest.ByCosign(), status: metav1.ConditionUnknown,
+			condition: sourcetest.VerifiedMessage, message: []string{"not verified v1@sha256:"},
 		},
 		{
-			name: "a source with another revision verified is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
-			said:    func(string) string { return sourcetest.VerifiedMessage("v2@sha256:0") },
-			message: []string{"not verified v1@sha256:", "of revision v2@sha256:0"},
+			name: "a source with another verified revision is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			condition: func(string) string { return sourcetest.VerifiedMessage("v2@sha256:0") },
+			message:   []string{"not verified v1@sha256:", "of revision v2@sha256:0"},
 		},
 		{
-			name: "a source with a revision verified that begins like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
-			said: func(revision string) string { return sourcetest.VerifiedMessage(revision + "0") },
+			name: "a source with a verified revision that begins like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			condition: func(revision string) string { return sourcetest.VerifiedMessage(revision + "0") },
 		},
 		{
-			name: "a source with a revision verified that ends like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
-			said: func(revision string) string { return sourcetest.VerifiedMessage("not-" + revision) },
+			name: "a source with a verified revision that ends like the artifact's is refused", by: sourcetest.ByCosign(), status: metav1.ConditionTrue,
+			condition: func(revision string) string { return sourcetest.VerifiedMessage("not-" + revision) },
 		},
 	} {
 		cause := func(e *environment) {
@@ -100,25 +100,25 @@ func verificationTroubles() []trouble {
 			e.signs(t.by)
 			source := &sourcev1.OCIRepository{}
 			e.load(source)
-			e.says(t.status, t.said(source.Status.Artifact.Revision))
+			e.setVerified(t.status, t.condition(source.Status.Artifact.Revision))
 		}
 		troubles = append(troubles, trouble{name: t.name, cause: cause, want: stalled("VerificationFailed"), message: t.message})
 	}
 	return troubles
 }
 
-// publishVerified publishes the selection "kkp" of a catalog that is verified, and required to be.
+// publishVerified publishes the selection "kkp" of a catalog that is verified, and must be.
 func publishVerified(t *testing.T) (*environment, lastGood) {
 	t.Helper()
 	e := newEnvironment(t)
 	artifact := e.source(applications(t, "argocd"))
 	e.signs(sourcetest.ByCosign())
-	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
+	e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
 	e.selection("kkp", requireVerified)
 	return e, e.good()
 }
 
-// refuse reconciles, and demands that the last good artifact stays.
+// refuse reconciles, and expects that the last good artifact stays.
 func (e *environment) refuse(good lastGood) {
 	e.Helper()
 	cs := e.reconcile("kkp")
@@ -126,13 +126,13 @@ func (e *environment) refuse(good lastGood) {
 	e.untouched(good)
 }
 
-// Flux says that the next revision is verified before its artifact is there.
+// The condition refers to the next revision before its artifact exists.
 func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 	e, good := publishVerified(t)
 	next := applications(t, "argocd nginx")
 	revision := "v1@" + digestOf(next)
 	for _, message := range []string{sourcetest.VerifiedMessage(revision), ""} {
-		e.says(metav1.ConditionTrue, message)
+		e.setVerified(metav1.ConditionTrue, message)
 		e.good()
 		e.untouched(good)
 	}
@@ -145,7 +145,7 @@ func TestAnUpgradeIsNotTakenForARefusal(t *testing.T) {
 	e.emptyStorage()
 	e.good()
 
-	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(revision))
+	e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage(revision))
 	e.source(next)
 	cs := e.good().cs
 	e.equal("selected", cs.Status.Summary.Selected, 2)
@@ -155,25 +155,25 @@ func TestAnArtifactAfterTheVerifiedOneIsRefused(t *testing.T) {
 	e, good := publishVerified(t)
 	artifact := e.source(applications(t, "argocd nginx"))
 	e.refuse(good)
-	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
+	e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage(artifact.Revision))
 	e.good()
 }
 
-// Nobody knows any more what the condition said when the artifact was published.
-func TestAfterARestartOnlyWhatIsVerifiedCounts(t *testing.T) {
+// The condition at the time of the publication is not recorded.
+func TestAfterARestartThePresentVerificationCounts(t *testing.T) {
 	e, good := publishVerified(t)
-	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage("v2@sha256:0"))
+	e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage("v2@sha256:0"))
 	e.restart()
 	e.refuse(good)
-	e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
+	e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
 	e.good()
 	e.untouched(good)
 }
 
 func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 	for name, refuse := range map[string]func(e *environment){
-		"the signature is refused":           func(e *environment) { e.says(metav1.ConditionFalse, sourcetest.Unsigned) },
-		"Flux is not told to verify anymore": func(e *environment) { e.signs(nil) },
+		"the signature is refused": func(e *environment) { e.setVerified(metav1.ConditionFalse, sourcetest.Unsigned) },
+		"spec.verify is removed":   func(e *environment) { e.signs(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, good := publishVerified(t)
@@ -184,7 +184,7 @@ func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 			e.equal("events of a repetition", e.events.take(), []string(nil))
 
 			e.signs(sourcetest.ByCosign())
-			e.says(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
+			e.setVerified(metav1.ConditionTrue, sourcetest.VerifiedMessage(good.cs.Status.Sources[0].Revision))
 			e.good()
 			e.untouched(good)
 		})
@@ -193,16 +193,16 @@ func TestARefusalIsReportedThoughNothingElseChanged(t *testing.T) {
 
 func TestALostArchiveIsRebuiltThoughItsSourceIsRefusedNow(t *testing.T) {
 	e, good := publishVerified(t)
-	e.says(metav1.ConditionFalse, sourcetest.Unsigned)
+	e.setVerified(metav1.ConditionFalse, sourcetest.Unsigned)
 	e.emptyStorage()
 	e.restart()
 	e.refuse(good)
 }
 
-func TestNobodyAsksForASignatureThatIsNotRequired(t *testing.T) {
+func TestSignaturesAreOptional(t *testing.T) {
 	e, good := publishVerified(t)
 	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].RequireVerified = false })
-	e.says(metav1.ConditionFalse, sourcetest.Unsigned)
+	e.setVerified(metav1.ConditionFalse, sourcetest.Unsigned)
 	e.good()
 	e.untouched(good)
 }
@@ -241,8 +241,8 @@ func TestAVerifiedCommitIsPublished(t *testing.T) {
 	e.publish("kkp")
 }
 
-// Whether a signature is required changes nothing of what is compared by the safeguards.
-func TestTheRecordDoesNotSayWhatIsRequired(t *testing.T) {
+// requireVerified does not affect the comparison by the safeguards.
+func TestTheRecordOmitsRequireVerified(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "a"}, {Name: "b", RequireVerified: true}}
 	e := environment{T: t}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// wire sees the requests that mark definitions.
+// wire intercepts the requests that mark definitions.
 type wire struct {
 	mu   sync.Mutex
 	sent []string

@@ -1,5 +1,5 @@
-// Package artifacts keeps the archives of selections in the storage, and the ExternalArtifacts that name
-// them. It must not know what an archive holds, nor when it may be served.
+// Package artifacts keeps the archives of selections in the storage, and the ExternalArtifacts that refer to
+// them. It must not know the content of an archive, nor when it may be served.
 package artifacts
 
 import (
@@ -23,20 +23,19 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 )
 
-// Artifacts are what this controller publishes. All fields are required.
+// Artifacts writes archives and ExternalArtifacts. All fields are required.
 type Artifacts struct {
 	Client client.Client
-	// APIReader reads past the cache.
+	// APIReader reads from the API server, not from the cache.
 	APIReader client.Reader
-	// Storage holds the archives that are served.
+	// Storage has the archives that are served.
 	Storage *storage.Storage
-	// FieldManager of all writes.
+	// FieldManager is the field manager of all writes.
 	FieldManager string
 }
 
-// Announce makes the ExternalArtifact of the selection's name say what the status says, and creates it
-// where it is missing: the artifact, or nothing while that is withheld. One that the selection does not
-// own is never touched.
+// Announce creates or updates the ExternalArtifact with the selection's name: with the artifact in the status,
+// or without one while it is withheld. It never changes one that the selection does not own.
 func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	existing, err := a.Find(ctx, cs)
 	if apierrors.IsNotFound(err) {
@@ -55,8 +54,8 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 	return nil
 }
 
-// Find gets the ExternalArtifact of the selection's name; one of another owner is
-// an error with the reason NameConflict.
+// Find returns the ExternalArtifact with the selection's name. If another owner has it, the error has the
+// reason NameConflict.
 func (a *Artifacts) Find(ctx context.Context, cs *v1alpha1.CatalogSelection) (*sourcev1.ExternalArtifact, error) {
 	existing := &sourcev1.ExternalArtifact{}
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
@@ -104,10 +103,10 @@ func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return a.Client.Patch(ctx, existing, client.MergeFrom(before), client.FieldOwner(a.FieldManager))
 }
 
-// patchArtifact writes what announceStatus says, if the ExternalArtifact says anything else. It is
-// fenced: a process that was frozen meanwhile, while another one leads, must not put an older artifact
-// back. First the ExternalArtifact is read past the cache, then the selection, which another leader
-// writes first; the optimistic lock covers what it writes afterwards.
+// patchArtifact writes the status of the ExternalArtifact, if it differs. It is fenced: a process that was
+// frozen, while another one leads, must not restore an older artifact. First it reads the ExternalArtifact from
+// the API server, then the selection, which another leader writes first; the optimistic lock covers later
+// writes.
 func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) error {
 	if !announceStatus(cs, existing.DeepCopy()) {
 		return nil
@@ -121,7 +120,7 @@ func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelec
 	}
 	if now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
 		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
-			errors.New("another process has published something else"))
+			errors.New("another process has published another revision"))
 	}
 	before := existing.DeepCopy()
 	if !announceStatus(cs, existing) {
@@ -131,8 +130,7 @@ func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelec
 	return a.Client.Status().Patch(ctx, existing, patch, client.FieldOwner(a.FieldManager))
 }
 
-// announceStatus gives the ExternalArtifact the status that it is to have, and reports whether that
-// changes it.
+// announceStatus sets the status of the ExternalArtifact, and reports whether that changes it.
 func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalArtifact) bool {
 	before := existing.Status.DeepCopy()
 	switch {
@@ -149,14 +147,14 @@ func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalAr
 
 func withheldMessage(cs *v1alpha1.CatalogSelection) string {
 	if cluster.AwaitsConsumer(cs) {
-		return "no artifact is served until a Kustomization uses it and what it has applied was compared; " +
+		return "no artifact is served until a Kustomization uses it and its inventory was compared; " +
 			"spec.cluster.serve: Always of the CatalogSelection serves it to other consumers"
 	}
-	return "no artifact is served while others hold what it has; the CatalogSelection says more"
+	return "no artifact is served while other owners hold objects in it; see the conditions of the CatalogSelection"
 }
 
-// Last returns the artifact that was published last as the ExternalArtifact has it, read past
-// the cache, or as the status has it; nil before the first publication.
+// Last returns the last published artifact from the ExternalArtifact in the API server, or else from the
+// status; nil before the first publication.
 func (a *Artifacts) Last(ctx context.Context, cs *v1alpha1.CatalogSelection) (*meta.Artifact, error) {
 	announced := &sourcev1.ExternalArtifact{}
 	err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), announced)
@@ -169,8 +167,8 @@ func (a *Artifacts) Last(ctx context.Context, cs *v1alpha1.CatalogSelection) (*m
 	return cs.Status.Artifact, nil
 }
 
-// Serves reports whether the ExternalArtifact names an archive of this storage. The cache may be behind
-// whoever patches it.
+// Serves reports whether the ExternalArtifact refers to an archive of this storage. It reads from the API
+// server, because the cache may lag behind another writer.
 func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool, error) {
 	announced := &sourcev1.ExternalArtifact{}
 	err := a.APIReader.Get(ctx, key, announced)
@@ -187,7 +185,7 @@ func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool,
 	return own.URL == announced.Status.Artifact.URL, nil
 }
 
-// Delete deletes the ExternalArtifact of the selection; one of another owner, or none, is no error.
+// Delete deletes the ExternalArtifact of the selection, if it exists and the selection owns it.
 func (a *Artifacts) Delete(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	existing := &sourcev1.ExternalArtifact{}
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {

@@ -24,11 +24,11 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// garbageTimeout bounds a collection of stored archives.
+// garbageTimeout bounds a garbage collection of archives.
 const garbageTimeout = 10 * time.Second
 
-// Store writes the archive of a render and returns the artifact that describes it. Where the storage has
-// the archive of the same revision already, its bytes stay. origin is what Origin returns.
+// Store writes the archive of a render and returns the artifact that describes it. It keeps an intact archive
+// of the same revision. origin is the result of Origin.
 func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string) (*meta.Artifact, error) {
 	if last := cs.Status.Artifact; last != nil && last.Revision == result.Revision && a.Intact(cs) {
 		kept := last.DeepCopy()
@@ -48,15 +48,14 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	if err := a.Storage.Copy(&artifact, &content); err != nil {
 		return nil, fmt.Errorf("storing the archive: %w", err)
 	}
-	// The API keeps whole seconds.
+	// The API stores whole seconds.
 	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()
 	artifact.Metadata = map[string]string{v1.AnnotationRevision: origin}
 	return &artifact, nil
 }
 
-// Origin names the revisions of the sources, which Flux shows as lastAppliedOriginRevision of a
-// Kustomization: of a single source as it is, of several as kind/namespace/name=revision, separated by
-// commas.
+// Origin joins the revisions of the sources, which Flux shows as lastAppliedOriginRevision of a Kustomization:
+// the revision of a single source, or kind/namespace/name=revision of several, separated by commas.
 func Origin(sources []source.Observed) string {
 	if len(sources) == 1 {
 		return sources[0].Artifact.Revision
@@ -68,8 +67,7 @@ func Origin(sources []source.Observed) string {
 	return strings.Join(parts, ",")
 }
 
-// Intact reports whether the storage has, in the directory of the selection, the very bytes of
-// the artifact in its status.
+// Intact reports whether the directory of the selection has the bytes of the artifact in its status.
 func (a *Artifacts) Intact(cs *v1alpha1.CatalogSelection) bool {
 	artifact := cs.Status.Artifact
 	dir := storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
@@ -77,8 +75,8 @@ func (a *Artifacts) Intact(cs *v1alpha1.CatalogSelection) bool {
 		a.Storage.VerifyArtifact(*artifact) == nil
 }
 
-// CollectGarbage deletes archives that are no longer served, after their time of grace, and returns their
-// names; none while the archive in the status is not there.
+// CollectGarbage deletes archives that are no longer served, after their retention, and returns their names. It
+// deletes none while the archive in the status is missing.
 func (a *Artifacts) CollectGarbage(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]string, error) {
 	if !a.Storage.ArtifactExist(*cs.Status.Artifact) {
 		return nil, nil
@@ -102,11 +100,11 @@ func (a *Artifacts) archives(cs *v1alpha1.CatalogSelection) meta.Artifact {
 	return a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, "", "*")
 }
 
-// Definitions reads the definitions of an artifact out of the storage.
+// Definitions reads the definitions of an artifact from the storage.
 func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
 	own := path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
 	if !own || !a.Storage.ArtifactExist(*artifact) {
-		return nil, errors.New("the archive is not there")
+		return nil, errors.New("the archive is missing")
 	}
 	if err := a.Storage.VerifyArtifact(*artifact); err != nil {
 		return nil, errors.New("the archive is damaged")

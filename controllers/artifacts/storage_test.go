@@ -47,14 +47,14 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	cs.Status.Artifact = first
 	file := a.Storage.LocalPath(*first)
 	if !a.Intact(cs) || !a.HasAny(cs) {
-		t.Error("what was stored is not intact")
+		t.Error("the stored archive is not intact")
 	}
 	content, err := a.Definitions(t.Context(), cs, first)
 	if err != nil || len(content) != 1 || content[0].Name != "argocd" {
 		t.Errorf("Definitions() = %v, %v", content, err)
 	}
 
-	// The same content of another revision of the source keeps its bytes.
+	// Another revision of the source with the same content keeps the archive.
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 		t.Errorf("the archive was written again: %v", err)
 	}
 
-	// What is damaged is neither intact nor a baseline, and is stored anew.
+	// A damaged archive is neither intact nor a baseline, and is stored again.
 	if err := os.WriteFile(file, []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +78,10 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 		t.Error("a damaged archive is read")
 	}
 	if _, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1"); err != nil || !a.Intact(cs) {
-		t.Errorf("it is not stored anew: %v", err)
+		t.Errorf("the archive is not stored again: %v", err)
 	}
 
-	// An archive outside of the directory of the selection is not its own.
+	// An archive outside of the directory of the selection belongs to another one.
 	other := cs.DeepCopy()
 	other.Name = "other"
 	if a.Intact(other) {

@@ -1,5 +1,5 @@
 // Package bounds fits texts and numbers into the fields of the API: messages of conditions and events,
-// the revisions in them, and counts. It must not know what they tell.
+// the revisions in them, and counts. It must not know their meaning.
 package bounds
 
 import (
@@ -24,14 +24,14 @@ func Truncate(s string, limit int) string {
 	return excerpt.To(s, limit-len("..."))
 }
 
-// Count converts a number of objects, of which no archive and no cluster has as many as an int32, for
-// the API.
+// Count converts a number of objects to the type of the API. No archive and no cluster has more objects than an
+// int32 can count.
 func Count(n int) int32 {
 	const maximum = 1<<31 - 1
 	return int32(min(n, maximum)) //nolint:gosec // bounded in the same expression
 }
 
-// ShortRevision cuts the checksum of a revision to twelve digits, as far as people need it.
+// ShortRevision cuts the checksum of a revision to twelve digits, which are enough for messages.
 func ShortRevision(revision string) string {
 	const digits = 12
 	if i := strings.LastIndexByte(revision, ':'); i >= 0 && len(revision) > i+1+digits {
@@ -42,8 +42,8 @@ func ShortRevision(revision string) string {
 
 const terminalColumns = 80
 
-// Lines returns how many lines of a terminal fields and lists take when kubectl describes them; what is
-// empty takes none.
+// Lines returns the number of terminal lines of fields and lists in the output of kubectl describe; empty ones
+// take none.
 func Lines(fields []string, lists ...[]string) int {
 	lines := 0
 	for _, value := range slices.Concat(append(lists, fields)...) {

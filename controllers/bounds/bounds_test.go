@@ -12,8 +12,8 @@ func TestTruncate(t *testing.T) {
 		limit      int
 		want       string
 	}{
-		{"what fits stays as it is", "aé", 3, "aé"},
-		{"what does not fit is cut and marked", "abcdef", 5, "ab..."},
+		{"a text within the limit is unchanged", "aé", 3, "aé"},
+		{"a longer text is cut and marked", "abcdef", 5, "ab..."},
 		{"no rune is cut in two", "ééé", 5, "é..."},
 	} {
 		if got := Truncate(test.text, test.limit); got != test.want {

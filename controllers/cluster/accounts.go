@@ -10,28 +10,27 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Accounts writes in the name of ServiceAccounts, as Flux's controllers do for tenants.
+// Accounts creates clients that impersonate ServiceAccounts, as Flux's controllers do for tenants.
 type Accounts struct {
 	config  *rest.Config
 	options client.Options
-	// fallback is the name of the account of a selection that names none; empty for the
-	// controller's own.
-	fallback string
+	// defaultName is the account of a selection without spec.serviceAccountName; empty for the controller's own.
+	defaultName string
 
 	mu      sync.Mutex
 	clients map[string]client.Client
 }
 
-// NewAccounts returns the accounts that the configuration may impersonate. defaultServiceAccount
-// stands in for a selection that names none; empty: the account of the configuration itself.
+// NewAccounts returns the accounts that the configuration may impersonate. A selection without a service
+// account uses defaultServiceAccount, or, if that is empty, the account of the configuration.
 func NewAccounts(config *rest.Config, options client.Options, defaultServiceAccount string) *Accounts {
-	return &Accounts{config: config, options: options, fallback: defaultServiceAccount, clients: map[string]client.Client{}}
+	return &Accounts{config: config, options: options, defaultName: defaultServiceAccount, clients: map[string]client.Client{}}
 }
 
-// client returns a client that acts as the account of that name in the namespace.
+// client returns a client that acts as the named account of the namespace.
 func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	if name == "" {
-		name = a.fallback
+		name = a.defaultName
 	}
 	user := ""
 	if name != "" {
@@ -39,19 +38,19 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if known, ok := a.clients[user]; ok {
-		return known, nil
+	if cached, ok := a.clients[user]; ok {
+		return cached, nil
 	}
 	config := rest.CopyConfig(a.config)
 	if user != "" {
 		config.Impersonate = rest.ImpersonationConfig{UserName: user}
 	}
-	made, err := client.New(config, a.options)
+	created, err := client.New(config, a.options)
 	if err != nil {
 		return nil, fmt.Errorf("making a client that acts as %s: %w", user, err)
 	}
-	a.clients[user] = made
-	return made, nil
+	a.clients[user] = created
+	return created, nil
 }
 
 func (c *Cluster) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {

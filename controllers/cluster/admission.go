@@ -10,19 +10,19 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// proposal is what a selection is about to publish. Which of the proposals may be published is decided
-// for all of them at once, while the lock of the claims is held.
+// proposal has the definitions that a selection is about to publish. admissible decides on all proposals at
+// once, while the lock of the claims is held.
 type proposal struct {
 	name types.NamespacedName
-	// asked orders the proposals by when the selection began to ask.
-	asked uint64
-	keys  Keys
-	// holders maps the keys that others hold to their holders.
+	// sequence orders the proposals by the first Claim of each.
+	sequence uint64
+	keys     Keys
+	// holders maps the keys that other owners hold to their holders.
 	holders map[safeguard.Key]holder
 }
 
-// keeps reports whether a selection goes on with a key: its latest render that has passed the guard
-// has it. known is false for a selection of another process.
+// keeps reports whether the latest render of a selection that has passed the guard contains a key. known is
+// false for a selection of another process.
 func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
 	if p, ok := c.proposed[uid]; ok {
 		return p.keys[key], true
@@ -31,9 +31,9 @@ func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
 	return served[key], ok
 }
 
-// admissible returns the proposals that may be published: each of their keys is free, or its holder
-// gives it up in a proposal that may be published as well. So a swap goes on as a whole, or not at
-// all. Of several that want one key, the one that asked first gets it.
+// admissible returns the proposals that may be published: each of their keys is free, or its holder releases it
+// in a proposal that is admissible as well, so that a swap is admitted as a whole or not at all. Of several
+// proposals that claim one key, the earliest is admitted.
 func (c *claims) admissible() map[types.UID]bool {
 	candidates := maps.Clone(c.proposed)
 	for {
@@ -48,7 +48,7 @@ func (c *claims) admissible() map[types.UID]bool {
 	}
 }
 
-// unblocked returns the largest part of the proposals of which none waits for what is not in it.
+// unblocked returns the largest subset of the proposals in which none waits for a proposal outside of it.
 func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool {
 	admitted := map[types.UID]bool{}
 	for uid := range candidates {
@@ -66,10 +66,10 @@ func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool
 	return admitted
 }
 
-// late returns the admitted ones that want a key which one that asked earlier gets.
+// late returns the admitted proposals that share a key with an earlier admitted one.
 func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
-		return cmp.Compare(c.proposed[a].asked, c.proposed[b].asked)
+		return cmp.Compare(c.proposed[a].sequence, c.proposed[b].sequence)
 	})
 	taken := Keys{}
 	for _, uid := range order {
@@ -82,18 +82,18 @@ func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	return late
 }
 
-// propose notes what a selection is about to publish. A selection that goes on proposing keeps its place.
+// propose stores the proposal of a selection. A selection that proposes again keeps its position.
 func (c *claims) propose(uid types.UID, p proposal) {
 	if last, ok := c.proposed[uid]; ok {
-		p.asked = last.asked
+		p.sequence = last.sequence
 	} else {
-		c.asked++
-		p.asked = c.asked
+		c.lastSequence++
+		p.sequence = c.lastSequence
 	}
 	put(&c.proposed, uid, p)
 }
 
-// rivalsOf returns, by key, the admitted ones that get keys of a proposal.
+// rivalsOf maps the keys of a proposal to the other admitted proposals that contain them.
 func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]holder {
 	rivals := map[safeguard.Key]holder{}
 	for other := range admitted {
@@ -112,13 +112,13 @@ func (c *claims) givesUp(key safeguard.Key, h holder) bool {
 	return h.uid != "" && known && !keeps
 }
 
-// gaveUp reports whether the holder of a key has published without it, and does not ask for it.
+// gaveUp reports whether the holder of a key has published without it and does not propose it.
 func (c *claims) gaveUp(key safeguard.Key, h holder) bool {
 	served, known := c.served[h.uid]
 	return h.uid != "" && known && !served[key] && !c.proposed[h.uid].keys[key]
 }
 
-// blocked returns the keys that keep a proposal from being published while only the admitted ones are.
+// blocked returns the keys of a proposal that no holder among the admitted ones releases.
 func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking map[safeguard.Key]holder, blocked bool) {
 	for key, h := range c.proposed[uid].holders {
 		if c.released(key, h, admitted) {
@@ -132,7 +132,7 @@ func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking m
 	return blocking, len(blocking) > 0
 }
 
-// released reports whether the holder of a key gives it up.
+// released reports whether the holder of a key gives it up, in an admitted proposal if it has one.
 func (c *claims) released(key safeguard.Key, h holder, admitted map[types.UID]bool) bool {
 	if h.uid == "" {
 		return false

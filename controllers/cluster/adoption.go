@@ -16,9 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Adopted returns what live definitions would lose that the selection does not publish yet. Those are
-// left out that Flux leaves alone, or will, because the admin has bypassed them; except where this
-// process could not mark them.
+// Adopted returns the changes to live definitions that the selection does not publish yet. It leaves out
+// definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
 	next := around.Consumers.liveDefinitions(result.Definitions)
@@ -36,13 +35,13 @@ func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return adoption.Changes(found.definitions, replaced), nil
 }
 
-// maxSettings bounds the definitions whose settings are compared: status.held lists no more.
+// maxSettings bounds the number of definitions whose settings are compared: status.held lists no more.
 const maxSettings = 100
 
-// foundLive is what live definitions have that the next ones may replace.
+// foundLive collects the content of live definitions that the next ones may replace.
 type foundLive struct {
 	definitions []safeguard.Definition
-	// settings are those of definitions that lose versions, as many of them as the status has room for.
+	// settings has those of the definitions that lose versions, up to maxSettings.
 	settings map[safeguard.Key]guard.Settings
 	next     map[safeguard.Key]safeguard.Definition
 }
@@ -63,7 +62,7 @@ func (f *foundLive) add(object *liveMeta, content map[string]any) {
 	}
 }
 
-// replaced compares them with the objects that are about to be applied.
+// replaced compares the settings with the objects that are about to be applied.
 func (f *foundLive) replaced(result *render.Result) (map[safeguard.Key]guard.Replaced, error) {
 	var names []string
 	for key := range f.settings {
@@ -87,7 +86,7 @@ func (f *foundLive) replaced(result *render.Result) (map[safeguard.Key]guard.Rep
 	return all, nil
 }
 
-// readLive reads definitions, of which only the metadata are watched: few one by one, many by lists.
+// readLive reads whole definitions, of which the watch has only metadata: few one by one, many by lists.
 func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
 	const few = 20
 	if len(objects) > few {
@@ -107,12 +106,12 @@ func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foun
 
 func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
 	const page = 250
-	wanted := map[safeguard.Key]*liveMeta{}
+	entering := map[safeguard.Key]*liveMeta{}
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, object := range objects {
-		wanted[keyOf(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
+		entering[keyOf(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
 	}
-	// In an order: of too many, always the same are compared.
+	// The order is stable, so that maxSettings always selects the same definitions.
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		gvk := kinds[name]
 		list := &unstructured.UnstructuredList{}
@@ -122,7 +121,7 @@ func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foun
 				return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 			}
 			for _, u := range list.Items {
-				if object := wanted[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
+				if object := entering[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
 					found.add(object, u.Object)
 				}
 			}

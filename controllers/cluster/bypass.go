@@ -16,20 +16,20 @@ import (
 // maxBypassed bounds status.bypassed, in names of at most 253 bytes.
 const maxBypassed = 100
 
-// markBypassed sets the mark that keeps Flux away on the bypassed definitions that a selection holds,
-// and removes it from those that are bypassed no more:
+// markBypassed sets the annotation that disables Flux on the bypassed definitions that a selection holds,
+// and removes it from definitions whose bypass has ended:
 //
-//	label   mark                               who            what
+//	label   mark                               selection      change
 //	yes     none                               the holder     sets it, by server-side apply
-//	yes     ours                               the holder     removes it, with bypass: Ignore
+//	yes     of Winnow                          the holder     removes it, with bypass: Ignore
 //	yes     not of Winnow                                     nothing
-//	no      ours                               any that acts  removes it, by server-side apply
-//	no      ours, set by the admission policy  any that acts  removes it, by a patch of what was read
+//	no      of Winnow                          any that acts  removes it, by server-side apply
+//	no      of the admission policy            any that acts  removes it, by a patch of the version read
 //	no      not of Winnow                                     nothing
 //
-// The holder is the selection whose Kustomization is in the owner labels, or that has reserved what
-// no Kustomization has applied. It returns the names of the bypassed definitions that the selection holds. An
-// error is worth another try; what is forbidden is reported once, and is none.
+// The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
+// the definition, the one that has reserved it. markBypassed returns the names of the bypassed definitions
+// that the selection holds. Errors are temporary: a missing right is reported by an event instead.
 func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (names []string, err error) {
 	if !consumed.mayActHere() && !alwaysServed(cs, consumed) {
 		return nil, nil
@@ -57,7 +57,7 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	return names, errors.Join(errs...)
 }
 
-// endBypass removes the mark from what is bypassed no more.
+// endBypass removes the mark from a definition whose bypass has ended.
 func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
 	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !owns(object, reconcileAnnotation) {
 		return c.unmarkAdmitted(ctx, cs, object)
@@ -66,8 +66,8 @@ func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	return err
 }
 
-// unmarkAdmitted removes the mark that the admission policy has set, which is no field manager's.
-// While the label is there, the policy would set it again.
+// unmarkAdmitted removes the mark that the admission policy has set, which no field manager owns. The resource
+// version makes it fail if the label is back, with which the policy would set the mark again.
 func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
 	return c.patch(ctx, cs, object, map[string]any{
 		"uid": object.UID, "resourceVersion": object.ResourceVersion,
@@ -75,8 +75,8 @@ func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelect
 	})
 }
 
-// holds reports whether a selection holds a live definition: its Kustomization has applied it last,
-// or no Kustomization has, and the selection has reserved it.
+// holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
+// Kustomization of this cluster is, and the selection has reserved the definition.
 func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, consumed Consumers) (bool, error) {
 	key, owner := keyOf(object), ownerOf(object)
 	switch {
@@ -91,7 +91,7 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	return !acts, err
 }
 
-// actsHere reports whether there is a Kustomization of that name, and it applies to this cluster.
+// actsHere reports whether the named Kustomization exists and applies to this cluster.
 func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
 	if name.Name == "" {
 		return false, nil
@@ -105,15 +105,15 @@ func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, n
 	return err == nil && ks.Spec.KubeConfig == nil, client.IgnoreNotFound(err)
 }
 
-// alwaysServed reports whether the artifact of a selection is served although no Kustomization is known to use
-// it, so that something may apply it here that is no Kustomization.
+// alwaysServed reports whether the artifact of a selection is served although no Kustomization uses it: another
+// client may apply it to this cluster.
 func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
 	return len(consumed.items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
-// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and
-// on those that a Kustomization of the selection has applied, which might delete them. It returns whether
-// all are marked: those that are not, Flux will apply over.
+// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on
+// those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
+// them are marked: Flux overwrites the others.
 func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.liveKeys(next)
 	for _, object := range around.live {

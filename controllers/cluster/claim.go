@@ -12,26 +12,26 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Claim asks for the keys of a render that has passed the guard and is about to be published. The
-// error is a *ConflictError while others hold some of them. Selections that give each other what they
-// want are admitted together, and enqueued.
+// Claim claims the keys of a render that has passed the guard and is about to be published. The error is a
+// *ConflictError while other owners hold some of them. Selections that give up keys for each other are admitted
+// together, and enqueued.
 //
-// A selection that does not act here claims nothing. Reservations are those of this process: another shard
-// does not know them.
+// A selection without a Kustomization in this cluster claims nothing. Reservations are local to this process:
+// other shards do not have them.
 func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		c.Withdraw(ctx, cs)
 		return nil
 	}
-	wanted := around.Consumers.liveKeys(next)
-	held, mine, rivals, err := c.contenders(ctx, cs, wanted, around)
+	claimed := around.Consumers.liveKeys(next)
+	held, mine, rivals, err := c.contenders(ctx, cs, claimed, around)
 	if err != nil {
 		return err
 	}
 	name := client.ObjectKeyFromObject(cs)
 	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, name, around.Consumers.idle()}, wanted, mine, held, rivals)
-	c.claims.propose(cs.UID, proposal{name: name, keys: wanted, holders: held})
+	c.reservations(claimant{cs.UID, name, around.Consumers.idle()}, claimed, mine, held, rivals)
+	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held})
 	admitted := c.claims.admissible()
 	if !admitted[cs.UID] {
 		blocking, blocked := c.claims.blocked(cs.UID, admitted)
@@ -43,7 +43,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 		return conflict(blocking, false)
 	}
 	delete(c.claims.waiting, name)
-	for key := range wanted {
+	for key := range claimed {
 		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID {
 			put(&c.claims.reserved, key, reservation{cs.UID, name, c.Now()})
 		}
@@ -61,7 +61,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	return nil
 }
 
-// await notes whom a selection waits for. The lock is held.
+// await records the holders that a selection waits for. The caller holds the lock.
 func (c *claims) await(name types.NamespacedName, blocking map[safeguard.Key]holder) {
 	w := wait{on: map[types.NamespacedName]bool{}, by: map[types.NamespacedName]bool{}}
 	for _, h := range blocking {
@@ -71,25 +71,25 @@ func (c *claims) await(name types.NamespacedName, blocking map[safeguard.Key]hol
 	put(&c.waiting, name, w)
 }
 
-// contenders returns who holds the keys by what Flux wrote on live objects, which of them are those
-// of cs in this way, and who else serves them.
-func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, wanted Keys,
+// contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
+// live objects, and the other selections that serve or render one of the keys.
+func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed Keys,
 	around *Surroundings) (held map[safeguard.Key]holder, mine Keys, rivals []rival, err error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if held, mine, err = c.owners(ctx, wanted, c.served(ctx, cs), around.live, around.Consumers, others); err != nil {
+	if held, mine, err = c.owners(ctx, claimed, c.served(ctx, cs), around.live, around.Consumers, others); err != nil {
 		return nil, nil, nil, err
 	}
-	rivals, err = c.rivals(ctx, wanted, others)
+	rivals, err = c.rivals(ctx, claimed, others)
 	return held, mine, rivals, err
 }
 
-// reservations adds to held the holders of the keys that no Kustomization has applied, or whose holder gave them
-// up. The lock is held.
-func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
-	for key := range wanted {
+// reservations adds to held the holders of the keys that no Kustomization has applied, or that were given up.
+// The caller holds the lock.
+func (c *Cluster) reservations(by claimant, claimed, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
+	for key := range claimed {
 		h, owned := held[key]
 		if mine[key] || owned && !c.claims.givesUp(key, h) {
 			continue
@@ -97,7 +97,7 @@ func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguar
 		next, reserved := c.reservedBy(by, key, rivals)
 		switch {
 		case reserved && c.claims.served[next.uid][key]:
-			held[key] = next // another one has it already, though its holder may not have published without it
+			held[key] = next // it serves the key already, even if the former holder has not published without it yet
 		case owned && !c.claims.gaveUp(key, h):
 		case reserved:
 			held[key] = next
@@ -107,8 +107,8 @@ func (c *Cluster) reservations(by claimant, wanted, mine Keys, held map[safeguar
 	}
 }
 
-// reservedBy returns the other selection that has reserved a key, if there is one. The oldest one that
-// serves it has, where that is not known. The lock is held.
+// reservedBy returns the other selection that has reserved a key, if there is one. Without a reservation, the
+// oldest selection that serves the key gets it. The caller holds the lock.
 func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (holder, bool) {
 	r, reserved := c.claims.reserved[key]
 	if reserved && r.uid == by.uid {
@@ -116,7 +116,7 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	}
 	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
 	if i < 0 {
-		// It may have published since the rivals were looked up.
+		// It may have published since the rivals were listed.
 		acts := slices.ContainsFunc(rivals, func(o rival) bool { return o.uid == r.uid })
 		asked := c.claims.proposed[r.uid].keys[key] || acts && c.claims.served[r.uid][key]
 		return holder{selection: r.name, uid: r.uid}, reserved && asked
@@ -128,17 +128,17 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(by, key, r, rivals[i])
 }
 
-// claimant is who asks for keys; idle, if its Kustomizations never applied anything.
+// claimant is a selection that claims keys. idle is true if its Kustomizations have never applied anything.
 type claimant struct {
 	uid  types.UID
 	name types.NamespacedName
 	idle bool
 }
 
-// revoke takes a reservation from a selection whose Kustomization failed, or did not apply it in time,
-// and reports whether it did. Who has applied something takes it at once from who never did: names cost
-// nothing. Who lost one by failure or time takes none in the same time, or two that both fail would take
-// turns. The lock is held.
+// revoke moves a reservation to a claimant from a selection whose Kustomization failed, or did not apply the
+// key in time, and reports whether it did. A claimant that has applied something takes it at once from one that
+// never has: a reservation costs nothing. A selection that lost one takes none within reservationTimeout, or
+// two that both fail would alternate. The caller holds the lock.
 func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from rival) bool {
 	now := c.Now()
 	squatted := from.idle && !by.idle
@@ -151,8 +151,8 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 	return true
 }
 
-// Contested returns a *ConflictError when what a selection serves lives and is held by others: both would
-// have Flux apply theirs, in turns and without end. Only live objects count. around is what Observe returned.
+// Contested returns a *ConflictError if other owners hold live objects that a selection serves: Flux would
+// apply both versions in turns, without end. Only live objects count. around is the result of Observe.
 func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) error {
 	if !around.Consumers.ActHere() {
 		return nil
@@ -178,23 +178,23 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	return conflict(held, true)
 }
 
-// NoteRender notes what a selection renders, whether or not the guard will hold it: what another one gives up
-// meanwhile is kept alive for it. Of a spec with a doubt, such as a name that matches nothing, everything may
-// be wanted while it is new.
+// NoteRender stores the definitions that a selection renders, whether or not the guard holds them: HandOver of
+// another selection keeps those alive. doubt marks a spec that may not select as intended, such as a name
+// without a match: while it is new, it may receive any definition.
 func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
 	c.claims.noteRender(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
 }
 
-// Withdraw ends what a selection proposed: it is not going to publish that.
+// Withdraw deletes the proposal of a selection, which is not going to be published.
 func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
 	}
 }
 
-// Commit notes what a selection serves from now on, nothing until a consumer was compared, and enqueues the
-// others that this concerns.
+// Commit stores the definitions that a selection serves from now on, none while it awaits a consumer, and
+// enqueues the other selections that serve or render one of the changed ones.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
 	if AwaitsConsumer(cs) {
 		c.Withdraw(ctx, cs)
@@ -211,14 +211,14 @@ func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 	}
 }
 
-// Evaluated notes that a reconciliation of a selection has ended.
+// Evaluated records the end of a reconciliation, and enqueues the selections that waited for it.
 func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	waiting := c.claims.evaluate(cs.UID)
 	name := client.ObjectKeyFromObject(cs)
 	c.Enqueue(ctx, slices.DeleteFunc(waiting, func(n types.NamespacedName) bool { return n == name })...)
 }
 
-// enqueueOthers enqueues the selections that serve, or render, one of the keys.
+// enqueueOthers enqueues the selections that serve or render one of the keys.
 func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed Keys) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *claims) renderedBy(uid types.UID) Keys {
 	return c.renders[uid].keys
 }
 
-// overlap reports whether both have a key.
+// overlap reports whether a and b share a key.
 func overlap(a, b Keys) bool {
 	if len(b) < len(a) {
 		a, b = b, a

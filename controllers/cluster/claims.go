@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// reservationTimeout is how long a key that is not live stays reserved for a selection whose
-	// Kustomization does not apply it.
+	// reservationTimeout is the time after which a reservation of a key that the Kustomization of the selection
+	// does not apply may be revoked.
 	reservationTimeout = 10 * time.Minute
-	// moveTimeout is how long the other half of a move may take to come.
+	// moveTimeout bounds the time between the two halves of a move.
 	moveTimeout = 10 * time.Minute
-	// barrierTimeout bounds the wait for other selections to say what they render.
+	// barrierTimeout bounds the wait for the evaluation of other selections.
 	barrierTimeout = 30 * time.Second
 )
 
-// claims are who holds which live key, as far as this process decides it. What Flux wrote on live
-// objects comes first; see holders.go. The zero value is empty.
+// claims maps live keys to selections, as far as this process decides it. The owner labels of live objects take
+// precedence; see holders.go. The zero value is empty.
 type claims struct {
 	mu sync.Mutex
 	// served maps a selection to the live keys of its artifact.
@@ -30,31 +30,31 @@ type claims struct {
 	renders map[types.UID]rendered
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
 	proposed map[types.UID]proposal
-	// asked counts the proposals.
-	asked uint64
+	// lastSequence is the sequence of the latest new proposal.
+	lastSequence uint64
 	// reserved maps a key that no Kustomization has applied to the selection that may publish it.
 	reserved map[safeguard.Key]reservation
-	// revoked maps a selection to the time at which it lost a reservation.
+	// revoked maps a selection to the time when it lost a reservation.
 	revoked map[types.UID]time.Time
-	// tick counts evaluations; evaluated maps a selection to the last one.
+	// tick counts evaluations; evaluated maps a selection to the tick of its last one.
 	tick      uint64
 	evaluated map[types.UID]uint64
-	// leaving maps a selection to the first time that it was about to publish without some keys.
+	// leaving maps a selection to the first time when it was about to publish without some keys.
 	leaving map[types.UID]departure
-	// waiting maps the selections that wait for others to what they wait for.
+	// waiting maps each selection that waits to the owners and evaluations that it waits for.
 	waiting map[types.NamespacedName]wait
 }
 
-// rendered is what a selection rendered last, whether or not the guard holds it. Each part may be of another
-// generation.
+// rendered describes the last renders of a selection, whether or not the guard holds them. Each part may be of
+// another generation.
 type rendered struct {
-	// keys are the live keys of the latest render, nil before the first one, and generation is that of the
-	// spec which it was of.
+	// keys are the live keys of the latest render, nil before the first one, and generation is the generation
+	// of its spec.
 	keys       Keys
 	generation int64
-	// doubted is the latest generation that may not render what is meant; generations begin with 1.
-	doubted int64
-	// seen is the generation that was seen last, and since is when it was seen first.
+	// uncertain is the latest generation that may not select as intended; generations begin with 1.
+	uncertain int64
+	// seen is the latest generation, and since is the time when it was seen first.
 	seen  int64
 	since time.Time
 }
@@ -72,13 +72,13 @@ type departure struct {
 }
 
 type wait struct {
-	// on are the Kustomizations, and by are the selections, that hold what is waited for.
+	// on has the Kustomizations, and by the selections, whose changes end the wait.
 	on, by map[types.NamespacedName]bool
-	// pending are the selections that have to be evaluated.
+	// pending has the selections that have to be evaluated.
 	pending map[types.UID]bool
 }
 
-// put sets a member of a map that may be nil.
+// put sets a value in a map that may be nil.
 func put[K comparable, V any](in *map[K]V, key K, value V) {
 	if *in == nil {
 		*in = map[K]V{}
@@ -120,26 +120,26 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 	})
 }
 
-// noteRender replaces what a selection renders. A doubt stays for the generation.
+// noteRender stores the keys that a selection renders. A doubt persists for the generation.
 func (c *claims) noteRender(uid types.UID, generation int64, keys Keys, doubt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.renders[uid]
 	w.keys, w.generation = keys, generation
 	if doubt {
-		w.doubted = generation
+		w.uncertain = generation
 	}
 	put(&c.renders, uid, w)
 }
 
-// doubts reports whether what a generation of a selection renders may not be what is meant.
+// doubts reports whether a generation of a selection may not select as intended.
 func (c *claims) doubts(uid types.UID, generation int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.renders[uid].doubted == generation
+	return c.renders[uid].uncertain == generation
 }
 
-// latest returns what a selection rendered last, or else serves, and whether that is of this generation.
+// latest returns the keys that a selection renders, or else serves, and whether they are of this generation.
 func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,7 +149,7 @@ func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
 	return c.served[uid], false
 }
 
-// age returns for how long this process has known a generation of a selection.
+// age returns how long this process has known a generation of a selection.
 func (c *claims) age(uid types.UID, generation int64, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -187,8 +187,8 @@ func (c *claims) withdraw(uid types.UID, name types.NamespacedName) bool {
 	return had
 }
 
-// waitingFor returns the selections that wait for what a Kustomization holds, or one that applies the
-// artifact of a selection.
+// waitingFor returns the selections that wait for a Kustomization, or for the selection whose artifact it
+// applies.
 func (c *claims) waitingFor(ks, selection types.NamespacedName) []types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *claims) waitingFor(ks, selection types.NamespacedName) []types.Namespac
 	return names
 }
 
-// evaluate notes that a selection was evaluated, and returns those that waited for it.
+// evaluate records that a selection was evaluated, and returns the selections that waited for it.
 func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// A catalog may have other names in each revision. What a selection does not serve any more is not reserved,
-// or these would fill the memory.
-func TestReservationsGoWithWhatIsServed(t *testing.T) {
+// A catalog may have other names in each revision. Reservations end with the definitions, or they would fill
+// the memory.
+func TestReservationsEndWithTheDefinitions(t *testing.T) {
 	c := &claims{}
 	uid := types.UID("x")
 	for revision := range 3 {
@@ -40,12 +40,12 @@ func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
 	}
 }
 
-// All selections share the lock of the claims: a tenant with many large selections, of which many want the same
-// key, must not keep it for a round through all of them for each. Rounds are compared, because machines differ.
-func TestTheLockIsNotKeptForLong(t *testing.T) {
+// All selections share the lock of the claims: a tenant with many large selections that claim the same key must
+// not hold it for one round through all of them for each. The test counts in rounds, because machines differ.
+func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
 	c := &claims{}
-	giver := types.UID("giver")
-	c.serve(giver, Keys{})
+	holderUID := types.UID("holder")
+	c.serve(holderUID, Keys{})
 	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
 	for i := range 100 {
 		keys := Keys{}
@@ -53,9 +53,9 @@ func TestTheLockIsNotKeptForLong(t *testing.T) {
 			keys[k(fmt.Sprintf("s%d-%d", i, j))] = true
 		}
 		p := proposal{keys: keys, holders: map[safeguard.Key]holder{}}
-		if i >= 50 { // these want one key of the same giver, who has just given it up
-			keys[k("wanted")] = true
-			p.holders[k("wanted")] = holder{uid: giver}
+		if i >= 50 { // these claim one key that the same holder has just released
+			keys[k("shared")] = true
+			p.holders[k("shared")] = holder{uid: holderUID}
 		}
 		c.propose(types.UID(fmt.Sprint("u", i)), p)
 	}
@@ -65,9 +65,9 @@ func TestTheLockIsNotKeptForLong(t *testing.T) {
 	start = time.Now()
 	admitted := c.admissible()
 	if took := time.Since(start); took > 10*once {
-		t.Errorf("one question takes %s under the lock, %s would be once through all proposals", took, once)
+		t.Errorf("admissible holds the lock for %s, one round through all proposals takes %s", took, once)
 	}
 	if len(admitted) != 51 {
-		t.Errorf("%d are admitted: not those that want nothing of others, and one of the others", len(admitted))
+		t.Errorf("%d proposals are admitted, want those that share no key, and one of the others", len(admitted))
 	}
 }

@@ -1,7 +1,6 @@
-// Package cluster knows what lives in this cluster and concerns CatalogSelections: definitions, the
-// Kustomizations that apply them, which selection holds which live object, and the marks that keep
-// Flux from changing or deleting one. It must not know how an artifact is rendered, fetched,
-// guarded or published.
+// Package cluster reads and marks the live state that concerns CatalogSelections: definitions, the
+// Kustomizations that apply them, the selection that holds each object, and the marks that keep Flux from
+// changing or deleting one. It must not know how an artifact is rendered, fetched, guarded or published.
 package cluster
 
 import (
@@ -22,43 +21,42 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Cluster is this cluster as selections see it. All exported fields are required.
+// Cluster gives access to this cluster for all selections. All exported fields are required.
 type Cluster struct {
 	// Selections reads CatalogSelections from the cache of the controller.
 	Selections client.Reader
-	// APIReader reads past the caches.
+	// APIReader reads from the API server, not from the caches.
 	APIReader client.Reader
-	// Events receives what a selection may not do.
+	// Events receives the events about missing rights and about moves.
 	Events record.EventRecorder
 	// Kinds watches definitions and Kustomizations.
 	Kinds *kinds.Kinds
-	// Accounts mark definitions.
+	// Accounts creates the clients that set marks.
 	Accounts *Accounts
-	// Published returns the definitions in the artifact of a selection; nil where that is not known.
+	// Published returns the definitions in the artifact of a selection; nil if they are not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
-	// Rendered reports whether what is published of a selection was rendered from its present spec.
+	// Rendered reports whether the artifact of a selection was rendered from its present spec.
 	Rendered func(*v1alpha1.CatalogSelection) bool
-	// Enqueue puts selections into the queue.
+	// Enqueue adds selections to the queue.
 	Enqueue func(context.Context, ...types.NamespacedName)
-	// Now is the clock of reservations.
+	// Now is the clock for reservations and moves.
 	Now func() time.Time
 
 	claims claims
-	// gone maps types.NamespacedName to the UID of a selection that is deleted, which the cache may
-	// not know yet.
+	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
 	gone sync.Map
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
-	// acted maps a UID to whether the selection acted on this cluster when it was inspected last.
+	// acted maps a UID to whether the selection applied to this cluster at the last SyncMarks.
 	acted sync.Map
-	// inspected maps a UID to the kinds that concern what the selection rendered last.
+	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map
-	// forbidden holds the warnings that were sent already.
+	// forbidden has the warnings that were sent already.
 	forbidden sync.Map
 }
 
-// others returns the selections besides cs that are not being deleted. They must not be modified: they
-// are the cache's.
+// others returns the selections besides cs that are not being deleted. They are shared with the cache and must
+// not be modified.
 func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]*v1alpha1.CatalogSelection, error) {
 	var list v1alpha1.CatalogSelectionList
 	if err := c.Selections.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -75,8 +73,8 @@ func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]
 	return others, nil
 }
 
-// Forget drops all that is remembered of a selection that is deleted, and enqueues those that waited
-// for it.
+// Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
+// keys.
 func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	served := c.served(ctx, cs)
@@ -94,8 +92,8 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	c.enqueueOthers(ctx, cs, served)
 }
 
-// Gone is called once the cache does not have a selection any more: it was deleted, or another shard
-// has it from now on.
+// Gone deletes the claims of a selection that is no longer in the cache: it was deleted, or belongs to another
+// shard now.
 func (c *Cluster) Gone(key types.NamespacedName) {
 	c.gone.Delete(key)
 	if uid, seen := c.seen.LoadAndDelete(key); seen {
@@ -103,17 +101,17 @@ func (c *Cluster) Gone(key types.NamespacedName) {
 	}
 }
 
-// warning is what is sent once for a selection.
+// warning identifies a warning that is sent once for a selection.
 type warning struct {
 	uid         types.UID
 	consequence string
 }
 
-// maxReported bounds what an event takes over from an API error, in bytes.
+// maxReported bounds the part of an API error in an event, in bytes.
 const maxReported = 512
 
-// reportForbidden reports once for each selection, by an event and in the log, what the controller,
-// or the account that it acts as, may not do, and what does not work without it.
+// reportForbidden reports a missing right of the controller, or of the account that it impersonates, and the
+// consequence, by an event and in the log, once for each selection.
 func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
 	if _, reported := c.forbidden.LoadOrStore(warning{cs.UID, consequence}, true); reported {
 		return
@@ -123,8 +121,8 @@ func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelec
 	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
 }
 
-// AwaitsConsumer reports whether the artifact of a selection is withheld until a Kustomization uses it, and
-// what that one has applied was compared.
+// AwaitsConsumer reports whether the artifact of a selection is withheld until a Kustomization uses it, whose
+// inventory is compared first.
 func AwaitsConsumer(cs *v1alpha1.CatalogSelection) bool {
 	return cs.Status.Withheld == v1alpha1.NoConsumerReason
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Bounds of status.consumers: entries, and bytes of a message.
+// Bounds of status.consumers: the number of entries, and the bytes of a message.
 const (
 	maxConsumers       = 50
 	maxConsumerMessage = 512
@@ -29,7 +29,7 @@ const (
 
 // Consumers are the Kustomizations that use the artifact of a selection.
 type Consumers struct {
-	// Known is false where Kustomizations cannot be seen.
+	// Known is false if Kustomizations cannot be read.
 	Known bool
 	items []consumer
 }
@@ -38,13 +38,13 @@ type Consumers struct {
 type consumer struct {
 	v1alpha1.ConsumerStatus
 	uid types.UID
-	// reason why the artifact is not applied, one of Applied's; empty when it is.
+	// reason is the reason of the condition Applied if the artifact is not applied; empty if it is.
 	reason string
-	// refused is the application that the API server refused, by which it failed; empty if it is not known.
+	// refused is the application that the API server refused, which is why it failed; empty if it is not known.
 	refused string
-	// prune says that it deletes what leaves the artifact.
+	// prune reports whether the Kustomization deletes objects that leave the artifact.
 	prune bool
-	// prefix and suffix are put around the names of objects.
+	// prefix and suffix are added to the names of objects.
 	prefix, suffix string
 }
 
@@ -52,13 +52,13 @@ func (c consumer) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }
 
-// live returns the key under which a consumer applies a definition.
+// live returns the key of a definition after the consumer has applied it.
 func (c consumer) live(key safeguard.Key) safeguard.Key {
 	key.Name = c.prefix + key.Name + c.suffix
 	return key
 }
 
-// local returns those that apply to this cluster.
+// local returns the consumers that apply to this cluster.
 func (c Consumers) local() []consumer {
 	return slices.DeleteFunc(slices.Clone(c.items), func(item consumer) bool { return item.Remote })
 }
@@ -66,29 +66,29 @@ func (c Consumers) local() []consumer {
 // None reports whether it is known that no Kustomization uses the artifact.
 func (c Consumers) None() bool { return c.Known && len(c.items) == 0 }
 
-// ActHere reports whether one of them applies to this cluster.
+// ActHere reports whether a consumer applies to this cluster.
 func (c Consumers) ActHere() bool { return len(c.local()) > 0 }
 
-// mayActHere reports whether one of them applies to this cluster, or one could that cannot be seen.
+// mayActHere reports whether a consumer applies to this cluster, or one might that cannot be read.
 func (c Consumers) mayActHere() bool { return !c.Known || c.ActHere() }
 
-// appliedHere reports whether all that apply to this cluster have applied the artifact.
+// appliedHere reports whether all consumers of this cluster, at least one, have applied the artifact.
 func (c Consumers) appliedHere() bool {
 	unapplied := func(item consumer) bool { return item.reason != "" }
 	return c.ActHere() && !slices.ContainsFunc(c.local(), unapplied)
 }
 
-// idle reports whether none of those that apply to this cluster has ever applied anything.
+// idle reports whether no consumer of this cluster has ever applied anything.
 func (c Consumers) idle() bool {
 	return !slices.ContainsFunc(c.local(), func(item consumer) bool { return item.Revision != "" })
 }
 
-// include reports whether a Kustomization is one of those that apply to this cluster.
+// include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) include(key types.NamespacedName) bool {
 	return slices.ContainsFunc(c.local(), func(item consumer) bool { return item.key() == key })
 }
 
-// liveKeys returns the keys under which definitions live here once they are applied.
+// liveKeys returns the keys that definitions have in this cluster once they are applied.
 func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	local := c.local()
 	if len(local) == 0 {
@@ -103,7 +103,7 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	return live
 }
 
-// liveDefinitions returns definitions under the names that they have here once they are applied.
+// liveDefinitions returns definitions with the names that they have in this cluster once they are applied.
 func (c Consumers) liveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
 	named := func(item consumer) bool { return item.prefix != "" || item.suffix != "" }
 	if !slices.ContainsFunc(c.local(), named) {
@@ -156,18 +156,18 @@ func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return found, nil
 }
 
-// consumerOf judges a Kustomization by the revision that it should have applied.
+// consumerOf returns the state of a Kustomization with respect to the revision that it should have applied.
 //
-// While it applies the same revision once more, as it does at every interval, Ready is Unknown:
-// that is no news. A failure counts when it was with this revision, came before any, or is final.
+// Ready is Unknown while it applies the same revision again, as it does at every interval: the state stays. A
+// failure counts if it was with this revision, came before any revision was attempted, or is final.
 func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
-	said := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
-	message := bounds.Truncate(said, maxConsumerMessage)
+	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
+	message := bounds.Truncate(readyMessage, maxConsumerMessage)
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
@@ -176,7 +176,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	case ks.Spec.Suspend:
 		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
 	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
-		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(said)
+		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(readyMessage)
 	default:
 		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
@@ -192,8 +192,8 @@ func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 	return out
 }
 
-// Applied returns the condition Applied; nil where there is nothing to say. files are those of the
-// applications, as far as they are known.
+// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files are
+// those of the applications, as far as they are known.
 func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
 	if !c.Known || revision == "" {
 		return nil
@@ -207,15 +207,15 @@ func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
 			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), bounds.ShortRevision(revision))}
 	}
-	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, blame(worst.refused, files), worst.Message)
+	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files), worst.Message)
 	if waiting > 1 {
 		message += fmt.Sprintf("; and %d more", waiting-1)
 	}
 	return &metav1.Condition{Status: metav1.ConditionFalse, Reason: worst.reason, Message: message}
 }
 
-// worst returns the consumer that needs attention most, nil when all have applied the artifact,
-// and the number of those that have not.
+// worst returns the consumer with the most severe reason, nil if all have applied the artifact, and the number
+// of consumers that have not.
 func (c Consumers) worst() (*consumer, int) {
 	rank := []string{v1alpha1.ProgressingReason, v1alpha1.SuspendedReason, v1alpha1.ApplyFailedReason, v1alpha1.FeatureGateDisabledReason}
 	var worst *consumer

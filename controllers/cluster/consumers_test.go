@@ -41,8 +41,8 @@ const (
 	blocked    = "can't access 'ExternalArtifact/apps/kkp', cross-namespace references have been blocked"
 )
 
-// kustomized returns a Kustomization that applied one revision, tried another one last, and has
-// the condition Ready; none of an empty status.
+// kustomized returns a Kustomization that applied one revision, attempted another one last, and has the
+// condition Ready; no condition if status is empty.
 func kustomized(applied, attempted string, status metav1.ConditionStatus, reason, message string) *kustomizev1.Kustomization {
 	ks := &kustomizev1.Kustomization{}
 	ks.Namespace, ks.Name = "flux-system", "apps"
@@ -73,12 +73,12 @@ func consumerCases() []consumerCase {
 		{"it has applied the revision and is suspended", suspended(kustomized(published2, published2, yes, "ReconciliationSucceeded", "Applied")), "", ""},
 		{"it has applied an older revision", kustomized(older1, older1, yes, "ReconciliationSucceeded", "Applied"), "Progressing", progressing},
 		{"it is new", kustomized("", "", "", "", ""), "Progressing", progressing},
-		{"it is at work at first", kustomized("", "", unknown, "Progressing", "Fetching"), "Progressing", progressing},
-		{"it is at work at the revision", kustomized(older1, published2, unknown, "Progressing", "Fetching"), "Progressing", progressing},
+		{"it applies its first revision", kustomized("", "", unknown, "Progressing", "Fetching"), "Progressing", progressing},
+		{"it applies the revision", kustomized(older1, published2, unknown, "Progressing", "Fetching"), "Progressing", progressing},
 		{"it failed at the revision", kustomized(older1, published2, no, "ReconciliationFailed", "no such kind"), "ApplyFailed", "no such kind"},
 		{"it failed at the revision that it had applied", kustomized(published2, published2, no, "HealthCheckFailed", "timeout"), "ApplyFailed", "timeout"},
 		{"it failed at an older revision", kustomized(older1, older1, no, "ReconciliationFailed", "no such kind"), "Progressing", progressing},
-		{"it failed before it tried any", kustomized("", "", no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
+		{"it failed before it attempted any", kustomized("", "", no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it is suspended at an older revision", suspended(kustomized(older1, older1, yes, "ReconciliationSucceeded", "Applied")), "Suspended", "is suspended"},
 		{"it was suspended after it failed", suspended(kustomized(older1, published2, no, "ReconciliationFailed", "no such kind")), "Suspended", "is suspended"},
 		{"the feature gate is off", kustomized("", "", no, "AccessDenied", gateClosed), "FeatureGateDisabled",
@@ -88,13 +88,13 @@ func consumerCases() []consumerCase {
 		{"the feature gate was turned off after the revision", kustomized(published2, published2, no, "AccessDenied", gateClosed), "FeatureGateDisabled",
 			gateClosed + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"},
 		{"references across namespaces are blocked", kustomized("", "", no, "AccessDenied", blocked), "ApplyFailed", blocked},
-		{"a failure that talks of a feature gate is not the gate", kustomized("", "", no, "ReconciliationFailed", "a feature gate is disabled"),
+		{"another failure that mentions a feature gate", kustomized("", "", no, "ReconciliationFailed", "a feature gate is disabled"),
 			"ApplyFailed", "a feature gate is disabled"},
 		{"a long message is cut", kustomized("", "", no, "ReconciliationFailed", strings.Repeat("é", 400)), "ApplyFailed", strings.Repeat("é", 254) + "..."},
 	}
 }
 
-func TestAConsumerIsJudged(t *testing.T) {
+func TestTheStateOfAConsumer(t *testing.T) {
 	for _, test := range consumerCases() {
 		for _, remote := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, remote %t", test.name, remote), func(t *testing.T) {
@@ -114,13 +114,13 @@ func TestAConsumerIsJudged(t *testing.T) {
 	}
 }
 
-// judged returns consumers by their reasons, of which a remote one begins with "remote ".
-func judged(reasons ...string) Consumers {
+// consumersWith returns consumers with these reasons; the prefix "remote " makes one remote.
+func consumersWith(reasons ...string) Consumers {
 	c := Consumers{Known: true}
 	for i, reason := range reasons {
 		reason, remote := strings.CutPrefix(reason, "remote ")
 		item := consumer{reason: reason}
-		item.Namespace, item.Name, item.Remote, item.Message = "apps", fmt.Sprintf("ks-%d", i), remote, "says "+reason
+		item.Namespace, item.Name, item.Remote, item.Message = "apps", fmt.Sprintf("ks-%d", i), remote, "message of "+reason
 		if reason == "done" {
 			item.reason, item.Message = "", ""
 		}
@@ -136,14 +136,14 @@ func TestApplied(t *testing.T) {
 		want      string
 	}{
 		{"Kustomizations cannot be seen", Consumers{}, ""},
-		{"none uses the artifact", judged(), "Unknown NoConsumer: no Kustomization in this cluster uses the ExternalArtifact"},
-		{"all are done", judged("done", "remote done"), "True Succeeded: applied by 2 of 2 Kustomizations, revision latest@sha256:222222222222"},
-		{"one is on its way", judged("done", "Progressing"), "False Progressing: Kustomization apps/ks-1: says Progressing"},
-		{"a remote one counts as well", judged("done", "remote Progressing"), "False Progressing: Kustomization apps/ks-1: says Progressing"},
-		{"suspension is worse than progress", judged("Progressing", "Suspended"), "False Suspended: Kustomization apps/ks-1: says Suspended; and 1 more"},
-		{"failure is worse than suspension", judged("Suspended", "ApplyFailed", "Progressing"), "False ApplyFailed: Kustomization apps/ks-1: says ApplyFailed; and 2 more"},
-		{"the feature gate is worst", judged("ApplyFailed", "FeatureGateDisabled", "ApplyFailed"), "False FeatureGateDisabled: Kustomization apps/ks-1: says FeatureGateDisabled; and 2 more"},
-		{"of the same the first one is told", judged("done", "ApplyFailed", "ApplyFailed"), "False ApplyFailed: Kustomization apps/ks-1: says ApplyFailed; and 1 more"},
+		{"none uses the artifact", consumersWith(), "Unknown NoConsumer: no Kustomization in this cluster uses the ExternalArtifact"},
+		{"all have applied it", consumersWith("done", "remote done"), "True Succeeded: applied by 2 of 2 Kustomizations, revision latest@sha256:222222222222"},
+		{"one is in progress", consumersWith("done", "Progressing"), "False Progressing: Kustomization apps/ks-1: message of Progressing"},
+		{"a remote one counts as well", consumersWith("done", "remote Progressing"), "False Progressing: Kustomization apps/ks-1: message of Progressing"},
+		{"suspension is worse than progress", consumersWith("Progressing", "Suspended"), "False Suspended: Kustomization apps/ks-1: message of Suspended; and 1 more"},
+		{"failure is worse than suspension", consumersWith("Suspended", "ApplyFailed", "Progressing"), "False ApplyFailed: Kustomization apps/ks-1: message of ApplyFailed; and 2 more"},
+		{"the feature gate is worst", consumersWith("ApplyFailed", "FeatureGateDisabled", "ApplyFailed"), "False FeatureGateDisabled: Kustomization apps/ks-1: message of FeatureGateDisabled; and 2 more"},
+		{"of equal reasons the first one is reported", consumersWith("done", "ApplyFailed", "ApplyFailed"), "False ApplyFailed: Kustomization apps/ks-1: message of ApplyFailed; and 1 more"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := appliedCondition(test.consumers.Applied(published2, nil)); got != test.want {
@@ -164,13 +164,13 @@ func TestWhereConsumersAct(t *testing.T) {
 		want      acts
 	}{
 		{"unknown ones", Consumers{}, acts{may: true}},
-		{"none", judged(), acts{}},
-		{"a local one", judged("done"), acts{may: true, here: true, applied: true}},
-		{"a local one on its way", judged("Progressing"), acts{may: true, here: true}},
-		{"a remote one", judged("remote done"), acts{}},
-		{"both", judged("remote Progressing", "done"), acts{may: true, here: true, applied: true}},
-		{"both, the local one on its way", judged("remote done", "Progressing"), acts{may: true, here: true}},
-		{"two local ones, one on its way", judged("done", "Suspended"), acts{may: true, here: true}},
+		{"none", consumersWith(), acts{}},
+		{"a local one", consumersWith("done"), acts{may: true, here: true, applied: true}},
+		{"a local one in progress", consumersWith("Progressing"), acts{may: true, here: true}},
+		{"a remote one", consumersWith("remote done"), acts{}},
+		{"both", consumersWith("remote Progressing", "done"), acts{may: true, here: true, applied: true}},
+		{"both, the local one in progress", consumersWith("remote done", "Progressing"), acts{may: true, here: true}},
+		{"two local ones, one suspended", consumersWith("done", "Suspended"), acts{may: true, here: true}},
 	} {
 		c := test.consumers
 		if got := (acts{c.mayActHere(), c.ActHere(), c.appliedHere()}); got != test.want {
@@ -184,7 +184,7 @@ func TestTheConsumersInTheStatusAreBounded(t *testing.T) {
 	for range 3 * maxConsumers {
 		reasons = append(reasons, "ApplyFailed")
 	}
-	c := judged(reasons...)
+	c := consumersWith(reasons...)
 	if got := c.Statuses(); len(got) != maxConsumers || got[0].Name != "ks-0" {
 		t.Errorf("%d consumers are listed", len(got))
 	}

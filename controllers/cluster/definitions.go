@@ -31,7 +31,7 @@ const (
 // liveMeta is the metadata of a live definition.
 type liveMeta = guard.Live
 
-// definitionKind is how the metadata of definitions are watched.
+// definitionKind describes the watch of the metadata of definitions.
 func (c *Cluster) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
 	object := &liveMeta{}
 	object.SetGroupVersionKind(gvk)
@@ -41,7 +41,7 @@ func (c *Cluster) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
 	return kinds.Kind{GVK: gvk, Object: object, Trim: trimDefinition, Concerned: concerned}
 }
 
-// trimDefinition keeps what the marks depend on: a definition may be thousands of times in memory.
+// trimDefinition keeps only the metadata that the marks depend on, because thousands of definitions are cached.
 func trimDefinition(o client.Object) {
 	kept := map[string]string{}
 	for _, key := range []string{reconcileAnnotation, pruneAnnotation, v1alpha1.BypassMarkAnnotation} {
@@ -55,9 +55,8 @@ func trimDefinition(o client.Object) {
 	}))
 }
 
-// concernedByDefinition returns the selections that publish a definition, or are about to, whose
-// Kustomization has applied it, that were held because of it, or that label what no selection holds. A
-// change of its status is no concern.
+// concernedByDefinition returns the selections that publish or render a definition, whose Kustomization has
+// applied it, that are held, or that label unmanaged definitions. A change of its status alone concerns none.
 func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
 	before, after client.Object) []types.NamespacedName {
 	if !differ(before, after) {
@@ -77,23 +76,23 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
 	applier := c.selectionOf(ctx, ownerOf(object))
 	var concerned []types.NamespacedName
-	cared := false
+	found := false
 	for _, cs := range selections {
 		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || appliedBy(cs, object) ||
 			client.ObjectKeyFromObject(cs).String() == applier
-		cared = cared || mine
+		found = found || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
-	if !cared && ownsAnyMark(object) {
+	if !found && ownsAnyMark(object) {
 		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
 	}
 	return concerned
 }
 
-// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, as far
-// as the cache knows it.
+// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
+// the cache; empty if it is not known.
 func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
 	reader := c.Kinds.Readers()[kustomizationKind]
 	ks := &kustomizev1.Kustomization{}
@@ -103,14 +102,14 @@ func (c *Cluster) selectionOf(ctx context.Context, kustomization types.Namespace
 	return strings.Join(consumedArtifact(ks), "")
 }
 
-// differ reports whether more than the status changed.
+// differ reports whether more than the status changed, or the object was created or deleted.
 func differ(before, after client.Object) bool {
 	return before == nil || after == nil || before.GetGeneration() != after.GetGeneration() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// anyOfKind returns one selection that has published definitions of a kind, to look after what
-// no selection holds.
+// anyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
+// definitions that no selection holds.
 func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
 		for key := range c.served(ctx, cs) {
@@ -136,10 +135,9 @@ func owns(object client.Object, key string) bool { return guard.Owns(object, key
 
 func ownerOf(object client.Object) types.NamespacedName { return guard.OwnerOf(object) }
 
-// liveDefinitions returns the metadata of all definitions of the kinds. A kind that the cluster
-// does not have, has none; one that may not be read is reported once, and left out. With fresh, a
-// kind that was absent or forbidden is tried again at once. The objects must not be modified: they are
-// the cache's.
+// liveDefinitions returns the metadata of all definitions of the kinds. A kind that is absent has none; a
+// forbidden kind is reported once and left out. With fresh, absent and forbidden kinds are tried again at once.
+// The objects are shared with the cache and must not be modified.
 func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	gvks []schema.GroupVersionKind, fresh bool) ([]*liveMeta, error) {
 	look := c.Kinds.Look

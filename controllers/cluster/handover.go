@@ -20,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// HandoverError says that a selection cannot give up what another one renders yet.
+// HandoverError reports that a selection cannot give up a definition yet that another one renders.
 type HandoverError struct{ message string }
 
 // Reason is the reason of the condition.
@@ -28,12 +28,12 @@ func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
 
 func (e *HandoverError) Error() string { return e.message }
 
-// HandOver is called before a selection publishes next, and makes sure that Flux deletes nothing that
-// moves to another selection. What moves, or may move, is marked, so that Flux does not delete it; where
-// it may not be marked, the giver waits until the receiver has applied it, since Flux deletes only what
-// the owner labels say is its own.
+// HandOver makes sure that Flux deletes no object that moves to another selection, before a selection publishes
+// next. It marks the objects that move, or may move. If it may not mark one, the selection waits until the
+// receiver has applied the object, because Flux deletes only objects whose owner labels name the pruning
+// Kustomization.
 //
-// What others render is known once they were evaluated, so that the giver waits for that, bounded.
+// The renders of the other selections are known once those were evaluated. HandOver waits for that, bounded.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	leaving := c.leaving(ctx, cs, around, around.Consumers.liveKeys(next))
 	if len(leaving) == 0 {
@@ -52,12 +52,12 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	}
 	var unmarked []string
 	for key, object := range leaving {
-		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.wanted[key] })
+		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.keys[key] })
 		if i < 0 {
 			i = slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown })
 		}
 		if i < 0 {
-			// A mark of a move that did not end must not keep what is removed on purpose.
+			// The mark of an unfinished move must not keep an object that is removed on purpose.
 			if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false }); err != nil {
 				return err
 			}
@@ -72,8 +72,8 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 			continue
 		}
 		why := fmt.Sprintf("it moves to the CatalogSelection %s", receivers[i].name)
-		if receivers[i].unknown && !receivers[i].wanted[key] {
-			why = fmt.Sprintf("what the CatalogSelection %s selects is not known for certain yet, so that it may move there", receivers[i].name)
+		if receivers[i].unknown && !receivers[i].keys[key] {
+			why = fmt.Sprintf("the CatalogSelection %s may select it, which is not certain yet", receivers[i].name)
 		}
 		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
 	}
@@ -85,16 +85,16 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 		"so that this one waits until the other one's Kustomization has applied it", strings.Join(unmarked[:min(len(unmarked), 10)], ", "))}
 }
 
-// Receive is called before a selection publishes what another Kustomization has applied: until that one has
-// looked at its artifact without it, it would delete it. The mark goes when the move has ended.
+// Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
+// Kustomization deletes an object when it applies an artifact without it. endMoves removes the marks.
 func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		return nil
 	}
-	wanted := around.Consumers.liveKeys(next)
+	claimed := around.Consumers.liveKeys(next)
 	for _, object := range around.live {
 		owner := ownerOf(object)
-		if !wanted[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) || guard.Kept(object) {
+		if !claimed[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) || guard.Kept(object) {
 			continue
 		}
 		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
@@ -104,18 +104,17 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	return nil
 }
 
-// receiver is another selection that may receive what leaves.
+// receiver is another selection to which objects may move.
 type receiver struct {
-	name   types.NamespacedName
-	wanted Keys
-	// unknown is true while what it renders, or is meant to render, is not known.
+	name types.NamespacedName
+	keys Keys
+	// unknown is true while the render of the present spec, or its intention, is not known.
 	unknown bool
 }
 
-// receivers returns the selections that may receive what leaves this one: those with a Kustomization
-// here, and those whose spec is so new that theirs may be on its way. Of a spec that is new, and was not
-// rendered yet or has a doubt, everything may be wanted; of one that is not new, what is not known to be
-// wanted is not.
+// receivers returns the selections to which objects may move: those with a Kustomization in this cluster, and
+// those whose spec is so new that their Kustomization may follow. A new spec that has no render yet, or whose
+// render has a doubt, may claim any object; an older one claims only the objects in its latest render.
 func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection) ([]receiver, error) {
 	var receivers []receiver
 	for _, other := range others {
@@ -124,23 +123,23 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 			return nil, err
 		}
 		name := client.ObjectKeyFromObject(other)
-		wanted, rendered := c.claims.latest(other.UID, other.Generation)
+		keys, rendered := c.claims.latest(other.UID, other.Generation)
 		fresh := c.claims.age(other.UID, other.Generation, c.Now()) < moveTimeout
 		switch {
 		case !consumed.ActHere() && (!fresh || !consumed.None()):
 		case fresh && c.claims.doubts(other.UID, other.Generation):
-			receivers = append(receivers, receiver{name: name, wanted: wanted, unknown: true})
+			receivers = append(receivers, receiver{name: name, keys: keys, unknown: true})
 		case rendered || !fresh:
-			receivers = append(receivers, receiver{name: name, wanted: wanted})
+			receivers = append(receivers, receiver{name: name, keys: keys})
 		default:
-			receivers = append(receivers, receiver{name: name, wanted: wanted, unknown: !c.Rendered(other)})
+			receivers = append(receivers, receiver{name: name, keys: keys, unknown: !c.Rendered(other)})
 		}
 	}
 	return receivers, nil
 }
 
-// leaving returns the live objects that a Kustomization of the selection will delete once it applies what
-// has the kept keys: what Flux wrote on them counts, and no record.
+// leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
+// with the kept keys, according to their owner labels.
 func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept Keys) map[safeguard.Key]*liveMeta {
 	found := map[safeguard.Key]*liveMeta{}
 	served := c.served(ctx, cs)
@@ -155,8 +154,8 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	return found
 }
 
-// awaitOthers waits until every other selection was evaluated since the selection was first about to let
-// these objects go.
+// awaitOthers returns a HandoverError until every other selection was evaluated after the first attempt to
+// remove these objects.
 func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*liveMeta,
 	others []*v1alpha1.CatalogSelection) error {
 	now, name := c.Now(), client.ObjectKeyFromObject(cs)
@@ -189,7 +188,7 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if more := len(pending) - 1; more > 0 {
 		first += fmt.Sprintf(" and %d more", more)
 	}
-	return &HandoverError{fmt.Sprintf("waiting for %s to be evaluated: what is selected there from now on must not be deleted", first)}
+	return &HandoverError{fmt.Sprintf("waiting for the evaluation of %s: applications that it selects must not be deleted", first)}
 }
 
 func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
@@ -204,13 +203,13 @@ func sameKeys(keys Keys, objects map[safeguard.Key]*liveMeta) bool {
 	return len(keys) == len(objects) && len(keys.without(keysOf(objects))) == 0
 }
 
-// keptRetry is how soon a mark is looked at again that cannot be removed yet.
-const keptRetry = 5 * time.Second
+// moveRetry is the interval at which an unfinished move is checked again.
+const moveRetry = 5 * time.Second
 
-// endMoves removes the marks of the moves that have ended: the receiver's Kustomization is in the
-// owner labels, has applied its revision, and no other inventory has the object, whose Kustomization
-// would delete it otherwise. It reports whether there is a mark to come back for.
-func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (again bool, err error) {
+// endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
+// has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
+// reports whether there is a mark of an unfinished move.
+func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (unfinished bool, err error) {
 	served := c.served(ctx, cs)
 	arrived := map[safeguard.Key]*liveMeta{}
 	for _, object := range live {
@@ -221,25 +220,25 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 	if len(arrived) == 0 || !consumed.appliedHere() {
 		return len(arrived) > 0, nil
 	}
-	elsewhere, err := c.unsettledMoves(ctx, arrived)
+	unsettled, err := c.unsettledMoves(ctx, arrived)
 	if err != nil {
 		return true, err
 	}
 	var errs []error
 	for key, object := range arrived {
-		if elsewhere[key] {
-			again = true
+		if unsettled[key] {
+			unfinished = true
 			continue
 		}
 		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
 		errs = append(errs, err)
 	}
-	return again, errors.Join(errs...)
+	return unfinished, errors.Join(errs...)
 }
 
-// unsettledMoves returns the objects that a Kustomization which is not in their owner labels still has in
-// its inventory, and would delete; and those that their own one has not applied since they were marked: it
-// may be on its way with an artifact without them.
+// unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
+// which would delete them; and the objects that their owner has not applied since they were marked: it may be
+// applying an artifact without them.
 func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
 	found := Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
@@ -258,9 +257,9 @@ func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]
 	return found, err
 }
 
-// appliedSince reports whether a Kustomization has applied what it applied last after a time. Times of the API
-// are whole seconds: a revision that is new since then may be of the same second, one that it had before
-// may not. A kustomize-controller without a history is given moveTimeout.
+// appliedSince reports whether the last apply of a Kustomization came after a time. Times in the API are
+// whole seconds: a revision that is new since then may be of the same second, an older one may not. A
+// kustomize-controller without a history gets moveTimeout.
 func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 	last := ks.Status.History.Latest()
 	if last == nil {
@@ -270,7 +269,7 @@ func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))
 }
 
-// markedAt returns when the marks of a definition were set last.
+// markedAt returns when the marks of a definition were last set.
 func markedAt(object *liveMeta) (at time.Time) {
 	for _, f := range object.ManagedFields {
 		if f.Manager == marksOwner && f.Time != nil && f.Time.After(at) {

@@ -14,19 +14,19 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// holder is who holds a live key:
+// holder is the Kustomization or selection that holds a live key:
 //
 //	the object                                  holder
-//	lives, has owner labels, and the inventory  that Kustomization, whatever its source
-//	  of the Kustomization in them has it
+//	is live, has owner labels, and is in the    that Kustomization, whatever its source
+//	  inventory of the Kustomization in them
 //	otherwise                                   the selection that reserved the key first
 type holder struct {
-	// kustomization in the owner labels; empty for a reservation.
+	// kustomization is the one in the owner labels; empty for a reservation.
 	kustomization types.NamespacedName
-	// source of the Kustomization, for people.
+	// source is the source of the Kustomization, for messages.
 	source string
-	// selection whose artifact it applies, and its UID; empty for another source, or for a selection
-	// of another process.
+	// selection and uid identify the selection whose artifact it applies; empty for another source, or for
+	// a selection of another process.
 	selection types.NamespacedName
 	uid       types.UID
 }
@@ -41,19 +41,19 @@ func (h holder) String() string {
 	return fmt.Sprintf("the CatalogSelection %s, by its Kustomization %s,", h.selection, h.kustomization)
 }
 
-// rival is another selection that serves keys.
+// rival is another selection that serves or renders some of the keys.
 type rival struct {
 	uid       types.UID
 	selection types.NamespacedName
 	keys      Keys
-	// applied and failed say what its Kustomizations made of its artifact, and idle that they never
-	// applied anything.
+	// applied reports whether one of its Kustomizations has applied the artifact, failed whether one has
+	// failed, and idle whether none has ever applied anything.
 	applied, failed, idle bool
 }
 
-// ConflictError says that others hold what a selection publishes, or is about to.
+// ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
 type ConflictError struct {
-	// Served is true for what is published already.
+	// Served is true if the objects are published already.
 	Served bool
 
 	first safeguard.Key
@@ -86,9 +86,9 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 	return e
 }
 
-// served returns the live keys of a selection's artifact; none where that is not known, or withheld until
-// a consumer was compared. A selection without a record gives up nothing: its Kustomization may have what
-// another one of its name published.
+// served returns the live keys of a selection's artifact; none if they are not known, or while the selection
+// awaits a consumer. The result is nil for a selection without a record, which gives up nothing: its
+// Kustomization may have applied the artifact of an earlier selection of that name.
 func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
 	if AwaitsConsumer(cs) {
 		return nil
@@ -109,10 +109,10 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Key
 	return keys
 }
 
-// owners returns who holds, of the wanted keys, those that live and have the owner labels of a
-// Kustomization of another owner; and which have those of a Kustomization of cs.
-// What cs serves needs no look at the inventory.
-func (c *Cluster) owners(ctx context.Context, wanted, served Keys, live []*liveMeta, consumed Consumers,
+// owners returns, of the claimed keys, the holders of live objects with the owner labels of other
+// Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
+// except for the keys that cs serves.
+func (c *Cluster) owners(ctx context.Context, claimed, served Keys, live []*liveMeta, consumed Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine Keys, err error) {
 	held, mine = map[safeguard.Key]holder{}, Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
@@ -120,7 +120,7 @@ func (c *Cluster) owners(ctx context.Context, wanted, served Keys, live []*liveM
 	for _, object := range live {
 		key, owner := keyOf(object), ownerOf(object)
 		own := consumed.include(owner)
-		if !wanted[key] || owner.Name == "" {
+		if !claimed[key] || owner.Name == "" {
 			continue
 		}
 		if own && served[key] {
@@ -148,7 +148,7 @@ func (c *Cluster) owners(ctx context.Context, wanted, served Keys, live []*liveM
 	return held, mine, nil
 }
 
-// holderOf returns the holder that a Kustomization is.
+// holderOf returns a Kustomization as a holder, with the selection behind it.
 func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) holder {
 	h := holder{kustomization: client.ObjectKeyFromObject(ks), source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name)}
 	for _, text := range consumedArtifact(ks) {
@@ -161,19 +161,19 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 	return h
 }
 
-// rivals returns the other selections that act here and serve one of the keys, or render one, the oldest
-// first.
-func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.CatalogSelection) ([]rival, error) {
+// rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
+// keys, the oldest first.
+func (c *Cluster) rivals(ctx context.Context, claimed Keys, others []*v1alpha1.CatalogSelection) ([]rival, error) {
 	var rivals []rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
 		r := rival{uid: other.UID, selection: client.ObjectKeyFromObject(other), keys: Keys{}}
 		for key := range c.served(ctx, other) {
-			if wanted[key] {
+			if claimed[key] {
 				r.keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(wanted, c.claims.renderedBy(other.UID)) {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(claimed, c.claims.renderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.ConsumersOf(ctx, other)
@@ -193,7 +193,7 @@ func (c *Cluster) rivals(ctx context.Context, wanted Keys, others []*v1alpha1.Ca
 	return rivals, nil
 }
 
-// byAge orders selections by their creation, and those of the same second by their names.
+// byAge orders selections by creation time, and those of the same second by name.
 func byAge(a, b *v1alpha1.CatalogSelection) int {
 	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
 		return order

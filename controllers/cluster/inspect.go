@@ -17,19 +17,18 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Surroundings are what of the cluster concerns a selection.
+// Surroundings is the live state that concerns a selection.
 type Surroundings struct {
 	Consumers Consumers
 
-	// live are the metadata of all live definitions of the kinds that the selection renders.
+	// live has the metadata of all live definitions of the kinds that the selection renders.
 	live []*liveMeta
-	// unmarked are the bypassed definitions that could not be marked.
+	// unmarked has the bypassed definitions that could not be marked.
 	unmarked map[types.UID]bool
 }
 
-// Inspect looks at the cluster before the next definitions are published. What it returns is outdated
-// once they are: marks were set meanwhile, and a kind that has one keeps its watch. So Observe lists
-// live definitions once more.
+// Inspect reads the live state before the next definitions are published. The result is outdated after the
+// publication, which sets marks. So Observe lists live definitions once more.
 func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	consumed Consumers, next []safeguard.Definition) (*Surroundings, error) {
 	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
@@ -40,26 +39,26 @@ func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return around, err
 }
 
-// MayAct reports whether what the selection publishes may be applied to this cluster.
+// MayAct reports whether the artifact of the selection may be applied to this cluster.
 func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.mayActHere() || alwaysServed(cs, s.Consumers)
 }
 
-// Observe looks at the cluster after a selection was published, or after it was not.
+// Observe reads the live state after an attempt to publish a selection.
 func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*Surroundings, error) {
 	consumed, err := c.ConsumersOf(ctx, cs)
 	if err != nil {
-		return nil, fmt.Errorf("looking for Kustomizations: %w", err)
+		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
 	}
 	published, _ := c.Published(cs)
 	live, err := c.liveDefinitions(ctx, cs, c.kindsToMark(cs, published), false)
 	return &Surroundings{Consumers: consumed, live: live}, err
 }
 
-// SyncMarks does what is due on the cluster for what is published, whether or not there was anything
-// new to publish, and writes what it found into the status. around is what Observe returned. again is
-// when to come back at the latest; zero is none. An error is worth another try.
-func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (again time.Duration, err error) {
+// SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
+// is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
+// move is unfinished. Errors are temporary.
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (requeueAfter time.Duration, err error) {
 	consumed, live := around.Consumers, around.live
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	cs.Status.Consumers = consumed.Statuses()
@@ -93,16 +92,16 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
-		again = keptRetry
+		requeueAfter = moveRetry
 	}
-	return again, nil
+	return requeueAfter, nil
 }
 
-// kindsToMark returns the kinds of what is published, and those of what was before: the last
-// definition of a kind may have left the artifact with a mark.
+// kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may
+// have left the artifact with a mark.
 func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
 	gvks := guard.Kinds(published)
-	for _, gvk := range c.Kinds.Asked(client.ObjectKeyFromObject(cs)) {
+	for _, gvk := range c.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
 		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
 			gvks = append(gvks, gvk)
 		}
@@ -110,9 +109,9 @@ func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 	return gvks
 }
 
-// keepKinds ends the watches of kinds that the selection neither publishes nor rendered last, once
-// no live object of the kind is left that it applied, or that carries a mark: a catalog that has
-// other kinds with each revision must not leave them behind.
+// keepKinds ends the watches of kinds that the selection neither publishes nor rendered last, once no live
+// object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
+// not accumulate.
 func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
 	kept := append(guard.Kinds(published), kustomizationKind)
 	if inspected, ok := c.inspected.Load(cs.UID); ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Keys of live objects. They must not be modified once they are shared.
+// Keys is a set of live objects. It must not be modified once it is shared.
 type Keys map[safeguard.Key]bool
 
 // without returns the keys that others lacks.
@@ -25,8 +25,8 @@ func (k Keys) without(others Keys) Keys {
 	return rest
 }
 
-// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted. That
-// of an object with a namespace has it before the name.
+// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted. The name of a
+// namespaced object is <namespace>/<name>.
 //
 // An entry is <namespace>_<name>_<group>_<kind>; in names, "__" stands for a colon.
 func inventoryOf(ks *kustomizev1.Kustomization) Keys {
@@ -59,8 +59,8 @@ func parseEntry(id string) (safeguard.Key, bool) {
 	return safeguard.Key{Group: rest[group+1 : kind], Kind: rest[kind+1:], Name: name}, true
 }
 
-// Pruned returns what the consumers would delete once they apply the definitions: what their inventories
-// have and the definitions lack.
+// Pruned returns the objects that the consumers delete once they apply the definitions: those in their
+// inventories that the definitions lack.
 func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safeguard.Definition) ([]safeguard.Change, error) {
 	var pruned []safeguard.Change
 	for _, item := range consumed.items {

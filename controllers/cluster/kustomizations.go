@@ -19,7 +19,7 @@ import (
 
 var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
 
-// kustomizations is how Kustomizations are watched.
+// kustomizations describes the watch of Kustomizations.
 func (c *Cluster) kustomizations() kinds.Kind {
 	return kinds.Kind{
 		GVK:       kustomizationKind,
@@ -54,8 +54,8 @@ func consumedArtifact(o client.Object) []string {
 	return []string{key.String()}
 }
 
-// concernedByKustomization returns the selection whose artifact it uses, or used, when something
-// changed that the status of the selection reports; and those that wait for what it holds.
+// concernedByKustomization returns the selections whose artifacts a Kustomization uses, or used, if a field
+// changed that their status reports; and the selections that wait for objects that it holds.
 func (c *Cluster) concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
 	a, _ := older.(*kustomizev1.Kustomization)
 	b, _ := newer.(*kustomizev1.Kustomization)
@@ -83,8 +83,8 @@ func (c *Cluster) concernedByKustomization(_ context.Context, older, newer clien
 
 func compareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
 
-// kustomization reads a Kustomization past the cache, which trims inventories; nil where there is
-// none, or where it may not be read.
+// kustomization reads a Kustomization from the API server, because the cache trims inventories; nil if it does
+// not exist, or may not be read.
 func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
 	ks := &kustomizev1.Kustomization{}
 	err := c.APIReader.Get(ctx, key, ks)
@@ -97,7 +97,7 @@ func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (
 	return ks, nil
 }
 
-// eachKustomization calls f for every Kustomization, read past the cache, until f returns false.
+// eachKustomization calls f for each Kustomization, read from the API server, until f returns false.
 func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
 	const page = 100
 	var list kustomizev1.KustomizationList

@@ -16,13 +16,13 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// marks are all that the field manager of the marks sets on one definition.
+// marks has all marks that Winnow's field manager sets on one definition.
 type marks struct {
-	// bypass keeps Flux from updating and deleting it.
+	// bypass keeps Flux from updating and deleting the definition.
 	bypass bool
-	// kept keeps Flux from deleting it while it moves to another selection.
+	// kept keeps Flux from deleting the definition while it moves to another selection.
 	kept bool
-	// unmanaged says that no selection holds it.
+	// unmanaged marks a definition that no selection holds.
 	unmanaged bool
 }
 
@@ -37,14 +37,15 @@ func ownsAnyMark(object client.Object) bool {
 	return owns(object, reconcileAnnotation) || owns(object, pruneAnnotation)
 }
 
-// markTries bounds how often a mark is tried again after a conflicting write.
+// markTries bounds the attempts to set a mark after conflicting writes.
 const markTries = 3
 
-// mark changes the marks of a definition and reports whether they are as change makes them. Nothing
-// is written where they are already.
+// mark changes the marks of a definition and reports whether they are as change makes them. It writes only
+// differences.
 //
-// Every apply sets all marks of ours, so it starts from the object as it is now, not as a cache has it,
-// and the version of that object keeps it from taking back what another process sets meanwhile.
+// Every apply sets all marks of the field manager, so it starts from the object in the API server, not in a
+// cache, and the resource version of that object keeps it from removing a mark that another process sets
+// meanwhile.
 func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, change func(*marks)) (bool, error) {
 	now := marksOf(object)
 	if change(&now); now == marksOf(object) {
@@ -67,13 +68,13 @@ func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, objec
 			return done, err
 		}
 	}
-	return false, nil // it comes back by the watch
+	return false, nil // the watch enqueues the selection again
 }
 
-// apply sets exactly these marks, and so removes the other ones of ours. The UID and the version keep it
-// from creating a definition that was deleted meanwhile, and from changing one that it does not know. It
-// takes no field from another manager, and reports whether the marks are set; the error is a conflict
-// where the definition was changed meanwhile.
+// apply sets exactly these marks, and so removes the other ones of the field manager. The UID and the resource
+// version keep it from creating a definition that was deleted meanwhile, and from changing another version of
+// it. It takes no field from another manager, and reports whether the marks are set; the error is a conflict if
+// the definition was changed meanwhile.
 func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *liveMeta, m marks) (bool, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(live.GroupVersionKind())
@@ -121,9 +122,9 @@ func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	return err
 }
 
-// written judges the error of a write, and reports whether it was done. A definition that is gone
-// needs no mark; one that was changed meanwhile comes back by the watch. A field of another manager
-// stays as it is.
+// written handles the error of a write, and reports whether the write succeeded. A deleted definition needs no
+// mark; a change of the definition enqueues the selection again, by the watch. A field of another manager stays
+// unchanged.
 func (c *Cluster) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, err error) (bool, error) {
 	switch {
 	case err == nil:
@@ -139,7 +140,7 @@ func (c *Cluster) written(ctx context.Context, cs *v1alpha1.CatalogSelection, ob
 	return false, nil
 }
 
-// uidChanged reports whether a write was refused because the definition has another UID by now.
+// uidChanged reports whether a write was refused because the definition has a new UID.
 func uidChanged(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// markUnmanaged labels the definitions that no selection publishes or is about to, and no inventory
-// has, and removes the label from those that it must not be on. It returns the number of those that
-// have it.
+// markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
+// and removes outdated labels. It returns the number of labelled definitions.
 func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (int, error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
@@ -26,7 +25,7 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	var errs []error
 	for _, object := range live {
 		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
-		orphan := !held && !spared(object)
+		orphan := !held && !exempt(object)
 		switch {
 		case orphan && labels:
 			orphans = append(orphans, object)
@@ -46,7 +45,7 @@ func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, ob
 	return err
 }
 
-// markOrphans labels definitions that no selection holds, except what an inventory has.
+// markOrphans labels definitions that no selection holds, except those in an inventory.
 func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed Consumers) (int, error) {
 	candidates := Keys{}
 	for _, object := range orphans {
@@ -72,7 +71,7 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return count, errors.Join(errs...)
 }
 
-// inventoried returns the keys that the inventory of a Kustomization of this cluster has.
+// inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
 func (c *Cluster) inventoried(ctx context.Context, keys Keys) (Keys, error) {
 	found := Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
@@ -89,12 +88,12 @@ func (c *Cluster) inventoried(ctx context.Context, keys Keys) (Keys, error) {
 	return found, err
 }
 
-// spared reports whether a definition is no orphan, because of its own labels.
-func spared(object *liveMeta) bool {
+// exempt reports whether the labels of a definition exclude it from the orphans.
+func exempt(object *liveMeta) bool {
 	return bypassed(object) || guard.OfPlatform(object)
 }
 
-// isServed reports whether a selection publishes the definition, or renders it.
+// isServed reports whether a selection publishes or renders the definition.
 func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
 	key := keyOf(object)
 	if c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) {
@@ -108,25 +107,25 @@ func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 	return false
 }
 
-// heldByUnseen reports whether the definition carries the labels of a selection that lives, but that
-// this controller does not watch: that of another shard or namespace. known caches the answers.
+// heldByUnseen reports whether the definition has the labels of an existing selection that this controller does
+// not watch, of another shard or namespace. known caches the results.
 func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	object *liveMeta, known map[types.NamespacedName]bool) bool {
 	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
 	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {
 		return false
 	}
-	if lives, asked := known[key]; asked {
-		return lives
+	if exists, cached := known[key]; cached {
+		return exists
 	}
 	other := &v1alpha1.CatalogSelection{}
 	err := c.APIReader.Get(ctx, key, other)
-	// When in doubt it lives: taking its labels would be the worse mistake.
+	// After an error the selection counts as existing: removing its labels would be the worse mistake.
 	known[key] = err == nil && other.DeletionTimestamp.IsZero() || client.IgnoreNotFound(err) != nil
 	return known[key]
 }
 
-// labelledBy reports whether one of the selections labels orphans of the definition's kind.
+// labelledBy reports whether one of the selections labels unmanaged definitions of this kind.
 func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
@@ -138,9 +137,8 @@ func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSele
 	return false
 }
 
-// markOrphan labels a definition as unmanaged and removes the labels of the selection that it left,
-// which Flux has set and does not look at any more once the artifact is applied. It reports whether
-// the definition has the label.
+// markOrphan labels a definition as unmanaged and removes the labels of its former selection, which Flux has
+// set and does not update once the object left the artifact. It reports whether the definition has the label.
 func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, applied bool) (bool, error) {
 	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
 	if !applied {
@@ -163,6 +161,6 @@ func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if len(gone) == 0 {
 		return true, nil
 	}
-	// Without the version of what was read: setting the label has just raised it.
+	// The patch has no resource version, because setting the label has just changed it.
 	return true, c.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
 }

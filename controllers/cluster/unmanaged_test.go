@@ -13,19 +13,19 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// selections answers for the selections that it maps to whether they are being deleted.
+// selections reads the selections in deleting, which maps them to whether they are being deleted.
 type selections struct {
 	client.Reader
-	going map[types.NamespacedName]bool
+	deleting map[types.NamespacedName]bool
 }
 
 // Get implements client.Reader.
 func (s selections) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	going, known := s.going[key]
+	deleting, known := s.deleting[key]
 	if !known {
 		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 	}
-	if going {
+	if deleting {
 		now := metav1.Now()
 		object.SetDeletionTimestamp(&now)
 	}
@@ -35,15 +35,15 @@ func (s selections) Get(_ context.Context, key client.ObjectKey, object client.O
 func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Namespace, cs.Name = "apps", "kkp"
-	c := &Cluster{APIReader: selections{going: map[types.NamespacedName]bool{
-		{Namespace: "apps", Name: "kkp"}: false, {Namespace: "apps", Name: "living"}: false, {Namespace: "apps", Name: "going"}: true,
+	c := &Cluster{APIReader: selections{deleting: map[types.NamespacedName]bool{
+		{Namespace: "apps", Name: "kkp"}: false, {Namespace: "apps", Name: "living"}: false, {Namespace: "apps", Name: "deleting"}: true,
 	}}}
 	for _, test := range []struct {
 		name, namespace, selection string
 		want                       bool
 	}{
 		{"one that lives", "apps", "living", true},
-		{"one that is being deleted", "apps", "going", false},
+		{"one that is being deleted", "apps", "deleting", false},
 		{"one that is gone", "apps", "gone", false},
 		{"one of a namespace that is gone", "gone", "living", false},
 		{"itself", "apps", "kkp", false},

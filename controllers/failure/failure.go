@@ -1,5 +1,5 @@
-// Package failure gives errors the reason by which conditions and events report them. It must not know
-// what a reason means for the status and for the queue: package controllers decides that.
+// Package failure attaches to errors the reason that conditions and events report. It must not know the
+// effect of a reason on the status and the queue: package controllers decides that.
 package failure
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// failure is an error of a step of the reconciliation with the reason that it is reported by.
+// failure is an error of a step of the reconciliation with its reason.
 type failure struct {
 	reason string
 	err    error
@@ -18,13 +18,13 @@ func (f *failure) Error() string  { return f.err.Error() }
 func (f *failure) Unwrap() error  { return f.err }
 func (f *failure) Reason() string { return f.reason }
 
-// reasoner is an error that knows its reason.
+// reasoner is an error with a reason.
 type reasoner interface {
 	error
 	Reason() string
 }
 
-// Because gives err a reason, unless it has one already; nil stays nil.
+// Because attaches a reason to err, unless it has one already; nil stays nil.
 func Because(reason string, err error) error {
 	if _, known := lookup(err); err == nil || known {
 		return err
@@ -32,11 +32,11 @@ func Because(reason string, err error) error {
 	return Override(reason, err)
 }
 
-// Override gives err a reason in place of any other that it has.
+// Override attaches a reason to err that replaces any other.
 func Override(reason string, err error) error { return &failure{reason: reason, err: err} }
 
-// ReasonOf returns the reason of an error of a step, StorageFailed for an error without one: what has no
-// reason is a failure of the API server or of the storage.
+// ReasonOf returns the reason of an error of a step, StorageFailed for an error without one: steps leave the
+// failures of the API server and of the storage without a reason.
 func ReasonOf(err error) string {
 	if reason, known := lookup(err); known {
 		return reason

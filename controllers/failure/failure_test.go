@@ -10,25 +10,25 @@ import (
 	"github.com/winnow-dev/winnow/render"
 )
 
-// conflict is an error that knows its reason.
+// conflict is an error with a reason of its own.
 type conflict struct{}
 
 func (conflict) Error() string  { return "conflict" }
 func (conflict) Reason() string { return v1alpha1.ConflictReason }
 
 func TestTheReasonOfAnError(t *testing.T) {
-	dead := errors.New("dead")
-	rendered := &render.Error{Code: v1alpha1.InvalidSpecReason, Err: dead}
+	cause := errors.New("cause")
+	rendered := &render.Error{Code: v1alpha1.InvalidSpecReason, Err: cause}
 	for _, test := range []struct {
 		name string
 		err  error
 		want string
 	}{
-		{"an error without one", dead, v1alpha1.StorageFailedReason},
-		{"one that was given", failure.Because(v1alpha1.FetchFailedReason, dead), v1alpha1.FetchFailedReason},
+		{"an error without one", cause, v1alpha1.StorageFailedReason},
+		{"an attached one", failure.Because(v1alpha1.FetchFailedReason, cause), v1alpha1.FetchFailedReason},
 		{"of a render", rendered, v1alpha1.InvalidSpecReason},
-		{"of an error that knows it", conflict{}, v1alpha1.ConflictReason},
-		{"wrapped", fmt.Errorf("loading: %w", failure.Because(v1alpha1.FetchFailedReason, dead)), v1alpha1.FetchFailedReason},
+		{"of an error with its own", conflict{}, v1alpha1.ConflictReason},
+		{"wrapped", fmt.Errorf("loading: %w", failure.Because(v1alpha1.FetchFailedReason, cause)), v1alpha1.FetchFailedReason},
 		{"the first one stays", failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("loading: %w", rendered)), v1alpha1.InvalidSpecReason},
 		{"unless it is overridden", failure.Override(v1alpha1.TimedOutReason, fmt.Errorf("too long: %w", rendered)), v1alpha1.TimedOutReason},
 	} {
@@ -38,8 +38,8 @@ func TestTheReasonOfAnError(t *testing.T) {
 			}
 		})
 	}
-	given := failure.Because(v1alpha1.FetchFailedReason, dead)
-	if !errors.Is(given, dead) || given.Error() != dead.Error() {
+	given := failure.Because(v1alpha1.FetchFailedReason, cause)
+	if !errors.Is(given, cause) || given.Error() != cause.Error() {
 		t.Errorf("Because() = %v", given)
 	}
 	if err := failure.Because(v1alpha1.FetchFailedReason, nil); err != nil {

@@ -1,5 +1,5 @@
-// Package holds describes what a safeguard holds, as an error and in the status, cut to what the API has room
-// for. It must not know when a safeguard holds (package guard), nor what releases it.
+// Package holds describes the changes that a safeguard holds, as an error and in the status, within the limits
+// of the API. It must not know when a safeguard holds a render (package guard), nor how one is released.
 package holds
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// Error says that a safeguard holds a render.
+// Error reports that a safeguard holds a render.
 type Error struct {
 	reason string
 	status v1alpha1.HeldStatus
 }
 
-// New returns the error with the reason of the condition Held. revision is that of the sources, reasons are
-// all that hold it, and approve the lines that release it.
+// New returns the error with the reason of the condition Held. revision is that of the sources, reasons are all
+// that apply, and approve the lines that release the render.
 func New(reason, revision string, reasons []v1alpha1.HeldReason, approve ...string) *Error {
 	return &Error{reason: reason, status: v1alpha1.HeldStatus{
 		Revision: revision, Total: bounds.Count(len(reasons)), Reasons: bounded(reasons), Approve: approve,
@@ -30,7 +30,7 @@ func New(reason, revision string, reasons []v1alpha1.HeldReason, approve ...stri
 // Reason is the reason of the condition Held.
 func (e *Error) Reason() string { return e.reason }
 
-// Status is what the status lists.
+// Status returns the content of status.held.
 func (e *Error) Status() *v1alpha1.HeldStatus { return e.status.DeepCopy() }
 
 // Error returns the message of the condition Held.
@@ -42,8 +42,8 @@ func (e *Error) Error() string {
 	return message
 }
 
-// Describe says what holds, of which total is the number, so short that an event has room for how to release
-// it.
+// Describe joins the messages of the reasons, of which total is the number, and leaves room in an event for the
+// way to release them.
 func Describe(reasons []v1alpha1.HeldReason, total int) string {
 	const listed, room = 10, 600
 	var parts []string
@@ -64,8 +64,8 @@ func Describe(reasons []v1alpha1.HeldReason, total int) string {
 	return message
 }
 
-// Reasons returns what holds with messages as the status may have them. decided says why an application is
-// gone.
+// Reasons returns the reasons for held changes, with messages within the limit of the status. decided explains
+// why an application is gone.
 func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
 	reasons := guard.Reasons(changes, decided)
 	for i := range reasons {
@@ -74,14 +74,14 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 	return reasons
 }
 
-// Bounds of status.held: the bytes of a version of a reason, and the lines that all reasons take when
-// kubectl describes them.
+// Bounds of status.held: the bytes of a version, and the lines of all reasons in the output of kubectl
+// describe.
 const (
 	maxVersionBytes = 64
 	maxLines        = 200
 )
 
-// bounded returns as many reasons as the status has room for.
+// bounded returns as many reasons as fit into the status.
 func bounded(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
 	room := maxLines
 	for i, reason := range reasons {

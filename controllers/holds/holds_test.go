@@ -20,7 +20,7 @@ func reasons(n int, message string) []v1alpha1.HeldReason {
 	return all
 }
 
-func TestWhatIsHeldIsTold(t *testing.T) {
+func TestTheMessageOfHeldChanges(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		reasons []v1alpha1.HeldReason
@@ -41,7 +41,7 @@ func TestWhatIsHeldIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatTheAPIHasRoomFor(t *testing.T) {
+func TestHeldReasonsFitIntoTheAPI(t *testing.T) {
 	err := holds.New(v1alpha1.RemovalReason, "v2", reasons(5000, strings.Repeat("x", 500)), "sha256:00")
 	status := err.Status()
 	if n := len(status.Reasons); status.Total != 5000 || n == 0 || n > 40 {

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// handler enqueues the selections that a change concerns. What is there when the watch begins was
-// asked for by whoever began it.
+// handler enqueues the selections that a change concerns. It ignores the initial list, because the selection
+// that starts the watch reads the objects itself.
 func (k *Kinds) handler(ctx context.Context, w *watch) toolscache.ResourceEventHandler {
 	changed := func(older, newer client.Object) { k.Enqueue(ctx, w.Concerned(ctx, older, newer)...) }
 	return toolscache.ResourceEventHandlerDetailedFuncs{
@@ -36,8 +36,8 @@ func (k *Kinds) handler(ctx context.Context, w *watch) toolscache.ResourceEventH
 	}
 }
 
-// lose ends the watch with this context, unless it has ended: its kind is gone, or may not be read
-// any more.
+// lose ends the watch with this context, unless it has ended, because its kind is gone or may no longer be
+// read.
 func (k *Kinds) lose(ctx context.Context, w *watch, why error) {
 	w.mu.Lock()
 	lost := w.reader != nil && ctx.Err() == nil
@@ -45,10 +45,10 @@ func (k *Kinds) lose(ctx context.Context, w *watch, why error) {
 		w.cancel()
 		w.reader, w.err = nil, why
 	}
-	askers := w.names()
+	subscribers := w.names()
 	w.mu.Unlock()
 	if lost {
 		ctrl.LoggerFrom(ctx).Info("watch ended", "kind", w.GVK.String(), "reason", why.Error())
-		k.Enqueue(k.ctx, askers...) //nolint:contextcheck // the context of the watch has just ended
+		k.Enqueue(k.ctx, subscribers...) //nolint:contextcheck // the context of the watch has just ended
 	}
 }

@@ -1,6 +1,6 @@
 // Package kinds watches kinds that come and go with their CRDs, and that the controller may not be
-// allowed to read. It must not know what the objects of a kind mean, nor who asks for them: it gives
-// readers to those who ask for a kind, and enqueues the selections that a change concerns.
+// allowed to read. It returns a reader for each kind, and enqueues the selections that a change concerns. It
+// must not know what the objects of a kind mean, nor what their readers do with them.
 package kinds
 
 import (
@@ -24,24 +24,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kinds watches kinds that come and go with their CRDs, and that the controller may not be
-// allowed to read: definitions, and Flux's Kustomizations. Each kind has a cache of its own,
-// which ends when its CRD does.
+// Kinds watches optional kinds: definitions, and Flux's Kustomizations. Each kind has a cache of its own, which
+// ends when its CRD is deleted or the controller may no longer read it.
 type Kinds struct {
 	ctx     context.Context //nolint:containedctx // bounds the caches, which outlive a reconciliation
 	config  *rest.Config
 	options cache.Options
 	reader  client.Reader
 
-	// Enqueue puts the selections into the queue that a change concerns. It is set before the first Look.
+	// Enqueue adds selections to the queue. It is set before the first Look.
 	Enqueue func(context.Context, ...types.NamespacedName)
 
 	mu      sync.Mutex
 	watches map[schema.GroupVersionKind]*watch
 }
 
-// New returns no watches yet. They end with the context. The options have the scheme, the
-// mapper and the namespaces; reader reads past caches. The configuration is not modified.
+// New returns Kinds without watches. The watches end with the context. The options have the scheme, the mapper
+// and the namespaces; reader reads from the API server. The configuration is not modified.
 func New(ctx context.Context, config *rest.Config, options cache.Options, reader client.Reader) *Kinds {
 	return &Kinds{
 		ctx: ctx, config: config, options: options, reader: reader,
@@ -49,52 +48,52 @@ func New(ctx context.Context, config *rest.Config, options cache.Options, reader
 	}
 }
 
-// Errors of a kind that is not watched. What was tried is tried again with backoff.
+// Errors of a kind that is not watched. Start tries it again with backoff.
 var (
 	ErrAbsent    = errors.New("the API server does not serve the kind")
 	ErrForbidden = errors.New("reading the kind is forbidden")
 )
 
-// syncTimeout bounds the wait for a cache that starts.
+// syncTimeout bounds the wait for the first list of a cache.
 const syncTimeout = 30 * time.Second
 
-// Kind says how a kind is watched.
+// Kind describes the watch of a kind.
 type Kind struct {
 	GVK schema.GroupVersionKind
-	// Object is an empty one of the kind, or of its metadata.
+	// Object is an empty object of the kind, or of its metadata.
 	Object client.Object
-	// Trim takes out of an object what is not needed, before it is cached. It may be nil.
+	// Trim removes unused fields of an object before it is cached. It may be nil.
 	Trim func(client.Object)
-	// Index names the objects for client.MatchingFields{Index: name}; nil for none.
+	// Index maps an object to its values of the field Index; nil for no index.
 	Index client.IndexerFunc
-	// Concerned returns the selections that a change concerns; older is nil for a new object,
-	// newer for one that is gone.
+	// Concerned returns the selections that a change concerns; older is nil for a new object, newer for a
+	// deleted one.
 	Concerned func(ctx context.Context, older, newer client.Object) []types.NamespacedName
 }
 
 // Index is the field of client.MatchingFields that Kind.Index fills.
 const Index = ".index"
 
-// watch is a kind that was asked for.
+// watch is the watch of a kind with an subscriber, also while it cannot be opened.
 type watch struct {
 	Kind
 
-	mu     sync.Mutex
-	reader client.Reader // nil while the kind is not watched
-	err    error         // why it is not
-	cancel context.CancelFunc
-	askers map[types.NamespacedName]struct{}
-	// ended says that no asker is left. A new asker gets another watch.
+	mu          sync.Mutex
+	reader      client.Reader // nil while the kind is not watched
+	err         error         // the reason why it is not watched
+	cancel      context.CancelFunc
+	subscribers map[types.NamespacedName]struct{}
+	// ended is true once no subscriber is left. A new subscriber gets a new watch.
 	ended bool
-	// delay before the watch is tried again, and when that is.
+	// delay is the time before the next attempt to open the watch, which is due at due.
 	delay time.Duration
 	due   time.Time
 }
 
-// Probe is Look for a decision that must not rest on what was true a while ago: a kind that was absent
-// or forbidden is tried again at once.
-func (k *Kinds) Probe(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
-	w := k.ask(kind, asker)
+// Probe is Look for a decision that needs the present state: it tries a kind that was absent or forbidden again
+// at once.
+func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.NamespacedName) (client.Reader, error) {
+	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
 	if w.reader == nil {
 		k.open(ctx, w)
@@ -102,11 +101,11 @@ func (k *Kinds) Probe(ctx context.Context, kind Kind, asker types.NamespacedName
 	return w.reader, w.err
 }
 
-// Look returns a reader of the kind's cache, and starts the cache if need be. asker is enqueued when
-// the kind comes or goes, until it does not Keep the kind. The error wraps ErrAbsent or ErrForbidden
-// where that is why.
-func (k *Kinds) Look(ctx context.Context, kind Kind, asker types.NamespacedName) (client.Reader, error) {
-	w := k.ask(kind, asker)
+// Look returns a reader of the kind's cache, and starts the cache if necessary. subscriber is enqueued when the kind
+// comes or goes, until it calls Keep without the kind. The error wraps ErrAbsent or ErrForbidden if that is the
+// cause.
+func (k *Kinds) Look(ctx context.Context, kind Kind, subscriber types.NamespacedName) (client.Reader, error) {
+	w := k.subscribe(kind, subscriber)
 	defer w.mu.Unlock()
 	if w.reader == nil && (w.err == nil || !Settled(w.err)) {
 		k.open(ctx, w)
@@ -114,19 +113,19 @@ func (k *Kinds) Look(ctx context.Context, kind Kind, asker types.NamespacedName)
 	return w.reader, w.err
 }
 
-// ask returns the watch of a kind, whose lock the caller releases, with one more asker.
-func (k *Kinds) ask(kind Kind, asker types.NamespacedName) *watch {
+// subscribe adds a subscriber to the watch of a kind, and returns the watch locked.
+func (k *Kinds) subscribe(kind Kind, subscriber types.NamespacedName) *watch {
 	for {
 		k.mu.Lock()
 		w, known := k.watches[kind.GVK]
 		if !known {
-			w = &watch{Kind: kind, askers: map[types.NamespacedName]struct{}{}}
+			w = &watch{Kind: kind, subscribers: map[types.NamespacedName]struct{}{}}
 			k.watches[kind.GVK] = w
 		}
 		k.mu.Unlock()
 		w.mu.Lock()
 		if !w.ended {
-			w.askers[asker] = struct{}{}
+			w.subscribers[subscriber] = struct{}{}
 			return w
 		}
 		w.mu.Unlock()
@@ -134,7 +133,7 @@ func (k *Kinds) ask(kind Kind, asker types.NamespacedName) *watch {
 	}
 }
 
-// remove takes a watch that has ended out of the map.
+// remove deletes an ended watch from the map.
 func (k *Kinds) remove(w *watch) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -143,20 +142,19 @@ func (k *Kinds) remove(w *watch) {
 	}
 }
 
-// Settled reports whether asking again at once is of no use: the kind is absent, or forbidden.
+// Settled reports whether an immediate retry is of no use: the kind is absent or forbidden.
 func Settled(err error) bool {
 	return errors.Is(err, ErrAbsent) || errors.Is(err, ErrForbidden)
 }
 
-// all returns the kinds that were asked for. The lock of one may be held for as long as it takes to
-// open it.
+// all returns all watches. A lock of a watch may be held for as long as it takes to open it.
 func (k *Kinds) all() []*watch {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Collect(maps.Values(k.watches))
 }
 
-// Readers returns the readers of the kinds that are watched now.
+// Readers maps the kinds that are watched now to their readers.
 func (k *Kinds) Readers() map[schema.GroupVersionKind]client.Reader {
 	readers := map[schema.GroupVersionKind]client.Reader{}
 	for _, w := range k.all() {
@@ -169,22 +167,22 @@ func (k *Kinds) Readers() map[schema.GroupVersionKind]client.Reader {
 	return readers
 }
 
-// names must be called with the lock held.
+// names returns the subscribers. The caller holds the lock.
 func (w *watch) names() []types.NamespacedName {
-	names := make([]types.NamespacedName, 0, len(w.askers))
-	for name := range w.askers {
+	names := make([]types.NamespacedName, 0, len(w.subscribers))
+	for name := range w.subscribers {
 		names = append(names, name)
 	}
 	return names
 }
 
-// open starts the cache of a kind, whose lock the caller holds, and reports whether it runs.
+// open starts the cache of a kind and reports whether it runs. The caller holds the lock.
 func (k *Kinds) open(ctx context.Context, w *watch) bool {
 	if w.err = k.probe(ctx, w.GVK); w.err != nil {
 		return false
 	}
 	watchCtx, cancel := context.WithCancel(k.ctx)
-	opened, err := k.start(watchCtx, w) //nolint:contextcheck // the cache outlives the reconciliation that asks for it
+	opened, err := k.start(watchCtx, w) //nolint:contextcheck // the cache outlives the reconciliation that opens it
 	if err != nil {
 		cancel()
 		w.err = fmt.Errorf("watching %s: %w", w.GVK, err)
@@ -195,7 +193,7 @@ func (k *Kinds) open(ctx context.Context, w *watch) bool {
 	return true
 }
 
-// probe reads one object, because a cache would retry without end, and log each time.
+// probe reads one object, because a cache would retry a failure without end, and log each one.
 func (k *Kinds) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -206,8 +204,8 @@ func (k *Kinds) probe(ctx context.Context, gvk schema.GroupVersionKind) error {
 	return kindError(gvk, k.reader.List(ctx, list, options...))
 }
 
-// kindError classifies an error: ErrAbsent for a kind that is not there, ErrForbidden for one that the
-// controller may not read.
+// kindError classifies an error: ErrAbsent for a missing kind, ErrForbidden for a kind that the controller may
+// not read.
 func kindError(gvk schema.GroupVersionKind, err error) error {
 	switch {
 	case err == nil:
@@ -220,7 +218,7 @@ func kindError(gvk schema.GroupVersionKind, err error) error {
 	return fmt.Errorf("reading %s: %w", gvk.GroupKind(), err)
 }
 
-// start returns a cache of the kind that runs until the context ends, and has synced.
+// start returns a cache of the kind that has synced and runs until the context ends.
 func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
 	options := k.options
 	options.DefaultTransform = func(object any) (any, error) {
@@ -258,7 +256,7 @@ func (k *Kinds) start(ctx context.Context, w *watch) (client.Reader, error) {
 		}
 	}()
 	select {
-	case <-informer.HasSyncedChecker().Done(): // WaitForCacheSync looks only every 100 ms
+	case <-informer.HasSyncedChecker().Done(): // WaitForCacheSync polls only every 100 ms
 		return opened, nil
 	case <-time.After(syncTimeout):
 		return nil, errors.New("the cache did not sync in time")

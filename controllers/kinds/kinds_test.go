@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// absent is an API server that serves no kind, and counts who asks.
+// absent is an API server that serves no kind, and counts the requests.
 type absent struct {
 	client.Reader
 
@@ -34,7 +34,7 @@ func kindOf(group string) Kind {
 	return Kind{GVK: schema.GroupVersionKind{Group: group, Version: "v1", Kind: "ApplicationDefinition"}}
 }
 
-func TestAKindThatCannotBeWatchedIsTriedEverMoreRarely(t *testing.T) {
+func TestTheBackoffOfAKindThatCannotBeWatched(t *testing.T) {
 	server := &absent{}
 	k := New(t.Context(), nil, cache.Options{}, server)
 	if _, err := k.Look(t.Context(), kindOf("a.example"), one); !errors.Is(err, ErrAbsent) {
@@ -66,9 +66,9 @@ func TestAWatchEndsWithItsLastAsker(t *testing.T) {
 	server := &absent{}
 	k := New(t.Context(), nil, cache.Options{}, server)
 	first, second := kindOf("a.example"), kindOf("b.example")
-	look := func(kind Kind, asker types.NamespacedName) {
+	look := func(kind Kind, subscriber types.NamespacedName) {
 		t.Helper()
-		if _, err := k.Look(t.Context(), kind, asker); !errors.Is(err, ErrAbsent) {
+		if _, err := k.Look(t.Context(), kind, subscriber); !errors.Is(err, ErrAbsent) {
 			t.Fatalf("Look() = %v", err)
 		}
 	}
@@ -81,21 +81,21 @@ func TestAWatchEndsWithItsLastAsker(t *testing.T) {
 	look(first, one)
 	look(second, one)
 	look(first, two)
-	watches("asked for by two", 2)
+	watches("with two subscribers", 2)
 	k.Keep(one, second.GVK)
-	watches("while another one asks", 2)
+	watches("with one subscriber left", 2)
 	k.Keep(two)
-	watches("without askers of the first", 1)
-	if asked := k.Asked(one); len(asked) != 1 || asked[0] != second.GVK {
-		t.Errorf("asked for are %v", asked)
+	watches("without subscribers of the first kind", 1)
+	if kinds := k.Subscriptions(one); len(kinds) != 1 || kinds[0] != second.GVK {
+		t.Errorf("Subscriptions() = %v", kinds)
 	}
 	k.Forget(one)
-	watches("without askers", 0)
+	watches("without subscribers", 0)
 	server.probes = 0
 	k.Retry(t.Context())
 	if server.probes > 0 {
-		t.Errorf("%d kinds are tried that nobody asks for", server.probes)
+		t.Errorf("%d kinds without subscribers are tried", server.probes)
 	}
 	look(first, one)
-	watches("asked for again", 1)
+	watches("with a subscriber again", 1)
 }

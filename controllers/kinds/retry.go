@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// A kind that cannot be watched is tried again after retryInterval, then after twice as long, up to
+// The backoff of a kind that cannot be watched begins with retryInterval, and doubles up to
 // maxRetryInterval.
 const (
 	retryInterval    = 15 * time.Second
 	maxRetryInterval = 10 * time.Minute
 )
 
-// Start tries again what could not be watched, until the context ends. It implements
-// manager.Runnable.
+// Start retries the kinds that could not be watched, until the context ends. It implements manager.Runnable.
 func (k *Kinds) Start(ctx context.Context) error {
 	ticker := time.NewTicker(retryInterval)
 	defer ticker.Stop()
@@ -27,7 +26,7 @@ func (k *Kinds) Start(ctx context.Context) error {
 	}
 }
 
-// Retry tries once to watch what could not be watched.
+// Retry tries once to watch all kinds that could not be watched.
 func (k *Kinds) Retry(ctx context.Context) {
 	k.retry(ctx, func(*watch) bool { return true })
 }
@@ -36,15 +35,15 @@ func (k *Kinds) retry(ctx context.Context, due func(*watch) bool) {
 	for _, w := range k.all() {
 		w.mu.Lock()
 		opened := w.reader == nil && !w.ended && due(w) && k.open(ctx, w)
-		askers := w.names()
+		subscribers := w.names()
 		w.mu.Unlock()
 		if opened {
-			k.Enqueue(ctx, askers...)
+			k.Enqueue(ctx, subscribers...)
 		}
 	}
 }
 
-// isDue reports whether it is time to try again, and sets the next time for when that fails.
+// isDue reports whether the next attempt is due, and schedules the one after it.
 func (w *watch) isDue(now time.Time) bool {
 	if now.Before(w.due) {
 		return false

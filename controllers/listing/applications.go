@@ -12,20 +12,20 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// Bounds of what the status lists of applications: kubectl describe prints each value on a line of its own,
-// which a terminal breaks. The safeguards do not need these lists.
+// Bounds of the lists of applications in the status: kubectl describe prints each value on a line of its own,
+// which a terminal wraps. The safeguards do not need these lists.
 const (
 	// maxApplicationLines bounds status.applications, in lines of a terminal.
 	maxApplicationLines = 150
-	// maxExcluded bounds status.excluded: of more, the number says enough.
+	// maxExcluded bounds status.excluded: a longer list is replaced by its length in the summary.
 	maxExcluded = 20
 	// maxNote bounds a note, and maxNotedVersions the versions in it.
 	maxNote          = 240
 	maxNotedVersions = 5
 )
 
-// listApplications returns the applications of the artifact as the status has them: all of them where there
-// is room, else those with notes, as far as there is room.
+// listApplications returns the content of status.applications: all applications of the artifact if they fit,
+// else those with notes that fit.
 func listApplications(s selection.Result) []v1alpha1.ApplicationStatus {
 	shadowed := shadowedSources(s)
 	var all, noted []v1alpha1.ApplicationStatus
@@ -50,7 +50,7 @@ func listApplications(s selection.Result) []v1alpha1.ApplicationStatus {
 	return noted
 }
 
-// shadowedSources returns, by application, the sources that have it as well.
+// shadowedSources maps applications to the further sources that have them.
 func shadowedSources(s selection.Result) map[string][]string {
 	sources := map[string][]string{}
 	for _, d := range s.Decisions {
@@ -61,7 +61,7 @@ func shadowedSources(s selection.Result) map[string][]string {
 	return sources
 }
 
-// notes say how an application differs from what is taken of a catalog without further ado.
+// notes describes the deprecation, the further sources and the omitted versions of an application.
 func notes(d selection.Decision, shadowed []string) []string {
 	var notes []string
 	if message := d.Application.Metadata.Deprecated; message != "" {
@@ -84,8 +84,8 @@ func notes(d selection.Decision, shadowed []string) []string {
 	return notes
 }
 
-// listExcluded returns the names of the available applications that are not in the artifact; none where
-// there are many.
+// listExcluded returns the names of the available applications that are not in the artifact; none if there are
+// more than maxExcluded.
 func listExcluded(s selection.Result) []string {
 	if s.Excluded > maxExcluded {
 		return nil
@@ -99,8 +99,8 @@ func listExcluded(s selection.Result) []string {
 	return names
 }
 
-// sourceRevision is the revision of a source in short: the tag of an OCIRepository, or else the revision
-// with twelve digits of its checksum.
+// sourceRevision returns a short revision of a source: the tag of an OCIRepository, or else the revision with
+// twelve digits of its checksum.
 func sourceRevision(source v1alpha1.SourceStatus) string {
 	tag, _, tagged := strings.Cut(source.Revision, "@")
 	if tagged && source.Kind == sourcev1.OCIRepositoryKind {

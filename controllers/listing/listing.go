@@ -1,5 +1,5 @@
-// Package listing writes into the status of a selection what was published: for people, and cut to what they
-// can read. It must not know how it was published, nor what the safeguards compare.
+// Package listing writes a publication into the status of a selection, for people and at a readable length.
+// It must not know how it was published, nor what the safeguards compare.
 package listing
 
 import (
@@ -20,8 +20,8 @@ type Publication struct {
 	Sources []v1alpha1.SourceStatus
 	// Took is the time from the beginning of the reconciliation.
 	Took time.Duration
-	// SourceChanges is the number of versions that come from another source than in the revision before;
-	// nil where the revision is the same.
+	// SourceChanges is the number of versions from another source than in the previous revision; nil if the
+	// revision is the same.
 	SourceChanges *int
 }
 
@@ -36,7 +36,7 @@ func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Sources, cs.Status.SourceRevision = p.Sources, sourceRevision(p.Sources[0])
 	summary := summarize(p.Result)
 	if last := cs.Status.Summary; last != nil {
-		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until the cluster is looked at
+		summary.Bypassed, summary.Unmanaged = last.Bypassed, last.Unmanaged // until SyncMarks counts them again
 		summary.SourceChanges = last.SourceChanges
 	}
 	if p.SourceChanges != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// push does a job and returns the address of the artifact, by its digest.
+// push pushes the artifact of a job and returns its address with the digest.
 func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
@@ -45,14 +45,14 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
 }
 
-// pack makes the artifact of the archive that is served. The same job gives the same digest.
+// pack returns the artifact with the archive of the storage. The same job gives the same digest.
 func (job pushJob) pack() (registry.Artifact, error) {
 	content, err := os.ReadFile(job.file)
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
 	}
-	want := digest.Digest(job.digest)
-	if err := want.Validate(); err != nil || want.Algorithm().FromBytes(content) != want {
+	recorded := digest.Digest(job.digest)
+	if err := recorded.Validate(); err != nil || recorded.Algorithm().FromBytes(content) != recorded {
 		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
 	}
 	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), map[string]string{
@@ -62,18 +62,18 @@ func (job pushJob) pack() (registry.Artifact, error) {
 	})
 }
 
-// tagConflict says that a tag names an artifact that this selection has not pushed.
+// tagConflict reports that a tag refers to an artifact that this selection has not pushed.
 type tagConflict struct {
-	// what the tag names.
-	what string
+	// found describes the artifact that the tag refers to.
+	found string
 }
 
 func (e *tagConflict) Error() string {
-	return fmt.Sprintf("it names %s: choose another tag or another repository, or delete the tag", e.what)
+	return fmt.Sprintf("it names %s: choose another tag or another repository, or delete the tag", e.found)
 }
 
-// mayMove refuses to take a tag from what is not this selection's. Two selections that moved it in
-// turns would have all clusters that follow the tag install and remove what each has.
+// mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
+// and remove their applications in all clusters that follow the tag.
 func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
@@ -92,8 +92,8 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 	return job.compare(ctx, to, m)
 }
 
-// pushHeld says that what a tag names has what the new artifact lacks, though the record of the
-// selection does not know of it.
+// pushHeld reports that the tagged artifact contains definitions that the new one lacks, though the record of
+// the selection does not have that revision.
 type pushHeld struct {
 	reason  string
 	message string
@@ -101,22 +101,22 @@ type pushHeld struct {
 
 func (e *pushHeld) Error() string { return e.message }
 
-// compare holds a push that would take something away from the clusters that follow the tag: the
-// record of the selection was lost, or begins later than what the tag names.
+// compare holds a push that would remove definitions from the clusters that follow the tag: the record of the
+// selection was lost, or begins after the tagged artifact.
 func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.Manifest) error {
 	if job.approved {
 		return nil
 	}
 	if len(m.Layers) != 1 {
-		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: it has not one layer" + job.release()}
+		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}
 	}
 	layer, err := registry.FetchLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed)
 	if err != nil {
-		return fmt.Errorf("reading what the tag names: %w", err)
+		return fmt.Errorf("reading the tagged artifact: %w", err)
 	}
 	before, err := render.ReadArtifact(ctx, bytes.NewReader(layer))
 	if err != nil {
-		return &pushHeld{v1alpha1.BaselineLostReason, "what the tag names cannot be compared: " + err.Error() + job.release()}
+		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: " + err.Error() + job.release()}
 	}
 	archived, err := os.Open(job.file)
 	if err != nil {
@@ -135,11 +135,11 @@ func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.
 	}
 	return &pushHeld{
 		guard.MostSerious(held),
-		"what the tag names has more: " + holds.Describe(holds.Reasons(held, selection.Result{}), len(held)) + job.release(),
+		"the tagged artifact contains more: " + holds.Describe(holds.Reasons(held, selection.Result{}), len(held)) + job.release(),
 	}
 }
 
-// release says how a push is released that is held.
+// release returns the part of a message that explains how to release a held push.
 func (job pushJob) release() string {
 	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
 }

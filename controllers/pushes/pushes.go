@@ -1,5 +1,5 @@
-// Package pushes puts rendered artifacts into registries. It must not know how an artifact is rendered, nor
-// when a selection is reconciled: it enqueues a selection when there is news of its push.
+// Package pushes pushes rendered artifacts to registries. It must not know how an artifact is rendered, nor
+// when a selection is reconciled: it enqueues a selection when the result of its push changes.
 package pushes
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 )
 
-// pushTimeout bounds a push: a registry that hangs must not keep a worker.
+// pushTimeout bounds a push: a registry that hangs must not block a worker.
 const pushTimeout = 2 * time.Minute
 
-// Pushes puts rendered artifacts into registries. It has workers of its own, so that a registry that
-// hangs holds back no ExternalArtifact. What was pushed is looked at again at the selection's interval,
-// and what failed is tried again with backoff.
+// Pushes pushes rendered artifacts to registries. It has workers of its own, so that a registry that hangs
+// delays no ExternalArtifact. It checks a pushed artifact again at the selection's interval, and retries
+// failures with backoff.
 type Pushes struct {
 	registries *registries.Registries
 	storage    *storage.Storage
 	queue      workqueue.TypedRateLimitingInterface[ctrl.Request]
 	workers    int
-	// Enqueue puts selections into the queue of the controller. It is required.
+	// Enqueue adds selections to the queue of the controller. It is required.
 	Enqueue func(context.Context, ...types.NamespacedName)
 
 	mu      sync.Mutex
@@ -40,18 +40,18 @@ type Pushes struct {
 	results map[types.NamespacedName]pushResult
 }
 
-// Options say how artifacts are pushed. All fields are required.
+// Options configures Pushes. All fields are required.
 type Options struct {
 	Registries *registries.Registries
-	// Storage holds the archives that are pushed.
+	// Storage has the archives.
 	Storage *storage.Storage
-	// Queue holds what is to be pushed, with the backoff of what failed.
+	// Queue has the selections to push, with the backoff of failures.
 	Queue workqueue.TypedRateLimitingInterface[ctrl.Request]
-	// Workers is the number of pushes at a time.
+	// Workers is the number of concurrent pushes.
 	Workers int
 }
 
-// New returns pushes without any job.
+// New returns Pushes without jobs.
 func New(o Options) *Pushes {
 	return &Pushes{
 		registries: o.Registries, storage: o.Storage, queue: o.Queue, workers: o.Workers,
@@ -60,33 +60,33 @@ func New(o Options) *Pushes {
 	}
 }
 
-// pushJob is what is to be in a registry, and how that is reached.
+// pushJob describes the artifact that a registry should have, and the access to the registry.
 type pushJob struct {
 	uid    types.UID
 	access registries.Access
 	tags   []string
 	// file is the path of the archive, and digest that of its content.
 	file, digest string
-	// What the manifest says: the revision of the artifact, those of the sources, and namespace/name
-	// of the selection.
+	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
+	// the selection.
 	revision, sources, selection string
-	// compared are the revisions that the artifact was compared with on its way; of others, the
-	// safeguards say what is held, unless it is approved.
+	// compared are the revisions in the history of the artifact, whose changes the safeguards have compared.
+	// The safeguards are applied to a tagged artifact of another revision, unless approved is true.
 	compared   []string
 	safeguards v1alpha1.Safeguards
 	approved   bool
-	// interval after which the registry is looked at again.
+	// interval is the time until the registry is checked again.
 	interval time.Duration
 }
 
-// pushResult is how a job ended last.
+// pushResult is the last result of a job.
 type pushResult struct {
-	// url of the artifact, by its digest.
+	// url is the address of the artifact with its digest.
 	url string
 	err error
 }
 
-// enqueue queues the job, unless it is done or queued, and returns its last result, if there is one.
+// enqueue queues the job, unless it is done or queued, and returns its last result, if it has one.
 func (p *Pushes) enqueue(key types.NamespacedName, job pushJob) (pushResult, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +110,7 @@ func (p *Pushes) Forget(key types.NamespacedName) {
 	p.queue.Forget(ctrl.Request{NamespacedName: key})
 }
 
-// Start works until the context ends. It implements manager.Runnable.
+// Start runs the workers until the context ends. It implements manager.Runnable.
 func (p *Pushes) Start(ctx context.Context) error {
 	var working sync.WaitGroup
 	for range p.workers {
@@ -125,7 +125,7 @@ func (p *Pushes) Start(ctx context.Context) error {
 	return nil
 }
 
-// Next does what is next in the queue, and waits for it. It returns false once the queue is shut down.
+// Next runs the next job of the queue. It returns false once the queue is shut down.
 func (p *Pushes) Next(ctx context.Context) bool {
 	item, end := p.queue.Get()
 	if end {
@@ -134,14 +134,14 @@ func (p *Pushes) Next(ctx context.Context) bool {
 	defer p.queue.Done(item)
 	key := item.NamespacedName
 	p.mu.Lock()
-	job, wanted := p.jobs[key]
+	job, exists := p.jobs[key]
 	p.mu.Unlock()
-	if !wanted {
+	if !exists {
 		return true
 	}
 	url, err := p.tryPush(ctx, job)
 	if ctx.Err() != nil {
-		return true // this says nothing about the registry
+		return true // the end of the context interrupted the push, not the registry
 	}
 	if p.record(key, job, pushResult{url, err}) {
 		p.Enqueue(ctx, key)
@@ -156,18 +156,18 @@ func (p *Pushes) Next(ctx context.Context) bool {
 	return true
 }
 
-// tryPush survives what a registry may make a library do, as a reconciliation does.
+// tryPush returns a panic as an error: a response of a registry may make a library panic.
 func (p *Pushes) tryPush(ctx context.Context, job pushJob) (url string, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", panicked), "pushing", "selection", job.selection, "stack", string(debug.Stack()))
-			err = errors.New("a bug in Winnow: the log of the controller has more")
+			err = errors.New("a bug in Winnow: see the log of the controller")
 		}
 	}()
 	return p.push(ctx, job)
 }
 
-// record keeps the result, unless something else is wanted by now, and reports whether it is news.
+// record stores the result, unless the job has changed, and reports whether the result has.
 func (p *Pushes) record(key types.NamespacedName, job pushJob, result pushResult) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 )
 
-// A panic in a push is that push's, as one in a reconciliation is: the queue goes on, and the selection is
-// enqueued to report it.
-func TestAPushThatPanicsEndsAlone(t *testing.T) {
+// A panic fails one push, like a panic in a reconciliation: the queue continues, and the selection is enqueued
+// to report the failure.
+func TestAPanicFailsOnePush(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "archive.tar.gz")
 	content := []byte("content")
 	if err := os.WriteFile(file, content, 0o600); err != nil {
@@ -33,7 +33,7 @@ func TestAPushThatPanicsEndsAlone(t *testing.T) {
 	if _, done := p.enqueue(key, job); done {
 		t.Fatal("a new job is done")
 	}
-	if !p.Next(t.Context()) { // there are no registries
+	if !p.Next(t.Context()) { // panics, because the registries are nil
 		t.Fatal("Next() = false")
 	}
 	result, done := p.enqueue(key, job)

@@ -17,9 +17,9 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Sync enqueues a push of the artifact that is served, if spec.push asks for it, notes in the status what was
-// pushed, and returns the condition Pushed without its type, nil without one. It waits for nothing.
-// published is the record of the artifact, nil where there is none.
+// Sync enqueues a push of the served artifact, if there is a spec.push, writes the last push into the status,
+// and returns the condition Pushed without its type, nil without a push. It does not wait for the push.
+// published is the record of the artifact, nil if it cannot be read.
 func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *metav1.Condition {
 	key := client.ObjectKeyFromObject(cs)
 	if cs.Spec.Push == nil || cs.Status.Artifact == nil {
@@ -29,7 +29,7 @@ func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *
 	}
 	known := conditions.Get(cs, v1alpha1.PushedCondition)
 	if !p.storage.ArtifactExist(*cs.Status.Artifact) {
-		return known // there is nothing to push, until it is rendered again
+		return known // nothing can be pushed until the archive is rendered again
 	}
 	job := p.job(cs, published)
 	result, done := p.enqueue(key, job)
@@ -37,7 +37,7 @@ func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *
 	var held *pushHeld
 	switch {
 	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
-		return known // a restart, and the registry is being looked at
+		return known // after a restart, until the registry was checked
 	case !done:
 		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", bounds.ShortRevision(job.revision), job.access.URL)
 	case errors.As(result.err, &held):
@@ -55,9 +55,8 @@ func pushFailure(job pushJob, err error) string {
 	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortRevision(job.revision), job.access.URL, err), bounds.ConditionMessage)
 }
 
-// job says what is to be pushed. An artifact that is pushed already keeps the sources that its
-// manifest names: they may have new revisions since that give the same content, and it would get
-// another digest.
+// job returns the push that the selection requires. A pushed artifact keeps the source revisions in its
+// manifest: later revisions with the same content would give it another digest.
 func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pushJob {
 	artifact := cs.Status.Artifact
 	job := pushJob{
@@ -72,13 +71,13 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 		job.compared = published.PublishedRevisions(cs)
 	}
 	job.safeguards = cs.Spec.Safeguards
-	// That it was published here uses the approval up for what is published, not for what is pushed: it
-	// names exactly this content.
+	// The publication in this cluster uses up the approval for publications, but not for pushes: it names
+	// exactly this content.
 	job.approved = guard.Approval{Needed: []string{guard.Checksum(job.revision)}}.GivenBy(cs.Spec.Safeguards.Approve)
 	return job
 }
 
-// isPushed reports whether the status has the job done.
+// isPushed reports whether the status records the job as done.
 func (job pushJob) isPushed(status *v1alpha1.PushStatus) bool {
 	return status != nil && status.Revision == job.revision && strings.HasPrefix(status.URL, job.access.URL+"@")
 }

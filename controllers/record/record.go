@@ -1,5 +1,5 @@
-// Package record keeps in the status of a selection what was published last: what the safeguards compare a
-// new revision with, and what renders the artifact once more. It must not know how either is done.
+// Package record keeps the last publication in the status of a selection: the baseline of the safeguards, and
+// the inputs to render the artifact again. It must not know how revisions are compared or rendered.
 package record
 
 import (
@@ -24,26 +24,26 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Record is what status.writtenRecord holds: all that is needed to compare a new revision with the
-// artifact, and to render the artifact once more. It outlives the data directory.
+// Record is the content of status.writtenRecord: all that is needed to compare a new revision with the
+// artifact, and to render the artifact again. It outlives the data directory.
 type Record struct {
-	// Format of the record; see currentFormat. It stands here in formats 0 and 1, and beside what is
-	// packed since.
+	// Format of the record; see currentFormat. Formats 0 and 1 have it in the packed content, later ones
+	// beside it.
 	Format int32 `json:"format,omitempty"`
-	// Spec that was rendered, without what does not matter to the artifact.
+	// Spec that was rendered, without the fields that do not affect the artifact.
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
 	URLs []string `json:"urls,omitempty"`
-	// Locations of the catalogs of the sources, in the same order; nil where the content alone decided.
+	// Locations of the catalogs of the sources, in the same order; nil for a source without a contract.
 	Locations []*source.Location `json:"carriers,omitempty"`
 	// Definitions in the artifact.
 	Definitions []safeguard.Definition `json:"definitions"`
-	// Sources are what selection reads of them; nil where that is too large.
+	// Sources has the parts of the sources that selection reads; nil if they are too large.
 	Sources []guard.RecordedSource `json:"sources,omitempty"`
-	// PassedOver are the checksums of what was held when something else was published, the last ones
-	// first, bounded: an approval of these came too late, and must not release them months later.
+	// PassedOver has the checksums that were held when another revision was published, the latest first,
+	// bounded: an approval of these came too late, and must not release them months later.
 	PassedOver []string `json:"passedOver,omitempty"`
-	// Revisions that were published, the last one first, bounded.
+	// Revisions that were published, the latest first, bounded.
 	Revisions []string `json:"revisions,omitempty"`
 }
 
@@ -51,27 +51,27 @@ type Record struct {
 const (
 	// attributedFormat is that of the first records with Sources and Revisions.
 	attributedFormat = 1
-	// currentFormat is the one that is written: status.writtenRecord, with the format beside what is
-	// packed. Formats 0 and 1 are in status.published.
+	// currentFormat is the format of new records: status.writtenRecord, with the format beside the packed
+	// content. Formats 0 and 1 are in status.published.
 	currentFormat = 2
 )
 
-// maxRevisions bounds the revisions of a record. What a tag names beyond these is compared by its
+// maxRevisions bounds the revisions of a record. An older artifact that a tag refers to is compared by its
 // content.
 const maxRevisions = 100
 
-// Bounds of a record in bytes: as it is stored, before base64 makes it a third longer (the CRD
-// has a maxLength of 256 KiB), and as it is unpacked, because the status is untrusted.
+// Bounds of a record in bytes: packed, before base64 makes it a third longer (the CRD has a maxLength of
+// 256 KiB), and unpacked, because the status is untrusted.
 const (
 	maxRecord         = 192 << 10
 	maxUnpackedRecord = 64 << 20
 )
 
-// ErrNone says that the status does not have the record of its artifact.
+// ErrNone reports that the status does not have a readable record of its artifact.
 var ErrNone = errors.New("status.writtenRecord is missing or cannot be read")
 
-// newerRecordError says that the record is of a controller that is newer than this one. It is an
-// ErrNone: what it says in a way that is not known is not known.
+// newerRecordError reports that a newer controller has written the record. It is an ErrNone, because this
+// controller does not know the meaning of its fields.
 type newerRecordError struct{ format int32 }
 
 func (e *newerRecordError) Error() string {
@@ -79,19 +79,18 @@ func (e *newerRecordError) Error() string {
 		e.format, currentFormat)
 }
 
-// Is is part of errors.Is.
+// Is implements errors.Is.
 func (e *newerRecordError) Is(target error) bool { return target == ErrNone }
 
-// Publication is what a record is made of.
+// Publication is the input of a record.
 type Publication struct {
 	Sources []source.Loaded
 	Result  *render.Result
-	// Last is the record of the publication before; nil without one that can be read.
+	// Last is the record of the previous publication; nil if it cannot be read.
 	Last *Record
 }
 
-// New returns the record of what is about to be published for a selection, whose status is that of the last
-// publication.
+// New returns the record of the next publication of a selection, whose status is that of the last one.
 func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	guarded := source.Guarded(p.Sources)
 	r := Record{
@@ -114,10 +113,10 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	return r
 }
 
-// maxPassedOver bounds what a record knows to be passed over.
+// maxPassedOver bounds the checksums of held revisions in a record.
 const maxPassedOver = 64
 
-// passedOver returns the checksums of what was held and is not what is published now.
+// passedOver returns the checksums that were held and are not published now.
 func passedOver(cs *v1alpha1.CatalogSelection, p Publication, now []string) []string {
 	var all []string
 	if held := cs.Status.Held; held != nil && p.Result.Revision != cluster.RevisionOf(cs) {
@@ -133,7 +132,7 @@ func passedOver(cs *v1alpha1.CatalogSelection, p Publication, now []string) []st
 	return slices.Clip(all[:min(len(all), maxPassedOver)])
 }
 
-// PublishedRevisions returns what was published so far, the last one first; r may be nil.
+// PublishedRevisions returns the published revisions, the latest first; r may be nil.
 func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 	if r != nil && len(r.Revisions) > 0 {
 		return r.Revisions
@@ -148,7 +147,7 @@ func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 	return revisions
 }
 
-// Pack returns the record as the status holds it, nil when that is too large.
+// Pack returns the record in the form of the status, nil if it is too large.
 func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	r.Format = 0
 	var packed bytes.Buffer
@@ -163,7 +162,7 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	if packed.Len() > maxRecord && r.Sources != nil {
-		r.Sources = nil // an edit then excuses nothing while the catalog changes
+		r.Sources = nil // an edit of the spec then excuses no loss while the catalog changes
 		return r.Pack()
 	}
 	if packed.Len() > maxRecord {
@@ -175,12 +174,10 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	return &v1alpha1.WrittenRecord{Format: currentFormat, Packed: packed.Bytes()}, nil
 }
 
-// Read reads the record of the artifact in the status. The error is an ErrNone, whatever is
-// wrong with it.
+// Read reads the record of the artifact from the status. Every error is an ErrNone.
 //
-// A publication clears status.published. Where it is there all the same, an older controller has
-// published since, and status.writtenRecord is not of the artifact; nor is any record whose last
-// revision is another one.
+// A publication clears status.published. If it is set, an older controller has published since, and
+// status.writtenRecord does not belong to the artifact; nor does any record with another latest revision.
 func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	var r *Record
 	var err error
@@ -207,7 +204,7 @@ func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	return r, nil
 }
 
-// unpack reads what is packed in a record. The error is ErrNone, whatever is wrong with it.
+// unpack reads the packed content of a record. Every error is ErrNone.
 func unpack(packed []byte) (*Record, error) {
 	decompressor, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -225,7 +222,7 @@ func unpack(packed []byte) (*Record, error) {
 	return &r, nil
 }
 
-// Published returns what a render is compared with; nothing of a record that is nil.
+// Published returns the baseline of a render; empty for a nil record.
 func (r *Record) Published() guard.Published {
 	if r == nil {
 		return guard.Published{}
@@ -233,13 +230,13 @@ func (r *Record) Published() guard.Published {
 	return guard.Published{Spec: &r.Spec, Definitions: r.Definitions, Sources: r.Sources, Older: r.Format < attributedFormat}
 }
 
-// Rendered reports whether what is published of a selection was rendered from its present spec.
+// Rendered reports whether the artifact of a selection was rendered from its present spec.
 func Rendered(cs *v1alpha1.CatalogSelection) bool {
 	r, err := Read(cs)
 	return err == nil && equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))
 }
 
-// Definitions returns what the artifact of the selection holds; nil where that is not known.
+// Definitions returns the definitions in the artifact of the selection; nil if they are not known.
 func Definitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	if cs.Status.Artifact == nil {
 		return nil, nil
@@ -251,8 +248,8 @@ func Definitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) 
 	return r.Definitions, nil
 }
 
-// lean returns the record with less in it, not ok when nothing may go: digests of origins get shorter,
-// then go. Without them a change of sources is not seen, but without any record every change is held.
+// lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then
+// removes them. Without them a change of sources is not detected, but without any record every change is held.
 func (r Record) lean() (Record, bool) {
 	var shorter, without bool
 	short, bare := slices.Clone(r.Definitions), slices.Clone(r.Definitions)
@@ -273,7 +270,7 @@ func (r Record) lean() (Record, bool) {
 func (r *Record) Observed(cs *v1alpha1.CatalogSelection) ([]source.Observed, error) {
 	n := len(cs.Status.Sources)
 	if n == 0 || len(r.URLs) != n || len(r.Spec.Sources) != n {
-		return nil, errors.New("the sources of that time are not known")
+		return nil, errors.New("the sources of the publication are not known")
 	}
 	observed := make([]source.Observed, n)
 	for i, s := range cs.Status.Sources {

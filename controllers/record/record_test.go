@@ -17,7 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-func TestWhichRecordIsRead(t *testing.T) {
+func TestReadChoosesTheRecord(t *testing.T) {
 	packed := func(format int32, revisions ...string) Record {
 		return Record{Format: format, Revisions: revisions, Definitions: definitionsOf("argocd")}
 	}
@@ -65,8 +65,7 @@ func TestWhichRecordIsRead(t *testing.T) {
 	}
 }
 
-// What the record of this format holds: whoever changes it gives it the next number, if an older controller
-// would misread it.
+// A change of the fields needs the next number of the format, if an older controller would misread the record.
 func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	content, err := json.Marshal(Record{
 		Definitions: definitionsOf("argocd"), URLs: []string{"u"}, Locations: []*source.Location{{}}, Sources: []guard.RecordedSource{{}},
@@ -90,7 +89,7 @@ func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	}
 }
 
-func TestRecordsThatAreNone(t *testing.T) {
+func TestUnreadableRecords(t *testing.T) {
 	good, err := Record{Definitions: []safeguard.Definition{{Name: "argocd"}}}.Pack()
 	if err != nil {
 		t.Fatal(err)
@@ -107,34 +106,34 @@ func TestRecordsThatAreNone(t *testing.T) {
 	}
 }
 
-// hostileRecords are what an artifact's record must not be taken for.
+// hostileRecords maps names to contents that must not be read as a record.
 func hostileRecords(t *testing.T, good []byte) map[string][]byte {
 	t.Helper()
 	half := make([]byte, len(good)/2)
 	copy(half, good)
 	spaces := bytes.Repeat([]byte{' '}, maxUnpackedRecord)
 	return map[string][]byte{
-		"none":                     nil,
-		"garbage":                  []byte("garbage"),
-		"a half of it":             half,
-		"all but the last byte":    good[:len(good)-1],
-		"with garbage after it":    append(bytes.Clone(good), "garbage"...),
-		"twice":                    append(bytes.Clone(good), good...),
-		"more than may be":         sourcetest.Gzip(t, append(spaces, "{}"...)),
-		"gzip of nothing":          sourcetest.Gzip(t, nil),
-		"gzip of garbage":          sourcetest.Gzip(t, []byte("garbage")),
-		"gzip of a list":           sourcetest.Gzip(t, []byte("[]")),
-		"gzip of null":             sourcetest.Gzip(t, []byte("null")),
-		"gzip of an empty mapping": sourcetest.Gzip(t, []byte("{}")),
-		"definitions of null":      sourcetest.Gzip(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
-		"definitions of a string":  sourcetest.Gzip(t, []byte(`{"definitions":"argocd"}`)),
-		"a definition of a number": sourcetest.Gzip(t, []byte(`{"definitions":[1]}`)),
-		"a spec of a string":       sourcetest.Gzip(t, []byte(`{"spec":"x","definitions":[]}`)),
+		"none":                        nil,
+		"garbage":                     []byte("garbage"),
+		"a half of it":                half,
+		"all but the last byte":       good[:len(good)-1],
+		"with garbage after it":       append(bytes.Clone(good), "garbage"...),
+		"twice":                       append(bytes.Clone(good), good...),
+		"more than maxUnpackedRecord": sourcetest.Gzip(t, append(spaces, "{}"...)),
+		"gzip of nothing":             sourcetest.Gzip(t, nil),
+		"gzip of garbage":             sourcetest.Gzip(t, []byte("garbage")),
+		"gzip of a list":              sourcetest.Gzip(t, []byte("[]")),
+		"gzip of null":                sourcetest.Gzip(t, []byte("null")),
+		"gzip of an empty mapping":    sourcetest.Gzip(t, []byte("{}")),
+		"definitions of null":         sourcetest.Gzip(t, []byte(`{"spec":{"sources":[{"name":"catalog"}]},"definitions":null}`)),
+		"definitions of a string":     sourcetest.Gzip(t, []byte(`{"definitions":"argocd"}`)),
+		"a definition of a number":    sourcetest.Gzip(t, []byte(`{"definitions":[1]}`)),
+		"a spec of a string":          sourcetest.Gzip(t, []byte(`{"spec":"x","definitions":[]}`)),
 	}
 }
 
-// The digests of origins of a record that is too large get shorter, then go: without any record every
-// change is held.
+// Pack shortens the digests of origins of a record that is too large, then removes them: without any record
+// every change is held.
 func TestCostOfLargeRecords(t *testing.T) {
 	for _, test := range []struct {
 		definitions int
@@ -166,7 +165,7 @@ func TestCostOfLargeRecords(t *testing.T) {
 	}
 }
 
-// older packs a record as it was in status.published.
+// older packs a record in the form of status.published.
 func older(t *testing.T, r Record, format int32) []byte {
 	t.Helper()
 	if r.Format = format; format == 0 {

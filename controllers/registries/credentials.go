@@ -23,8 +23,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// transport returns what requests go through, and the proxy that proxySecretRef names; without one,
-// that of the environment is used.
+// transport returns the transport for requests, and the proxy of proxySecretRef; without one, it uses the proxy
+// of the environment.
 func (r *Registries) transport(ctx context.Context, a Access) (*http.Transport, *url.URL, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	config, err := r.tlsConfig(ctx, a)
@@ -43,7 +43,7 @@ func (r *Registries) transport(ctx context.Context, a Access) (*http.Transport, 
 	}
 	proxy, err := secrets.ProxyURLFromSecret(ctx, secret)
 	if err != nil {
-		// Not the cause, which quotes an address that may have a password in it.
+		// The error omits the cause, which quotes an address that may contain a password.
 		return nil, nil, fmt.Errorf("%s.proxySecretRef: the Secret %s has no valid %s of a proxy with http, https or socks5",
 			a.Field, client.ObjectKeyFromObject(secret), secrets.KeyAddress)
 	}
@@ -51,14 +51,14 @@ func (r *Registries) transport(ctx context.Context, a Access) (*http.Transport, 
 	return transport, proxy, nil
 }
 
-// credentials returns what authenticates to a registry that asks for it.
+// credentials returns the function that authenticates to the registry.
 func (r *Registries) credentials(ctx context.Context, a Access, repository name.Repository, proxy *url.URL) (auth.CredentialFunc, error) {
 	var authenticator authn.Authenticator
 	var err error
 	if a.Provider == "" || a.Provider == sourcev1.GenericOCIProvider {
 		authenticator, err = r.pullSecrets(ctx, a, repository)
 	} else {
-		authenticator, err = r.ofCloud(ctx, a, repository, proxy)
+		authenticator, err = r.cloudCredentials(ctx, a, repository, proxy)
 	}
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (r *Registries) credentials(ctx context.Context, a Access, repository name.
 	}, nil
 }
 
-// pullSecrets finds the credentials in the Secrets that are named, as kubelet does.
+// pullSecrets finds the credentials in the referenced Secrets, like kubelet.
 func (r *Registries) pullSecrets(ctx context.Context, a Access, repository name.Repository) (authn.Authenticator, error) {
 	var named []corev1.Secret
 	if a.SecretRef != nil {
@@ -87,28 +87,27 @@ func (r *Registries) pullSecrets(ctx context.Context, a Access, repository name.
 	}
 	if a.ServiceAccountName != "" {
 		account := types.NamespacedName{Namespace: a.Namespace, Name: a.ServiceAccountName}
-		of, err := secrets.PullSecretsFromServiceAccountRef(ctx, r.client, account)
+		pulled, err := secrets.PullSecretsFromServiceAccountRef(ctx, r.client, account)
 		if err != nil {
 			return nil, a.unreadable("serviceAccountName", err)
 		}
-		named = append(named, of...)
+		named = append(named, pulled...)
 	}
 	keychain, err := kubernetes.NewFromPullSecrets(ctx, named)
 	if err != nil {
-		// Not the cause, which may quote the content.
+		// The error omits the cause, which may quote the content.
 		return nil, fmt.Errorf("%s: the Secrets of secretRef and serviceAccountName hold no valid %s", a.Field, corev1.DockerConfigJsonKey)
 	}
 	return keychain.Resolve(repository)
 }
 
-// ecr are the registries of AWS. The pattern of Flux has no end: it takes any host that begins so.
+// ecr matches the registries of AWS. The pattern of Flux has no end: it matches any host with such a prefix.
 var ecr = regexp.MustCompile(`^(public\.ecr\.aws|[0-9]+\.dkr[.-]ecr(-fips)?\.[a-z0-9-]+\.` +
 	`(amazonaws\.com(\.cn)?|amazonaws\.eu|sc2s\.sgov\.gov|c2s\.ic\.gov|cloud\.adc-e\.uk|csp\.hci\.ic\.gov|on\.aws))$`)
 
-// exposed says how the credentials of the controller's pod in a cloud would reach another party than
-// that cloud: whoever writes the object chooses the proxy, and with it who answers for the host,
-// unless TLS with an authority of the machine says otherwise. Of a ServiceAccount, the credentials are
-// those of the namespace.
+// exposed returns an error if the credentials of the controller's pod in a cloud would reach another party than
+// that cloud: the writer of the object chooses the proxy, which can impersonate the host, unless TLS verifies
+// it with an authority of the machine. The credentials of a ServiceAccount belong to the namespace.
 func (a Access) exposed(host string) error {
 	if a.Provider == "" || a.Provider == sourcev1.GenericOCIProvider || a.ServiceAccountName != "" {
 		return nil
@@ -130,8 +129,8 @@ func (a Access) exposed(host string) error {
 		"leave one of them out, or name a serviceAccountName with an identity of its own", a.Field, field, a.Provider)
 }
 
-// ofCloud gets credentials from the cloud that the controller runs in.
-func (r *Registries) ofCloud(ctx context.Context, a Access, repository name.Repository, proxy *url.URL) (authn.Authenticator, error) {
+// cloudCredentials gets credentials from the cloud in which the controller runs.
+func (r *Registries) cloudCredentials(ctx context.Context, a Access, repository name.Repository, proxy *url.URL) (authn.Authenticator, error) {
 	options := []fluxauth.Option{fluxauth.WithClient(r.client), fluxauth.WithServiceAccountNamespace(a.Namespace)}
 	if proxy != nil {
 		options = append(options, fluxauth.WithProxyURL(*proxy))
@@ -147,9 +146,9 @@ func (r *Registries) ofCloud(ctx context.Context, a Access, repository name.Repo
 	return found, a.unreadable("provider", err)
 }
 
-// conceal has Plain replace the secrets among the words, in all forms in which they may come back.
-// Those of up to three characters cannot be distinguished from other text.
-func (c *Connection) conceal(username string, words ...string) {
+// addSecrets makes Plain redact the words, in all encodings in which a registry may return them. Words of up to
+// three characters cannot be distinguished from other text.
+func (c *Connection) addSecrets(username string, words ...string) {
 	for _, word := range words {
 		if len(word) < 4 {
 			continue
@@ -162,6 +161,6 @@ func (c *Connection) conceal(username string, words ...string) {
 			}
 		}
 	}
-	// The longest first: where one begins with another, the rest of it must not remain.
+	// The longest first: if one secret is a prefix of another, the rest of the longer must not remain.
 	slices.SortStableFunc(c.secrets, func(a, b string) int { return len(b) - len(a) })
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 )
 
-// plainError is an error of a registry as users may read it: without secrets, and without text of the
-// registry's own, which could quote what it was sent.
+// plainError is an error of a registry that users may read: without secrets, and without the registry's own
+// text, which could quote the request.
 type plainError struct {
 	text string
 	err  error
@@ -23,19 +23,19 @@ type plainError struct {
 func (e *plainError) Error() string { return e.text }
 func (e *plainError) Unwrap() error { return e.err }
 
-// maxRegistryError bounds the part of a message that a registry is to blame for, in bytes.
+// maxRegistryError bounds a message about an error of a registry, in bytes.
 const maxRegistryError = 1 << 10
 
 var (
-	// queries of URLs carry signatures when a registry redirects to a store of blobs.
+	// queries matches queries of URLs, which contain signatures if a registry redirects to a blob store.
 	queries = regexp.MustCompile(`(https?://[^\s"?]*)\?[^\s"]*`)
-	// userinfo of a URL is a name and a password, which may have an @.
+	// userinfo matches the name and the password in a URL, which may contain an @.
 	userinfo = regexp.MustCompile(`([a-z]://)[^\s"'/]*@`)
-	// errorCode is how the distribution specification writes its codes.
+	// errorCode matches the error codes of the distribution specification.
 	errorCode = regexp.MustCompile(`^[A-Z][A-Z_]{1,40}$`)
 )
 
-// Redact leaves out what in the URLs of a text may be secret, and what a terminal would obey.
+// Redact removes possible secrets in URLs from a text, and replaces control characters.
 func Redact(text string) string {
 	text = userinfo.ReplaceAllString(queries.ReplaceAllString(text, "$1"), "$1***@")
 	return strings.Map(func(r rune) rune {
@@ -46,7 +46,7 @@ func Redact(text string) string {
 	}, text)
 }
 
-// Plain redacts an error of this connection, so that users may read it; nil stays nil.
+// Plain redacts an error of this connection for users; nil stays nil.
 func (c *Connection) Plain(err error) error {
 	if err == nil {
 		return nil
@@ -66,7 +66,7 @@ func (c *Connection) Plain(err error) error {
 	return &plainError{text: bounds.Truncate(text, maxRegistryError), err: err}
 }
 
-// describe says what a registry has answered, and what to do about it.
+// describe returns the status of a response, and the remedy.
 func (c *Connection) describe(response *errcode.ErrorResponse) string {
 	where := ""
 	if response.URL != nil {

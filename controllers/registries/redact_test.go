@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// What is told of a secret must not depend on what other secrets there are, nor on how it is quoted.
-func TestSecretsAreConcealedWhole(t *testing.T) {
+// The redaction of a secret must not depend on other secrets, nor on quotes around it.
+func TestSecretsAreRedacted(t *testing.T) {
 	c := &Connection{}
-	c.conceal("robot", "hunter2", "hunter2-of-the-proxy", `with "quotes" and \`)
+	c.addSecrets("robot", "hunter2", "hunter2-of-the-proxy", `with "quotes" and \`)
 	for _, test := range []struct {
 		name, text, want string
 	}{

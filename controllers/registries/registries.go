@@ -1,6 +1,6 @@
-// Package registries connects to OCI registries as an object of the API says: with its credentials,
-// certificates and proxy, and with errors from which secrets are redacted. It must not know what is read
-// from a registry or pushed to it.
+// Package registries connects to OCI registries with the settings of an object of the API: its credentials,
+// certificates and proxy, and with errors from which secrets are redacted. It must not know the content that
+// is read from a registry or pushed to it.
 package registries
 
 import (
@@ -29,22 +29,22 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Registries connects to OCI registries. Secrets and ServiceAccounts are read by their names, when they
-// are needed, and nothing of them is kept.
+// Registries connects to OCI registries. It reads Secrets and ServiceAccounts by name for each connection, and
+// does not cache them.
 type Registries struct {
 	client  client.Client
 	retries int
 }
 
-// New returns registries whose credentials reader reads: a client that does not cache Secrets and
+// New returns Registries that read credentials by reader, a client that does not cache Secrets and
 // ServiceAccounts. A request is retried httpRetry times.
 func New(reader client.Client, httpRetry int) *Registries {
 	return &Registries{client: reader, retries: httpRetry}
 }
 
-// Access says how a repository is reached. The members mean what they mean in an OCIRepository.
+// Access has the settings to reach a repository, with the same meaning as in an OCIRepository.
 type Access struct {
-	// Field is where the members stand in the object, for errors: spec or spec.push.
+	// Field is the path of the settings in the object, for errors: spec or spec.push.
 	Field              string
 	Namespace          string
 	URL                string
@@ -56,7 +56,7 @@ type Access struct {
 	Insecure           bool
 }
 
-// OfSource returns how an OCIRepository is reached.
+// OfSource returns the access to the repository of an OCIRepository.
 func OfSource(repository *sourcev1.OCIRepository) Access {
 	spec := repository.Spec
 	return Access{
@@ -66,7 +66,7 @@ func OfSource(repository *sourcev1.OCIRepository) Access {
 	}
 }
 
-// OfPush returns how the repository of spec.push, which has to be there, is reached.
+// OfPush returns the access to the repository of spec.push, which is required.
 func OfPush(cs *v1alpha1.CatalogSelection) Access {
 	push := cs.Spec.Push
 	return Access{
@@ -76,20 +76,20 @@ func OfPush(cs *v1alpha1.CatalogSelection) Access {
 	}
 }
 
-// Connection is a repository and the means to reach it. Close it after use.
+// Connection is a repository with its transport. Close it after use.
 type Connection struct {
 	*remote.Repository
 	transport *http.Transport
 	// secrets are redacted from errors.
 	secrets []string
-	// authenticated says that the registry asked for credentials, and that there were some.
+	// authenticated is true if the registry requested credentials, and some were found.
 	authenticated bool
 }
 
 // Close ends the idle connections to the registry.
 func (c *Connection) Close() { c.transport.CloseIdleConnections() }
 
-// Connect returns the repository. It sends at most a request without credentials.
+// Connect returns a connection to the repository. It sends at most one request, without credentials.
 func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error) {
 	repository, err := a.repository()
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	c := &Connection{transport: transport}
 	if proxy != nil && proxy.User != nil {
 		password, _ := proxy.User.Password()
-		c.conceal(proxy.User.Username(), password)
+		c.addSecrets(proxy.User.Username(), password)
 	}
 	authenticate, err := r.credentials(ctx, a, repository, proxy)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	}
 	credential := func(ctx context.Context, host string) (auth.Credential, error) {
 		found, err := authenticate(ctx, host)
-		c.conceal(found.Username, found.Password, found.AccessToken, found.RefreshToken)
+		c.addSecrets(found.Username, found.Password, found.AccessToken, found.RefreshToken)
 		c.authenticated = found != auth.EmptyCredential
 		return found, err
 	}
@@ -131,7 +131,7 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 	return c, nil
 }
 
-// policy tries again as oras does, for as long as the flag says.
+// policy retries like oras, as often as configured.
 func (r *Registries) policy() ociretry.Policy {
 	return &ociretry.GenericPolicy{
 		Retryable: ociretry.DefaultPredicate, Backoff: ociretry.DefaultBackoff,
@@ -139,7 +139,7 @@ func (r *Registries) policy() ociretry.Policy {
 	}
 }
 
-// repository parses the URL as source-controller does, Docker Hub's short names included.
+// repository parses the URL like source-controller, including the short names of Docker Hub.
 func (a Access) repository() (name.Repository, error) {
 	path, ok := strings.CutPrefix(a.URL, sourcev1.OCIRepositoryPrefix)
 	if !ok {
@@ -155,13 +155,13 @@ func (a Access) repository() (name.Repository, error) {
 func referenceOf(repository name.Repository) ociregistry.Reference {
 	host := repository.RegistryStr()
 	if host == name.DefaultRegistry {
-		host = "docker.io" // oras knows where its API is
+		host = "docker.io" // oras maps this name to the API
 	}
 	return ociregistry.Reference{Registry: host, Repository: repository.RepositoryStr()}
 }
 
-// insecureHTTP reports whether to do without TLS. As for source-controller, insecure allows that, and so does
-// an address of the machine or of a private network; TLS comes first where the registry speaks it.
+// insecureHTTP reports whether to connect without TLS. As in source-controller, insecure allows that, and so
+// does an address of the machine or of a private network, but a registry with TLS is reached by TLS.
 func (a Access) insecureHTTP(ctx context.Context, transport *http.Transport, repository name.Repository) bool {
 	if repository.Scheme() != "http" {
 		return false
@@ -174,12 +174,12 @@ func (a Access) insecureHTTP(ctx context.Context, transport *http.Transport, rep
 	if err == nil {
 		_ = response.Body.Close()
 	}
-	// Nothing else counts: where TLS fails for another reason, there is no secret to be sent without it.
+	// After any other failure of TLS, no secret may be sent without it.
 	var noTLS tls.RecordHeaderError
 	return errors.As(err, &noTLS) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// secret reads the Secret that a field names.
+// secret reads the Secret that a field refers to.
 func (r *Registries) secret(ctx context.Context, a Access, field string, ref *meta.LocalObjectReference) (*corev1.Secret, error) {
 	secret, key := &corev1.Secret{}, types.NamespacedName{Namespace: a.Namespace, Name: ref.Name}
 	err := r.client.Get(ctx, key, secret)
@@ -189,7 +189,7 @@ func (r *Registries) secret(ctx context.Context, a Access, field string, ref *me
 	return secret, a.unreadable(field, err)
 }
 
-// tlsConfig returns nil where the defaults do.
+// tlsConfig returns nil for the defaults.
 func (r *Registries) tlsConfig(ctx context.Context, a Access) (*tls.Config, error) {
 	switch {
 	case a.CertSecretRef != nil:
@@ -197,16 +197,16 @@ func (r *Registries) tlsConfig(ctx context.Context, a Access) (*tls.Config, erro
 		if err != nil {
 			return nil, err
 		}
-		// The machine's authorities count as well, as for source-controller.
+		// The authorities of the machine are trusted as well, as in source-controller.
 		config, err := secrets.TLSConfigFromSecret(ctx, secret, secrets.WithSystemCertPool())
 		return config, a.unreadable("certSecretRef", err)
 	case a.Insecure:
-		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // asked for, as in an OCIRepository
+		return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, nil //nolint:gosec // set by the user, as in an OCIRepository
 	}
 	return nil, nil
 }
 
-// unreadable says which field names the Secret or the ServiceAccount that cannot be read.
+// unreadable adds to an error the field of the Secret or the ServiceAccount that cannot be read.
 func (a Access) unreadable(field string, err error) error {
 	switch {
 	case err == nil:

@@ -20,20 +20,19 @@ import (
 )
 
 // fetchTimeout bounds a download with all its retries: a source that sends without end must not
-// keep a worker.
+// block a worker.
 const fetchTimeout = 2 * time.Minute
 
-// Catalogs downloads and parses the catalogs of sources, each once for all selections that
-// share it. What was parsed is kept while it fits into cacheBytes. The zero value is
-// not usable; call NewCatalogs.
+// Catalogs downloads and parses the catalogs of sources, once for all selections that share one. It caches
+// parsed catalogs of up to cacheBytes. Call NewCatalogs: the zero value is not usable.
 type Catalogs struct {
 	fetcher    *fetch.ArchiveFetcher
 	registries *registries.Registries
 	flights    singleflight.Group
 	budget     int64
 	loads      loads
-	// judgements of manifests, see contract.go.
-	judgements    *lru.Cache[string, judgement]
+	// lookups caches the locations of catalogs, see contract.go.
+	lookups       *lru.Cache[string, lookup]
 	failedFetches *lru.Cache[string, failedFetch]
 
 	mu    sync.Mutex
@@ -42,8 +41,8 @@ type Catalogs struct {
 }
 
 // NewCatalogs returns an empty cache of catalogs that take at most cacheBytes bytes of memory. A download is
-// retried httpRetry times; host, if not empty, replaces the host of all URLs. The manifests of
-// OCIRepositories are looked up in registries.
+// retried httpRetry times; host, if not empty, replaces the host of all URLs. The manifests of OCIRepositories
+// are read by registries.
 func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *registries.Registries) *Catalogs {
 	c := &Catalogs{budget: cacheBytes, loads: newLoads(), registries: registries, fetcher: fetch.New(
 		fetch.WithRetries(httpRetry),
@@ -52,17 +51,17 @@ func NewCatalogs(cacheBytes int64, httpRetry int, host string, registries *regis
 		fetch.WithFileName(archiveFile),
 	)}
 	evicted := func(_ string, old *catalog.Catalog) { c.size -= old.Size() }
-	c.judgements, _ = lru.New[string, judgement](maxJudged)
+	c.lookups, _ = lru.New[string, lookup](maxLookups)
 	c.failedFetches, _ = lru.New[string, failedFetch](maxFailedFetches)
-	// The number of entries is bounded only against catalogs without any bytes.
+	// The number of entries has a bound because an empty catalog has no bytes.
 	c.cache, _ = simplelru.NewLRU(1024, evicted)
 	return c
 }
 
 const archiveFile = "source.tar.gz"
 
-// load returns the catalog of a source, from the cache where it has it. The key has the URL,
-// so that no selection gets at the content of a source by knowing its digest alone.
+// load returns the catalog of a source, from the cache if possible. The key contains the URL, so that no
+// selection reads the content of a source by its digest alone.
 func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	digest, fetch := source.Artifact.Digest, c.download
 	if source.Location != nil && source.Location.Layer != nil {

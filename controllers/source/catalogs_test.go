@@ -55,7 +55,7 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitTheCacheIsDownloadedAgain(t *testing.T) {
+func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	one, two := sourcetest.Applications(t, "argocd"), sourcetest.Applications(t, "nginx1")
 	loaded, err := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(one), "")
@@ -91,7 +91,7 @@ func TestWhatDoesNotFitTheCacheIsDownloadedAgain(t *testing.T) {
 	}
 }
 
-// A digest is no secret: it must not open what only another URL serves.
+// A digest is no secret: it must not give access to the content of another URL.
 func TestTheSameDigestAtAnotherURLIsDownloaded(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	content := sourcetest.Applications(t, "argocd")

@@ -6,8 +6,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Changed passes the updates of a source that matter to the selections that name it, and everything that is
-// no update.
+// Changed passes the updates of a source that concern the selections with it, and all other events.
 func Changed() predicate.Predicate {
 	return predicate.Or(artifactChanged(), verificationChanged(), readinessChanged())
 }
@@ -24,7 +23,7 @@ func artifactChanged() predicate.Predicate {
 	})
 }
 
-// updated passes the updates of a source that matter, and everything that is no update.
+// updated passes the updates of a source for which matters returns true, and all other events.
 func updated(matters func(older, newer Object) bool) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		older, ok := e.ObjectOld.(Object)
@@ -36,8 +35,8 @@ func updated(matters func(older, newer Object) bool) predicate.Predicate {
 	}}
 }
 
-// verificationChanged passes updates of a source that became verified or is refused. What is pending
-// changes nothing of what is published.
+// verificationChanged passes updates of a source that became verified or is refused. A pending verification
+// changes nothing in the publication.
 func verificationChanged() predicate.Predicate {
 	return updated(func(older, newer Object) bool {
 		now := verificationOf(newer)
@@ -45,8 +44,8 @@ func verificationChanged() predicate.Predicate {
 	})
 }
 
-// readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way.
-// That Flux is looking for a new revision changes nothing.
+// readinessChanged passes updates of a source that began or ceased to fail, or that fails in another way. A
+// reconciliation of the source alone does not count.
 func readinessChanged() predicate.Predicate {
 	return updated(func(older, newer Object) bool {
 		now := readinessIn(newer)

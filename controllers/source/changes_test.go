@@ -19,7 +19,7 @@ func TestAChangeOfTheArtifactIsSeen(t *testing.T) {
 	}{
 		{"none and none", nil, nil, false},
 		{"a first one", nil, base, true},
-		{"one that goes", base, nil, true},
+		{"a deleted one", base, nil, true},
 		{"the same", base, base.DeepCopy(), false},
 		{"another time", base, &meta.Artifact{Revision: "r", Digest: "d", URL: "u", Metadata: map[string]string{"a": "b"}}, false},
 		{"another revision", base, &meta.Artifact{Revision: "R", Digest: "d", URL: "u"}, true},
@@ -36,7 +36,7 @@ func TestAChangeOfTheArtifactIsSeen(t *testing.T) {
 		})
 	}
 	if artifactChanged().Update(event.UpdateEvent{ObjectOld: &corev1.Pod{}, ObjectNew: &corev1.Pod{}}) {
-		t.Error("a Pod is taken for a source")
+		t.Error("an update of a Pod passes")
 	}
 }
 
@@ -50,7 +50,7 @@ func TestAChangeOfReadinessIsSeen(t *testing.T) {
 		return o
 	}
 	ready, failing := source("True", "Succeeded", "stored r"), source("False", "AuthenticationFailed", "401")
-	progressing := source("Unknown", "Progressing", "looking")
+	progressing := source("Unknown", "Progressing", "fetching")
 	for _, test := range []struct {
 		name         string
 		older, newer *sourcev1.OCIRepository
@@ -58,13 +58,13 @@ func TestAChangeOfReadinessIsSeen(t *testing.T) {
 	}{
 		{"nothing", ready, ready, false},
 		{"only the message, while it is ready", ready, source("True", "Succeeded", "stored r again"), false},
-		{"it says for the first time that it is ready", source("", "", ""), ready, false},
+		{"it has the condition for the first time", source("", "", ""), ready, false},
 		{"it begins to fail", ready, failing, true},
 		{"it fails in another way", failing, source("False", "AuthenticationFailed", "403"), true},
 		{"it fails as before", failing, failing, false},
 		{"it recovers", failing, ready, true},
-		{"Flux is looking", ready, progressing, false},
-		{"Flux has looked", progressing, ready, true},
+		{"Flux is reconciling", ready, progressing, false},
+		{"Flux has reconciled", progressing, ready, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := readinessChanged().Update(event.UpdateEvent{ObjectOld: test.older, ObjectNew: test.newer}); got != test.want {

@@ -18,57 +18,57 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Location says where the catalog of an OCIRepository is, as its manifest has it. It never
-// changes for an artifact, which is named by digests.
+// Location is the place of the catalog of an OCIRepository, according to its manifest. It never changes for an
+// artifact, which is identified by digests.
 type Location struct {
-	// Layer is to be fetched from the registry. Nil: source-controller took the right layer, and the
-	// artifact of the OCIRepository is the catalog.
+	// Layer is fetched from the registry. Nil: source-controller has selected the right layer, and the artifact
+	// of the OCIRepository is the catalog.
 	Layer *v1.Descriptor `json:"layer,omitempty"`
 }
 
-// judgement is the location of a catalog, or why there is none.
-type judgement struct {
+// lookup is the location of a catalog, or the violation of the contract.
+type lookup struct {
 	location *Location
 	violated error
 }
 
-// maxJudged bounds the number of judgements that are kept.
-const maxJudged = 4096
+// maxLookups bounds the number of cached lookups.
+const maxLookups = 4096
 
-// hasContract reports whether the manifest decides what of the source is the catalog.
+// hasContract reports whether the manifest determines which part of the source is the catalog.
 func (s Observed) hasContract() bool {
 	return s.Kind == sourcev1.OCIRepositoryKind && s.Format != v1alpha1.FormatApplications
 }
 
-// judgementKey has all that a judgement depends on, and whose it is: who knows the digest of a private
-// catalog has not seen it yet.
-func (s Observed) judgementKey() string {
+// lookupKey contains all inputs of a lookup, and the name of the source: the digest of a private catalog must
+// not give access to it.
+func (s Observed) lookupKey() string {
 	return fmt.Sprintf("%s %s %s %s %t", s.Name, s.Artifact.Revision, s.Artifact.Digest, s.Artifact.URL, s.mustVerify)
 }
 
-// locationOf returns where the catalog of a source with a contract is. The manifest is fetched once.
+// locationOf returns the location of the catalog of a source with a contract. It fetches the manifest once.
 func (c *Catalogs) locationOf(ctx context.Context, source Observed) (*Location, error) {
-	key := source.judgementKey()
-	if known, ok := c.judgements.Get(key); ok {
-		return known.location, known.violated
+	key := source.lookupKey()
+	if cached, ok := c.lookups.Get(key); ok {
+		return cached.location, cached.violated
 	}
 	found, err, _ := c.flights.Do("manifest "+key, func() (any, error) {
 		found, err := c.readManifest(ctx, source)
 		if err != nil && failure.ReasonOf(err) != v1alpha1.ContractViolatedReason {
-			return nil, err // may be another the next time
+			return nil, err // temporary, so not cached
 		}
-		j := judgement{location: found, violated: err}
-		c.judgements.Add(key, j)
-		return j, nil
+		l := lookup{location: found, violated: err}
+		c.lookups.Add(key, l)
+		return l, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	j := found.(judgement)
-	return j.location, j.violated
+	l := found.(lookup)
+	return l.location, l.violated
 }
 
-// readManifest fetches the manifest of the artifact, by the digest in its revision, and reads it.
+// readManifest fetches and reads the manifest of the artifact, by the digest in its revision.
 func (c *Catalogs) readManifest(ctx context.Context, source Observed) (*Location, error) {
 	manifest := digest.Digest(guard.Checksum(source.Artifact.Revision))
 	where := fmt.Sprintf("source %s: manifest %s of %s", source.Name, manifest, source.repository.Spec.URL)
@@ -102,14 +102,14 @@ func (c *Catalogs) readManifest(ctx context.Context, source Observed) (*Location
 	return location, nil
 }
 
-// copied reports whether source-controller copied the layer as it is.
+// copied reports whether source-controller copied the layer unchanged.
 func (s Observed) copied() bool {
 	selector := s.repository.Status.ObservedLayerSelector
 	return selector != nil && selector.Operation == sourcev1.OCILayerCopy
 }
 
-// locationIn compares the artifact with the layer that holds the catalog, and returns where that is. What
-// source-controller copied can be compared, what it extracted cannot.
+// locationIn compares the artifact with the layer that contains the catalog, and returns the location of the
+// catalog. A copied artifact can be compared, an extracted one cannot.
 func (s Observed) locationIn(found contract.Contract) (*Location, error) {
 	mediaType := ""
 	if selector := s.repository.Status.ObservedLayerSelector; selector != nil {
@@ -132,12 +132,12 @@ func (s Observed) locationIn(found contract.Contract) (*Location, error) {
 	return &Location{}, nil
 }
 
-// locate finds out where the catalog of a source is, in the registry if it has to.
+// locate determines the location of the catalog of a source, by its manifest in the registry if necessary.
 func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
 	if !o.hasContract() || o.Location != nil && o.Location.Layer == nil {
 		return nil
 	}
-	if o.repository == nil { // it is from the record of a publication
+	if o.repository == nil { // o comes from the record of a publication
 		object, err := s.ready(ctx, o.Kind, o.Name)
 		if err != nil {
 			return err
@@ -150,21 +150,21 @@ func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
 	return err
 }
 
-// Recall takes the locations of catalogs that are not in memory from the last publication, so that a
-// controller that starts anew needs no registry for what it has published. published are the sources of
-// that time, and locations those of their catalogs, in the same order.
+// Recall caches the locations of catalogs from the last publication, so that a restarted controller does not
+// read a registry for published revisions. published are the sources of that publication, and locations those
+// of their catalogs, in the same order.
 func (s *Sources) Recall(observed []Observed, published []v1alpha1.SourceStatus, locations []*Location) {
 	if len(locations) != len(published) {
 		return
 	}
 	for _, o := range observed {
 		i := slices.Index(published, o.Status())
-		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.judgements.Contains(o.judgementKey()) {
+		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.lookups.Contains(o.lookupKey()) {
 			continue
 		}
-		// What was extracted while no signature was required is not enough for one.
+		// An extracted layer is not sufficient once a signature is required.
 		if locations[i].Layer != nil || !o.mustVerify || o.copied() {
-			s.Catalogs.judgements.Add(o.judgementKey(), judgement{location: locations[i]})
+			s.Catalogs.lookups.Add(o.lookupKey(), lookup{location: locations[i]})
 		}
 	}
 }

@@ -16,35 +16,35 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// failedFetch is the error of a registry that was slow to fail. It is returned to all who ask until it expires.
+// failedFetch is the error of a slow request to a registry. It is returned to all callers until it expires.
 type failedFetch struct {
 	err   error
 	until time.Time
 }
 
-// maxFailedFetches bounds their number. What fails within slow is not kept.
+// maxFailedFetches bounds the number of cached errors. Errors that come within slow are not cached.
 const (
 	maxFailedFetches = 1024
 	slow             = time.Second
 )
 
-// withRegistry does something with the repository of the source, as its OCIRepository reaches it. A
-// registry that hangs is left alone for as long as it kept a worker waiting, so that a hundred
-// selections of one source do not wait for it in turns while all others wait for them.
+// withRegistry calls do with a connection to the repository of the source. The error of a registry that hangs
+// is cached for as long as the request took, so that a hundred selections of one source do not block the
+// workers in turns.
 func (c *Catalogs) withRegistry(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
 	key := fmt.Sprintf("%s %d", source.Name, source.repository.Generation)
 	if last, ok := c.failedFetches.Get(key); ok && time.Now().Before(last.until) {
 		return last.err
 	}
 	start := time.Now()
-	err := c.ask(ctx, source, do)
+	err := c.connect(ctx, source, do)
 	if took := time.Since(start); err != nil && took > slow && ctx.Err() == nil {
 		c.failedFetches.Add(key, failedFetch{err: err, until: time.Now().Add(took)})
 	}
 	return err
 }
 
-func (c *Catalogs) ask(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
+func (c *Catalogs) connect(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
 	timeout := fetchTimeout
 	if own := source.repository.Spec.Timeout; own != nil && own.Duration < timeout {
 		timeout = own.Duration
@@ -59,7 +59,7 @@ func (c *Catalogs) ask(ctx context.Context, source Observed, do func(context.Con
 	return from.Plain(do(ctx, from))
 }
 
-// loadLayer loads the catalog from a layer in the registry, which source-controller passed over.
+// loadLayer loads the catalog from a layer in the registry that source-controller has not selected.
 func (c *Catalogs) loadLayer(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	layer := *source.Location.Layer
 	return c.loads.layer(ctx, source, layer.Size, func() ([]byte, error) { return c.fetchLayer(ctx, source, layer) })

@@ -19,8 +19,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 )
 
-// A registry that hangs keeps one worker now and then, and not every selection of a source in turns.
-func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
+// The cached error of a registry that hangs keeps the selections of a source from blocking workers in turns.
+func TestErrorsOfSlowRegistriesAreCached(t *testing.T) {
 	var requests atomic.Int32
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -50,34 +50,34 @@ func TestARegistryThatHangsIsLeftAlone(t *testing.T) {
 	}
 	last, _ := catalogs.failedFetches.Get(keys[0])
 	if wait := time.Until(last.until); wait > time.Minute {
-		t.Errorf("it is left alone for %s", wait)
+		t.Errorf("the error is cached for %s", wait)
 	}
-	last.until = time.Now().Add(time.Hour) // the test may be slow, too
+	last.until = time.Now().Add(time.Hour) // the test may be slow
 	catalogs.failedFetches.Add(keys[0], last)
 	requests.Store(0)
 	if err := locate(); failure.ReasonOf(err) != v1alpha1.FetchFailedReason || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("locationOf() = %v", err)
 	}
 	if n := requests.Load(); n != 0 {
-		t.Errorf("%d requests while it is left alone", n)
+		t.Errorf("%d requests while the error is cached", n)
 	}
 
-	// The end of the backoff and an edit of the OCIRepository each allow another request. The edit comes last: its
+	// The expiry of the cached error and an edit of the OCIRepository each allow another request. The edit comes last: its
 	// failure is cached under another key.
-	for _, help := range []struct {
+	for _, event := range []struct {
 		name string
 		do   func()
 	}{
-		{"the backoff", func() {
+		{"the expiry", func() {
 			last.until = time.Now()
 			catalogs.failedFetches.Add(keys[0], last)
 		}},
 		{"an edit", func() { repository.Generation++ }},
 	} {
 		requests.Store(0)
-		help.do()
+		event.do()
 		if _ = locate(); requests.Load() == 0 {
-			t.Errorf("no request after %s", help.name)
+			t.Errorf("no request after %s", event.name)
 		}
 	}
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// What loading catalogs may take of memory at once, whatever the number of workers: together half
-// of the memory limit in config/manager, of which --catalog-cache-bytes is a quarter.
+// Memory for loading catalogs, independent of the number of workers: together half of the memory limit in
+// config/manager, of which --catalog-cache-bytes is a quarter.
 const (
 	// parseBytes is for reading archives and parsing catalogs.
 	parseBytes = 384 << 20
-	// layerBytes is for layers that come from a registry and not as a file: at least two.
+	// layerBytes is for layers in memory, which come from a registry: at least two.
 	layerBytes = 128 << 20
-	// measureBytes is what it takes to find out how much an archive takes: the paths of its files,
-	// which have 16 MiB at most, and what decompresses them.
+	// measureBytes is for measuring an archive: the paths of its files, at most 16 MiB, and the buffers of
+	// the decompressor.
 	measureBytes = 64 << 20
 )
 
-// loads shares out the memory for loading. Who has to wait comes in its turn. The parts are asked for
-// in the order of the fields, so that no two loads wait for each other.
+// loads limits the memory for loading. The semaphores are fair. They are acquired in the order of the fields,
+// which excludes deadlocks.
 type loads struct {
 	layers, parsing *semaphore.Weighted
 }
@@ -37,7 +37,7 @@ func newLoads() loads {
 	return loads{layers: semaphore.NewWeighted(layerBytes), parsing: semaphore.NewWeighted(parseBytes)}
 }
 
-// acquire waits for bytes of the memory, at most for all of it, and returns how to give them back.
+// acquire waits for bytes of the memory, at most for all of it, and returns the function that releases them.
 func acquire(ctx context.Context, memory *semaphore.Weighted, all, bytes int64) (release func(), err error) {
 	bytes = min(max(bytes, 0), all)
 	if err := memory.Acquire(ctx, bytes); err != nil {
@@ -60,7 +60,7 @@ func (l loads) layer(ctx context.Context, source Observed, size int64, fetch fun
 	return l.parse(ctx, source, bytes.NewReader(raw))
 }
 
-// parse loads the catalog of a source from an archive, once there is memory for it.
+// parse loads the catalog of a source from an archive, once the memory is available.
 func (l loads) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
 	needed, err := l.measure(ctx, source, content)
 	if err != nil {

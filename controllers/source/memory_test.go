@@ -20,8 +20,8 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// loadAtOnce loads the archives at once, and returns by how much the memory in use grew meanwhile, as
-// often as it can be seen.
+// loadAtOnce loads the archives concurrently, and returns the maximum growth of the memory in use that it
+// samples.
 func loadAtOnce(t *testing.T, catalogs *Catalogs, sources []Observed) int64 {
 	t.Helper()
 	var stats runtime.MemStats
@@ -59,16 +59,16 @@ func TestCostOfSimultaneousLoads(t *testing.T) {
 	for i := range 5 {
 		useless = append(useless, fmt.Sprintf("images/%d.png", i), strings.Repeat("x", 8<<20))
 	}
-	// Its nodes take 85 bytes each, so that each core works on 85 MiB.
+	// A node takes 85 bytes, so that each core works on 85 MiB.
 	nodes := sourcetest.Definition("a", "") + "x:\n" + strings.Repeat("- - - - - - - - - -\n", 50_000)
-	const slack = 96 << 20 // garbage of the moment
+	const slack = 96 << 20 // uncollected garbage
 	for _, test := range []struct {
 		name    string
 		archive []byte
 		want    int64
 	}{
-		{"what no catalog needs is not kept", sourcetest.Archive(t, useless...), slack},
-		{"what is parsed waits for its turn", sourcetest.Archive(t, "applications/a/application.yaml", nodes), parseBytes + slack},
+		{"files that no catalog needs are dropped", sourcetest.Archive(t, useless...), slack},
+		{"parsing waits for memory", sourcetest.Archive(t, "applications/a/application.yaml", nodes), parseBytes + slack},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server, catalogs := sourcetest.NewServer(t), NewCatalogs(0, 0, "", nil)
@@ -100,10 +100,10 @@ func TestWaitingForMemoryEndsWithTheContext(t *testing.T) {
 	}
 	catalogs.loads.parsing.Release(parseBytes)
 	if _, err := catalogs.load(t.Context(), source); err != nil {
-		t.Errorf("load() = %v, once there is memory", err)
+		t.Errorf("load() = %v, once memory is available", err)
 	}
 	if !catalogs.loads.parsing.TryAcquire(parseBytes) || !catalogs.loads.layers.TryAcquire(layerBytes) {
-		t.Error("memory was not given back")
+		t.Error("the memory is not released")
 	}
 }
 

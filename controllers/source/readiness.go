@@ -18,8 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Readiness returns the condition SourceReady without its type, by the conditions of all sources, whether
-// or not they have an artifact: a source that fails keeps its artifact, so that nothing else would tell.
+// Readiness returns the condition SourceReady without its type, by the conditions of all sources, with or
+// without an artifact: a source that fails keeps its artifact, so that only its conditions show the failure.
 func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) *metav1.Condition {
 	var failing, unknown []metav1.Condition
 	for _, ref := range cs.Spec.Sources {
@@ -31,26 +31,26 @@ func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 			unknown = append(unknown, c)
 		}
 	}
-	not := append(failing, unknown...)
-	if len(not) == 0 {
+	unready := append(failing, unknown...)
+	if len(unready) == 0 {
 		return conditions.TrueCondition("", v1alpha1.SucceededReason, "every source is ready")
 	}
-	messages := make([]string, len(not))
-	for i, c := range not {
+	messages := make([]string, len(unready))
+	for i, c := range unready {
 		messages[i] = c.Message
 	}
-	was := conditions.Get(cs, v1alpha1.SourceReadyCondition)
-	if len(failing) == 0 && was != nil && was.Status == metav1.ConditionFalse && was.ObservedGeneration == cs.Generation &&
-		was.Reason != v1alpha1.SourceNotReadyReason {
-		return was // Flux tries once more: nothing else is known until it has
+	last := conditions.Get(cs, v1alpha1.SourceReadyCondition)
+	if len(failing) == 0 && last != nil && last.Status == metav1.ConditionFalse && last.ObservedGeneration == cs.Generation &&
+		last.Reason != v1alpha1.SourceNotReadyReason {
+		return last // Flux retries: the failure counts until the result is known
 	}
-	first := not[0]
+	first := unready[0]
 	first.Message = bounds.Truncate(strings.Join(messages, "; "), bounds.ConditionMessage)
 	return &first
 }
 
-// readinessOf returns status, reason and message of a source, which the message names. Of one that may not
-// be referred to, nothing is read.
+// readinessOf returns status, reason and message of a source, which the message names. It does not read a
+// source that the selection may not refer to.
 func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	kind string, key types.NamespacedName) metav1.Condition {
 	err := s.mayRefer(cs, kind, key)
@@ -61,7 +61,7 @@ func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if err != nil {
 		c := metav1.Condition{Status: metav1.ConditionFalse, Reason: failure.ReasonOf(err), Message: err.Error()}
 		if c.Reason == v1alpha1.StorageFailedReason {
-			c.Status = metav1.ConditionUnknown // the API server failed, and not the source
+			c.Status = metav1.ConditionUnknown // the API server failed, not the source
 		}
 		return c
 	}
@@ -71,24 +71,24 @@ func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 }
 
-// readiness is what a source says of itself.
+// readiness is the state of a source according to its condition Ready.
 type readiness struct {
 	status          metav1.ConditionStatus
 	reason, message string
 }
 
-// readinessIn returns what a source says. One that has an artifact and says nothing is ready: only the
-// controllers of Flux have to set the condition.
+// readinessIn returns the readiness of a source. A source with an artifact and without the condition is ready:
+// only the controllers of Flux have to set it.
 func readinessIn(object Object) readiness {
 	ready, published := conditions.Get(object, meta.ReadyCondition), hasArtifact(object)
 	switch {
 	case published && (ready == nil || ready.Status == metav1.ConditionTrue):
 		return readiness{metav1.ConditionTrue, v1alpha1.SucceededReason, ""}
 	case ready == nil:
-		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "Flux has not looked at it yet"}
+		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "Flux has not reconciled it yet"}
 	case ready.Status == metav1.ConditionTrue:
 		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
 	}
-	message := registries.Redact(strings.TrimSpace(ready.Message)) // a reader of the selection may not read the source
+	message := registries.Redact(strings.TrimSpace(ready.Message)) // users who can read the selection may have no access to the source
 	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
 }

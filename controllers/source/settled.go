@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 )
 
-// Unsettled reads a source past the cache and says what Flux has not finished there, empty when it has. A
-// suspended source is settled.
+// Unsettled reads a source from the API server and returns the reason why Flux has not finished with it, empty
+// if it has. A suspended source is settled.
 func (s *Sources) Unsettled(ctx context.Context, o Observed) (string, error) {
 	object := Kinds()[o.Kind]
 	if err := s.APIReader.Get(ctx, o.Name, object); err != nil {
@@ -28,13 +28,13 @@ func (s *Sources) Unsettled(ctx context.Context, o Observed) (string, error) {
 	case conditions.IsTrue(object, meta.ReconcilingCondition):
 		return "is reconciling", nil
 	case artifact == nil || artifact.Revision != o.Artifact.Revision || artifact.Digest != o.Artifact.Digest:
-		return "has another revision by now", nil
+		return "has another revision now", nil
 	}
 	return "", nil
 }
 
-// progress returns the generation of a source that Flux has observed, and whether the source is
-// suspended, so that Flux observes none. An ExternalArtifact has neither field.
+// progress returns the observed generation of a source, and whether the source is suspended, so that Flux
+// observes none. An ExternalArtifact has neither field.
 func progress(object Object) (observed int64, suspended bool) {
 	switch s := object.(type) {
 	case *sourcev1.OCIRepository:

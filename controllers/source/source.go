@@ -1,6 +1,6 @@
-// Package source gets from the sources of a CatalogSelection to their catalogs: it observes the objects of
-// Flux, whether they are ready, verified and settled, finds the layer that holds the catalog, downloads it,
-// and caches what it parsed. It must not know what a selection renders, publishes or holds.
+// Package source loads the catalogs of the sources of a CatalogSelection: it observes whether the objects of
+// Flux are ready, verified and settled, finds the layer with the catalog, downloads and parses it, and caches
+// the result. It must not know what a selection renders, publishes or holds.
 package source
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// Sources reads the sources of CatalogSelections. All exported fields but the bool are required.
+// Sources reads the sources of CatalogSelections. All exported fields are required, except for the bool.
 type Sources struct {
 	// Reader reads sources from the cache of the controller.
 	Reader client.Reader
-	// APIReader reads past the cache.
+	// APIReader reads from the API server, not from the cache.
 	APIReader client.Reader
 	// Catalogs loads the catalogs of the sources.
 	Catalogs *Catalogs
@@ -31,14 +31,14 @@ type Sources struct {
 	NoCrossNamespaceRefs bool
 }
 
-// Object is what all kinds of Flux sources have in common.
+// Object is the common interface of all kinds of Flux sources.
 type Object interface {
 	client.Object
 	meta.ObjectWithConditions
 	GetArtifact() *meta.Artifact
 }
 
-// Kinds returns an empty object of every kind of source that a CatalogSelection can name.
+// Kinds maps each kind of source that a CatalogSelection supports to an empty object.
 func Kinds() map[string]Object {
 	return map[string]Object{
 		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepository{},
@@ -55,12 +55,12 @@ type Observed struct {
 	Path     string
 	Format   string
 	Artifact meta.Artifact
-	// Location is where the catalog is, nil where that is not known, or where the content alone decides.
+	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
 	Location *Location
 
 	// repository is the source itself, if it is an OCIRepository.
 	repository *sourcev1.OCIRepository
-	// mustVerify says that a signature is required, and verified what is known of it.
+	// mustVerify is true if a signature is required, and verified is its state.
 	mustVerify bool
 	verified   verification
 }
@@ -71,7 +71,7 @@ type Loaded struct {
 	Catalog *catalog.Catalog
 }
 
-// Status returns the source as the status lists it.
+// Status returns the entry of the source in status.sources.
 func (s Observed) Status() v1alpha1.SourceStatus {
 	return v1alpha1.SourceStatus{
 		Kind: s.Kind, Name: s.Name.Name, Namespace: s.Name.Namespace,
@@ -79,7 +79,7 @@ func (s Observed) Status() v1alpha1.SourceStatus {
 	}
 }
 
-// Guarded returns sources as the safeguards compare them, in the same order.
+// Guarded converts sources for the safeguards, in the same order.
 func Guarded(loaded []Loaded) []guard.Source {
 	sources := make([]guard.Source, len(loaded))
 	for i, l := range loaded {
@@ -91,8 +91,8 @@ func Guarded(loaded []Loaded) []guard.Source {
 	return sources
 }
 
-// Observe looks the sources up, in order. The error is that of the first one that is not to be
-// used: AccessDenied or SourceNotReady.
+// Observe reads the sources, in order. The error is that of the first source that cannot be used, with the
+// reason AccessDenied or SourceNotReady.
 func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]Observed, error) {
 	observed := make([]Observed, 0, len(cs.Spec.Sources))
 	for _, ref := range cs.Spec.Sources {
@@ -117,7 +117,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 	return observed, nil
 }
 
-// Load returns the sources with their catalogs, and notes in observed where these are.
+// Load returns the sources with their catalogs, and sets the locations in observed.
 func (s *Sources) Load(ctx context.Context, observed []Observed) ([]Loaded, error) {
 	loaded := make([]Loaded, len(observed))
 	for i := range observed {
@@ -133,7 +133,7 @@ func (s *Sources) Load(ctx context.Context, observed []Observed) ([]Loaded, erro
 	return loaded, nil
 }
 
-// mayRefer returns an error with the reason AccessDenied for a source of another namespace, while such
+// mayRefer returns an error with the reason AccessDenied for a source of another namespace, if such
 // references are forbidden.
 func (s *Sources) mayRefer(cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName) error {
 	if !s.NoCrossNamespaceRefs || key.Namespace == cs.Namespace {
@@ -144,7 +144,7 @@ func (s *Sources) mayRefer(cs *v1alpha1.CatalogSelection, kind string, key types
 			"by --no-cross-namespace-refs", kind, key))
 }
 
-// ready gets a source, which has an artifact. Where it has none, the error has what the source says.
+// ready returns a source with an artifact. Without one, the error has the message of the source.
 func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
 	object, err := s.get(ctx, kind, key)
 	if err != nil {
@@ -162,7 +162,7 @@ func hasArtifact(object Object) bool {
 	return artifact != nil && artifact.URL != "" && artifact.Digest != ""
 }
 
-// get gets a source, with an artifact or without.
+// get returns a source, with or without an artifact.
 func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
 	object, known := Kinds()[kind]
 	if !known {

@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-func TestWhatOfALayerASignatureVouchesFor(t *testing.T) {
+func TestSignaturesCoverCopiedLayers(t *testing.T) {
 	extracted := &sourcev1.OCILayerSelector{MediaType: "any", Operation: sourcev1.OCILayerExtract}
 	for _, test := range []struct {
 		name   string
@@ -44,7 +44,7 @@ func TestCommitsOfGitRepositories(t *testing.T) {
 		name     string
 		mode     sourcev1.GitVerificationMode
 		revision string
-		said     string // after "verified signature of"
+		message  string // after "verified signature of"
 		edit     func(*sourcev1.GitRepository)
 		want     string // part of the problem, empty for none
 	}{
@@ -56,11 +56,11 @@ func TestCommitsOfGitRepositories(t *testing.T) {
 		{"another commit", sourcev1.ModeGitHEAD, "main@sha1:" + commit, head(other), nil, "not verified " + commit},
 		{"the beginning of a commit", sourcev1.ModeGitHEAD, "main@sha1:" + commit, head(commit + "0"), nil, "not verified " + commit},
 		{"a tag with another commit", sourcev1.ModeGitTagAndHEAD, "v1@sha1:" + commit, tagLine + head(other), nil, "not verified " + commit},
-		{"a tag that is called like the commit", sourcev1.ModeGitTagAndHEAD, commit + "@sha1:" + commit,
+		{"a tag with the commit as its name", sourcev1.ModeGitTagAndHEAD, commit + "@sha1:" + commit,
 			"\n\t- tag '" + commit + "@" + other + "' with key '3299AEB0E4085BAF'" + head(other), nil, "not verified " + commit},
 		{"no revision", sourcev1.ModeGitHEAD, "", head(""), nil, "not verified "},
 		{"the tag alone", sourcev1.ModeGitTag, "v1@sha1:" + commit, tagLine, nil, "the mode Tag"},
-		{"the tag, when the commit was verified before", sourcev1.ModeGitTag, "v1@sha1:" + commit, head(commit), nil, "the mode Tag"},
+		{"the tag, after the commit was verified", sourcev1.ModeGitTag, "v1@sha1:" + commit, head(commit), nil, "the mode Tag"},
 		{"nothing", "", "v1@sha1:" + commit, head(commit), func(g *sourcev1.GitRepository) { g.Spec.Verification = nil }, "set spec.verify"},
 		{"a repository that includes another", sourcev1.ModeGitHEAD, "main@sha1:" + commit, head(commit),
 			func(g *sourcev1.GitRepository) { g.Spec.Include = make([]sourcev1.GitRepositoryInclude, 1) }, "spec.include"},
@@ -71,7 +71,7 @@ func TestCommitsOfGitRepositories(t *testing.T) {
 			source := &sourcev1.GitRepository{}
 			source.Spec.Verification = &sourcev1.GitRepositoryVerification{Mode: test.mode}
 			source.Status.Artifact = &meta.Artifact{Revision: test.revision}
-			sourcetest.SetVerified(&source.Status.Conditions, metav1.ConditionTrue, "verified signature of"+test.said)
+			sourcetest.SetVerified(&source.Status.Conditions, metav1.ConditionTrue, "verified signature of"+test.message)
 			if test.edit != nil {
 				test.edit(source)
 			}
@@ -93,28 +93,28 @@ func TestAChangeOfTheSignatureIsSeen(t *testing.T) {
 	}
 	verified := source(sourcetest.ByCosign(), metav1.ConditionTrue, sourcetest.VerifiedMessage("v1"))
 	early := source(sourcetest.ByCosign(), metav1.ConditionTrue, sourcetest.VerifiedMessage("v2"))
-	untried := source(sourcetest.ByCosign(), "", "")
+	unverified := source(sourcetest.ByCosign(), "", "")
 	bad := source(sourcetest.ByCosign(), metav1.ConditionFalse, sourcetest.Unsigned)
 	worse := source(sourcetest.ByCosign(), metav1.ConditionFalse, "of another revision: "+sourcetest.Unsigned)
-	untold := source(nil, "", "")
+	unconfigured := source(nil, "", "")
 	for _, test := range []struct {
 		name     string
 		old, new *sourcev1.OCIRepository
 		want     bool
 	}{
 		{"verified as before", verified, verified.DeepCopy(), false},
-		{"verified at last", untried, verified, true},
+		{"verified for the first time", unverified, verified, true},
 		{"verified again", bad, verified, true},
-		{"verified as Flux is told to", untold, verified, true},
+		{"verified after spec.verify was added", unconfigured, verified, true},
 		{"refused", verified, bad, true},
-		{"refused at first", untried, bad, true},
+		{"refused for the first time", unverified, bad, true},
 		{"refused as before", bad, bad.DeepCopy(), false},
 		{"another one refused", bad, worse, true},
-		{"not told any more", verified, untold, true},
-		{"never told", untold, untold.DeepCopy(), false},
+		{"spec.verify removed", verified, unconfigured, true},
+		{"without spec.verify", unconfigured, unconfigured.DeepCopy(), false},
 		{"the next revision verified", verified, early, false},
-		{"looked at once more", bad, untried, false},
-		{"told", untold, untried, false},
+		{"pending again", bad, unverified, false},
+		{"spec.verify added", unconfigured, unverified, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := verificationChanged().Update(event.UpdateEvent{ObjectOld: test.old, ObjectNew: test.new}); got != test.want {
@@ -123,6 +123,6 @@ func TestAChangeOfTheSignatureIsSeen(t *testing.T) {
 		})
 	}
 	if verificationChanged().Update(event.UpdateEvent{ObjectOld: &sourcev1.Bucket{}, ObjectNew: &sourcev1.Bucket{}}) {
-		t.Error("a Bucket is taken for one that was refused just now")
+		t.Error("an update of a Bucket passes")
 	}
 }

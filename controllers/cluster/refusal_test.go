@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What kustomize-controller 1.9.3 says; test/e2e has it say so.
+// Messages of kustomize-controller 1.9.3; test/e2e provokes the same ones.
 const (
 	undeclared = "ApplicationDefinition/argocd dry-run failed: failed to create typed patch object (/argocd; " +
 		"apps.kubermatic.k8c.io/v1, Kind=ApplicationDefinition): .spec.displayNaem: field not declared in schema\n"
@@ -14,18 +14,18 @@ const (
 		"spec.method: Unsupported value: \"hlem\": supported values: \"helm\"\n"
 )
 
-func TestAMessageNamesTheApplicationThatWasRefused(t *testing.T) {
+func TestTheRefusedApplicationOfAMessage(t *testing.T) {
 	for _, test := range []struct {
 		name, message, prefix, suffix, want string
 	}{
 		{name: "a field that is not declared", message: undeclared, want: "argocd"},
 		{name: "a value that is invalid", message: invalid, want: "nginx"},
 		{name: "several", message: undeclared + invalid, want: "argocd"},
-		{name: "a kind that is not known", message: `ApplicationDefinition/a.b dry-run failed: no matches for kind "X" in version "y/v2"`, want: "a.b"},
+		{name: "an unknown kind", message: `ApplicationDefinition/a.b dry-run failed: no matches for kind "X" in version "y/v2"`, want: "a.b"},
 		{name: "an object that names a namespace", message: "ApplicationDefinition/kubermatic/argocd dry-run failed: no", want: "argocd"},
-		{name: "a name with what the Kustomization puts around it", message: "ApplicationDefinition/team-argocd-x dry-run failed: no",
+		{name: "a name with the prefix and suffix of the Kustomization", message: "ApplicationDefinition/team-argocd-x dry-run failed: no",
 			prefix: "team-", suffix: "-x", want: "argocd"},
-		{name: "what a policy forbids", message: "ApplicationDefinition/argocd dry-run failed (Forbidden): applicationdefinitions.apps.kubermatic.k8c.io " +
+		{name: "a denial by a policy", message: "ApplicationDefinition/argocd dry-run failed (Forbidden): applicationdefinitions.apps.kubermatic.k8c.io " +
 			"\"argocd\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no", want: "argocd"},
 		{name: "a right that the account lacks", message: "ApplicationDefinition/argocd dry-run failed (Forbidden): applicationdefinitions." +
 			"apps.kubermatic.k8c.io \"argocd\" is forbidden: User \"system:serviceaccount:flux-system:nobody\" cannot patch resource"},
@@ -45,7 +45,7 @@ func TestAMessageNamesTheApplicationThatWasRefused(t *testing.T) {
 	}
 }
 
-func TestAppliedSaysWhichApplicationIsToBlame(t *testing.T) {
+func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 	failed := func(message string) Consumers {
 		ks := kustomized(older1, published2, metav1.ConditionFalse, "ReconciliationFailed", message)
 		return Consumers{Known: true, items: []consumer{consumerOf(ks, published2)}}

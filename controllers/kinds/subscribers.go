@@ -1,0 +1,50 @@
+package kinds
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Subscriptions returns the kinds that an subscriber uses, sorted.
+func (k *Kinds) Subscriptions(subscriber types.NamespacedName) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, w := range k.all() {
+		w.mu.Lock()
+		if _, ok := w.subscribers[subscriber]; ok {
+			kinds = append(kinds, w.GVK)
+		}
+		w.mu.Unlock()
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	return kinds
+}
+
+// Forget removes an subscriber from all kinds.
+func (k *Kinds) Forget(subscriber types.NamespacedName) { k.Keep(subscriber) }
+
+// Keep removes an subscriber from all kinds but the kept ones. The watch of a kind ends with its last subscriber.
+func (k *Kinds) Keep(subscriber types.NamespacedName, kept ...schema.GroupVersionKind) {
+	for _, w := range k.all() {
+		if !slices.Contains(kept, w.GVK) && w.drop(subscriber) {
+			k.remove(w)
+		}
+	}
+}
+
+// drop removes an subscriber, and reports whether the watch ends with it.
+func (w *watch) drop(subscriber types.NamespacedName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.subscribers, subscriber)
+	if len(w.subscribers) > 0 {
+		return false
+	}
+	if w.cancel != nil {
+		w.cancel()
+	}
+	w.reader, w.ended = nil, true
+	return true
+}
