@@ -37,8 +37,8 @@ func newPushCommand() *cobra.Command {
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
 			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
 			"--ignore are those of winnow lint.\n\n" +
-			"The same files and annotations give the same digest, which is printed, whoever\n" +
-			"pushes them and when. The annotations are those of --annotation; --source-url\n" +
+			"The printed digest depends on the files and annotations only, not on who pushes\n" +
+			"them or when. The annotations are those of --annotation; --source-url\n" +
 			"and --revision are org.opencontainers.image.source and .revision, and .created\n" +
 			"is SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
 			"Credentials are those of Docker's configuration, which docker login writes.\n" +

@@ -18,8 +18,8 @@ const (
 	// maxMetadataAliased nodes may be added to a metadata.yaml by expanding its aliases, which is less
 	// than to other files: what it expands to stays in memory.
 	maxMetadataAliased = 10_000
-	// maxCatalogAliased nodes may be added to all files of a catalog together: whoever builds all
-	// applications at once, as kustomize does, expands all of them at once.
+	// maxCatalogAliased nodes may be added to all files of a catalog together: kustomize
+	// builds all applications at once, and expands the aliases of all of them.
 	maxCatalogAliased = 200_000
 	// maxKept bounds what a catalog keeps in memory besides the documents, as ledger counts it:
 	// 10,000 applications with a hundred versions and ten labels each take three quarters of it.

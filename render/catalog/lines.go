@@ -11,8 +11,8 @@ func checkLines(data []byte, found *findings) {
 	for line := range bytes.Lines(data) {
 		number++
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		// To a parser of YAML 1.1 these end a line, and so a comment; to kustomize's scissors,
-		// and to whoever reviews the catalog, they do not.
+		// A parser of YAML 1.1 ends a line, and so a comment, at these characters. Kustomize and a
+		// reviewer's editor do not.
 		if bytes.ContainsAny(line, "\r\u0085\u2028\u2029") {
 			found.add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
 		}

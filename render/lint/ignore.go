@@ -29,8 +29,8 @@ const maxDirectives = 100
 //	# winnow:ignore RULE[,RULE...] [reason]
 //
 // of a file. One behind a value is for its line, one in a line of its own for the next line that is no
-// comment, and one above everything else for the whole file. The text is not parsed: whoever writes
-// the comment into a block of text means it as well.
+// comment, and one above everything else for the whole file. The text is not parsed, so a
+// comment inside a block scalar counts as well.
 func ignoredIn(data []byte, report reportLine) directives {
 	found := directives{}
 	var waiting []string // for the next line that is no comment

@@ -40,7 +40,7 @@ func (e Extent) plus(child Extent) Extent {
 //
 // It calls report for each problem, with what fmt.Sprintf makes a message of that follows the name of a
 // document. Besides a bound that is exceeded these are duplicate keys, keys that are no strings and
-// impossible merges, which do no harm to whoever looks further.
+// impossible merges, after which the check goes on.
 func Check(content *yaml.Node, aliased int, report Report) (Extent, bool) {
 	c := check{report: report, maxAliased: aliased, anchored: map[*yaml.Node]Extent{}}
 	size := c.visit(content, 1)
