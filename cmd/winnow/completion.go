@@ -18,8 +18,8 @@ func newCompletionCommand() *cobra.Command {
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the script that completes command lines in a shell",
 		Long: "Print the script with which a shell completes verbs, flags, files, formats, the\n" +
-			"selections of -f, and the applications of --source. It reads files only: what\n" +
-			"is in a registry is not completed.\n\n" +
+			"selections of -f, and the applications of --source. It reads files only:\n" +
+			"applications in a registry are not completed.\n\n" +
 			"bash needs the package bash-completion, zsh a line \"autoload -U compinit;\n" +
 			"compinit\" in ~/.zshrc.",
 		Example: "  # bash, in this shell, and in all\n" +

@@ -54,19 +54,19 @@ func newDiffCommand() *cobra.Command {
 			"application by application and version by version, and what the safeguards will\n" +
 			"hold, by the same code as the controller. docs/diff.md explains the output.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"Only a registry knows the digest that an approval of held changes names.\n\n" +
-			"Without -f, two catalogs are compared as a selection of everything would see\n" +
-			"them: the gate of a catalog's own pull requests.\n\n" +
+			"Only a catalog in a registry has the digest that approves held changes.\n\n" +
+			"Without -f, two catalogs are compared by a selection of all applications, as in\n" +
+			"a pull request of a catalog repository.\n\n" +
 			"With --git BASE..HEAD [PATH...] two commits of a GitOps repository are compared,\n" +
-			"BASE...HEAD being what HEAD has changed since it left BASE. From the PATH of a\n" +
+			"with BASE...HEAD from the merge base of both to HEAD. From the PATH of a\n" +
 			"cluster on, the Kustomizations of Flux are followed and built as Flux does, and\n" +
 			"the catalogs that the result names are pulled. Without Kustomizations, the YAML\n" +
-			"files are taken as they stand. Nothing else is fetched. A GitRepository is this\n" +
+			"files are read unchanged. Nothing else is fetched. A GitRepository is this\n" +
 			"repository if a remote has its URL; --repository names others.\n\n" +
 			"--fail-on takes\n\n" + conditionTable() + "\n" +
-			"--live reads the definitions of a cluster, as kubectl would, and adds what they\n" +
-			"lose when the selection begins to hold them. Without --from and\n" +
-			"--from-selection, a first publication is compared with what lives.\n\n" +
+			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
+			"losses when the selection begins to hold them. Without --from and\n" +
+			"--from-selection, a first publication is compared with the live definitions.\n\n" +
 			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
 			"invalid, 2 usage or I/O.",
 		Example: diffExamples,

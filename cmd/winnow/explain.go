@@ -26,7 +26,7 @@ func newExplainCommand() *cobra.Command {
 		Use:   "explain -f SELECTION --source CATALOG APPLICATION",
 		Short: "Say why a selection has an application or not, rule by rule",
 		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
-			"that decides are asked as well, so that all that keeps it out is there at once.\n\n" +
+			"that decides are evaluated as well, so that all reasons are shown at once.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
 			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +

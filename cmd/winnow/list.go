@@ -33,14 +33,15 @@ func newListCommand() *cobra.Command {
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
 			"the numbers available, selected and shadowed.\n\n" +
-			"Both also have what a cluster fetches, for each application (with -f, for those\n" +
-			"that are selected) and, beside the list, of all together, each once and sorted:\n\n" +
+			"Both also have the references that a cluster fetches, for each application (with\n" +
+			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
 			"    images   from, to; those in default values, not those that charts bring\n" +
 			"    urls     from, to; in default values, and perhaps never fetched\n\n" +
 			"The address from is that before the selection's mirrors, to the one behind them.\n" +
-			"What cannot be copied as it stands has unknown: the tag, template or repository\n" +
-			"of an image, or the chart. unsearched says why default values are no YAML.\n" +
+			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
+			"repository of an image, or the chart. unsearched is the reason why default\n" +
+			"values are no YAML.\n" +
 			"See docs/guides/air-gap.md.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +

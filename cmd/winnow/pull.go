@@ -28,9 +28,9 @@ func newPullCommand() *cobra.Command {
 		Use:   "pull " + oci.Scheme + "HOST/REPOSITORY[:TAG|@DIGEST] -o DIR",
 		Short: "Fetch a catalog from a registry",
 		Long: "Fetch the files of a catalog, whether it is valid or not, into a directory that\n" +
-			"is empty or does not exist yet. The digest of what was pulled is printed.\n\n" +
+			"is empty or does not exist yet. The digest of the artifact is printed.\n\n" +
 			"Credentials are those of Docker's configuration, which docker login writes.\n" +
-			"Exit codes: 0 done, 1 what the registry has is at fault, 2 usage or I/O.",
+			"Exit codes: 0 done, 1 the artifact is invalid, 2 usage or I/O.",
 		Example: "  winnow pull oci://ghcr.io/org/catalog:v1.2.0 -o catalog\n\n" +
 			"  # what a cluster has, by the digest in the status of its OCIRepository\n" +
 			"  winnow pull oci://ghcr.io/org/catalog@sha256:0123... -o catalog",

@@ -37,12 +37,12 @@ func newPushCommand() *cobra.Command {
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
 			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
 			"--ignore are those of winnow lint.\n\n" +
-			"The printed digest depends on the files and annotations only, not on who pushes\n" +
-			"them or when. The annotations are those of --annotation; --source-url\n" +
-			"and --revision are org.opencontainers.image.source and .revision, and .created\n" +
-			"is SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
+			"The digest is printed. It depends on the files and annotations only. The\n" +
+			"annotations are those of --annotation; --source-url and --revision are\n" +
+			"org.opencontainers.image.source and .revision, and .created is\n" +
+			"SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
 			"Credentials are those of Docker's configuration, which docker login writes.\n" +
-			"Exit codes: 0 published, 1 the catalog is at fault, 2 usage or I/O.",
+			"Exit codes: 0 published, 1 the catalog is invalid, 2 usage or I/O.",
 		Example: "  winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0\n\n" +
 			"  # several tags, and where it comes from\n" +
 			"  winnow push ./catalog oci://ghcr.io/org/catalog --tag v1.2.0 --tag latest \\\n" +

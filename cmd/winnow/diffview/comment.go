@@ -61,22 +61,22 @@ func fit(parts []part, limit int) string {
 			if p.rank != r {
 				continue
 			}
-			if said := text(p); sizeOf(said) <= room {
-				chosen[i], room = said, room-sizeOf(said)
+			if shown := text(p); sizeOf(shown) <= room {
+				chosen[i], room = shown, room-sizeOf(shown)
 			} else {
 				left[r]++
 			}
 		}
 	}
 	var text strings.Builder
-	for _, said := range chosen {
-		if sizeOf(said) == 0 {
+	for _, shown := range chosen {
+		if sizeOf(shown) == 0 {
 			continue
 		}
 		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		text.WriteString(said)
+		text.WriteString(shown)
 	}
 	if missing := leftOut(left); missing != "" {
 		fmt.Fprintf(&text, note, missing, limit)

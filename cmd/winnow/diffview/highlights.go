@@ -14,25 +14,25 @@ func highlights(s *diff.Selection) []string {
 		of    func(diff.Application) []string
 	}{
 		{"removed", func(a diff.Application) []string {
-			return when(a.Change == diff.Removed && a.Deleted == nil, shortCode(a.Name))
+			return textIf(a.Change == diff.Removed && a.Deleted == nil, shortCode(a.Name))
 		}},
 		{"removed, and deleted by Flux", removed(true)},
 		{"removed, and kept by Flux", removed(false)},
-		{"other live releases are meant", func(a diff.Application) []string { return when(len(a.Identity) > 0, shortCode(a.Name)) }},
+		{"other live releases are meant", func(a diff.Application) []string { return textIf(len(a.Identity) > 0, shortCode(a.Name)) }},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", sourceChanges},
 		{"default namespace changed", func(a diff.Application) []string {
-			return when(a.DefaultNamespace != nil, shortCode(a.Name))
+			return textIf(a.DefaultNamespace != nil, shortCode(a.Name))
 		}},
 		{"major", stepsOf(diff.StepMajor)},
 		{"minor", stepsOf(diff.StepMinor)},
 		{"patch", stepsOf(diff.StepPatch)},
 		{"lower", stepsOf(diff.StepLower)},
-		{"deprecated", func(a diff.Application) []string { return when(a.Deprecated != "", shortCode(a.Name)) }},
+		{"deprecated", func(a diff.Application) []string { return textIf(a.Deprecated != "", shortCode(a.Name)) }},
 		{"no mirror", func(a diff.Application) []string {
-			return when(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
+			return textIf(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
 		}},
-		{"added", whole(diff.Added)},
+		{"added", withChange(diff.Added)},
 	}
 	var lines []string
 	for _, kind := range kinds {
@@ -48,20 +48,20 @@ func highlights(s *diff.Selection) []string {
 	return lines
 }
 
-func when(holds bool, text string) []string {
+func textIf(holds bool, text string) []string {
 	if !holds {
 		return nil
 	}
 	return []string{text}
 }
 
-func whole(change diff.Change) func(diff.Application) []string {
-	return func(a diff.Application) []string { return when(a.Change == change, shortCode(a.Name)) }
+func withChange(change diff.Change) func(diff.Application) []string {
+	return func(a diff.Application) []string { return textIf(a.Change == change, shortCode(a.Name)) }
 }
 
 func removed(deleted bool) func(diff.Application) []string {
 	return func(a diff.Application) []string {
-		return when(a.Deleted != nil && *a.Deleted == deleted, shortCode(a.Name))
+		return textIf(a.Deleted != nil && *a.Deleted == deleted, shortCode(a.Name))
 	}
 }
 
@@ -78,9 +78,9 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 }
 
 func sourceChanges(a diff.Application) []string {
-	found := when(a.SourceChanged, shortCode(a.Name))
+	found := textIf(a.SourceChanged, shortCode(a.Name))
 	for _, v := range a.Versions {
-		found = append(found, when(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)
+		found = append(found, textIf(v.SourceChanged, shortCode(a.Name+" "+v.Version))...)
 	}
 	return found
 }

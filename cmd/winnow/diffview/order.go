@@ -49,15 +49,15 @@ func moves(s *diff.Selection, shown func(string) string) []string {
 	var lines []string
 	for _, g := range order {
 		list := excerpt.Names(names[g], maxNames)
-		way := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(g.to)
+		route := "moves from " + shown(s.Namespace+"/"+s.Name) + " to " + shown(g.to)
 		switch {
 		case g.unprotected:
-			lines = append(lines, "MOVE: "+way+", and one of both has spec.push: where Flux pulls what is pushed, Winnow cannot keep it "+
+			lines = append(lines, "MOVE: "+route+", and one of both has spec.push: where Flux pulls what is pushed, Winnow cannot keep it "+
 				"alive, so that it is deleted and installed again: "+list)
 		case s.Change == diff.Removed:
-			lines = append(lines, way+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)
+			lines = append(lines, route+"; keep the Kustomization of the selection that is removed until the other one has applied it: "+list)
 		default:
-			lines = append(lines, way+"; kept alive by Winnow: "+list)
+			lines = append(lines, route+"; kept alive by Winnow: "+list)
 		}
 	}
 	return lines

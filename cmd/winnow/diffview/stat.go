@@ -12,28 +12,28 @@ import (
 // statOf summarizes the changes of an application in a few words.
 func statOf(a diff.Application) string {
 	var parts []string
-	say := func(holds bool, format string, args ...any) {
+	add := func(holds bool, format string, args ...any) {
 		if holds {
 			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	say(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
+	add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
 	if a.Deleted != nil {
 		parts = append(parts, map[bool]string{true: "Flux deletes it", false: "Flux keeps it"}[*a.Deleted])
 	}
-	say(a.Change == diff.Added, "added")
-	say(a.Adopted, "adopted")
-	say(a.Untouched, "Flux leaves it alone")
-	say(a.Change == diff.Unchanged && !a.Untouched, "as it is")
+	add(a.Change == diff.Added, "added")
+	add(a.Adopted, "adopted")
+	add(a.Untouched, "Flux leaves it alone")
+	add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
 	if h := a.Highest; h != nil {
-		say(true, "%s -> %s %s", h.From, h.To, h.Kind)
+		add(true, "%s -> %s %s", h.From, h.To, h.Kind)
 	}
-	say(len(a.Identity) > 0, "IDENTITY")
-	say(a.SourceChanged, "another chart")
+	add(len(a.Identity) > 0, "IDENTITY")
+	add(a.SourceChanged, "another chart")
 	parts = append(parts, versionStat(a)...)
-	say(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
+	add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
 	if v := a.Values; v != nil {
-		say(true, "values +%d -%d", v.Added, v.Removed)
+		add(true, "values +%d -%d", v.Added, v.Removed)
 	}
 	logos := 0
 	for _, f := range a.Fields {
@@ -42,10 +42,10 @@ func statOf(a diff.Application) string {
 		}
 	}
 	fields := len(a.Fields) + a.FieldsOmitted - logos
-	say(logos > 0, "logo")
-	say(fields > 0, "%s", plaintext.Count(fields, "field"))
-	say(a.Deprecated != "", "deprecated")
-	say(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
+	add(logos > 0, "logo")
+	add(fields > 0, "%s", plaintext.Count(fields, "field"))
+	add(a.Deprecated != "", "deprecated")
+	add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
 	if len(parts) == 0 {
 		return "updated"
 	}
