@@ -74,7 +74,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 			}
 			if added.Add(documents[i].added(len(d.Application.Document))) > limit {
 				return &Error{Code: v1alpha1.InvalidSpecReason, Err: fmt.Errorf(
-					"what is changed takes over %d bytes more than the catalogs: write out less with aliases", limit)}
+					"the changed applications take over %d bytes more memory than in the catalogs: merge shorter spec.values, or select fewer applications with YAML aliases", limit)}
 			}
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("transforming application %s: %w", d.Application.Name, err)

@@ -44,12 +44,16 @@ type entry struct {
 	field
 }
 
-// members returns those of a mapping in the order of the document, then those of merge keys. It takes
-// one look at each key, however many a hostile document has.
+// members returns those of a mapping in the order of the document, then those of merge keys. Of a key that
+// is there twice it returns the first, as member does.
 func (f field) members() []entry {
 	var all []entry
+	seen := map[string]bool{}
 	for _, found := range yamlnode.Entries(f.node) {
-		all = append(all, entry{found.Name, newField(f.join(found.Name), found.Line, found.Value)})
+		if !seen[found.Name] {
+			seen[found.Name] = true
+			all = append(all, entry{found.Name, newField(f.join(found.Name), found.Line, found.Value)})
+		}
 	}
 	return all
 }

@@ -66,6 +66,9 @@ func TestWhatTheAPIServerRefusesIsFound(t *testing.T) {
 			[]string{"error schema/misspelt-field:4 specs is no field: did you mean spec?"}},
 		{"a field that nothing is near of", kkpDefinition, "  method", "  replicas: 3\n  method", []string{
 			"warning schema/unknown-field:6 spec.replicas is a field that Winnow does not know: an API that does not have it refuses all applications"}},
+		{"a field that is there twice, once", kkpDefinition, "  method", "  replicas: 3\n  replicas: 4\n  method", []string{
+			"warning schema/unknown-field:6 spec.replicas is a field that Winnow does not know: an API that does not have it refuses all applications",
+			`error catalog/format:7 has the key "replicas" twice, first in line 6`}},
 		{"a field that a merge key brings", kkpDefinition, "  method: helm", "  method: helm\n  <<: {displayNaem: App}",
 			[]string{"error schema/misspelt-field:7 spec.displayNaem is no field: did you mean displayName?"}},
 		{"any key where keys are free", kkpDefinition, "labels: {a: b}", "labels: {displayNaem: b}", nil},

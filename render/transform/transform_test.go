@@ -225,6 +225,7 @@ func TestApplyRefuses(t *testing.T) {
 		{"a merge key that refers to itself", values, head + "  defaultValuesBlock: |\n    b: &b {<<: *b}\n", "spec.values[1]"},
 		{"a merge of a text", values, head + "  defaultValuesBlock: |\n    b: {<<: x}\n", "spec.values[1]"},
 		{"a block that is nested deeply", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "\n", "spec.values[1]"},
+		{"a block of very many nodes", values, head + "  defaultValuesBlock: |\n    b: [" + strings.Repeat("x,", 200_000) + "]\n", "spec.values[1]"},
 		{"a result that aliases make too large", values,
 			head + "  defaultValuesBlock: |\n    b: &b " + strings.Repeat("x", 1000) + "\n    c: [" + strings.Repeat("*b, ", 1040) + "]\n    d: [" + strings.Repeat("[[[[]]]], ", 5000) + "]\n", "spec.values[1]"},
 		{"a result that is too large", values, head + "  defaultValuesBlock: |\n    b: " + strings.Repeat("x", 1<<20-len(head)-32) + "\n", "spec.values[1]"},

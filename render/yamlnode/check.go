@@ -12,6 +12,9 @@ const (
 	// MaxAliased nodes may be added to a document by expanding its aliases: far more than people
 	// write, far less than a "billion laughs" needs.
 	MaxAliased = 100_000
+	// MaxNodes bounds the nodes of a document that Validate accepts, with its aliases expanded. In memory
+	// a node takes a hundred times the two bytes that it may take in the text.
+	MaxNodes = 200_000
 	// MaxBytes of scalars may a document have with its aliases expanded. What the API server stores
 	// has to fit into an etcd request, which is limited to about 1.5 MiB, with the managed fields beside it.
 	MaxBytes = 1 << 20
@@ -47,14 +50,18 @@ func Check(content *yaml.Node, aliased int, report Report) (Extent, bool) {
 	return size, !c.broken
 }
 
-// Validate returns the first problem that Check reports of a document, with at most MaxAliased nodes.
+// Validate returns the first problem that Check reports of a document, with at most MaxAliased nodes, or an
+// error if the document has more than MaxNodes.
 func Validate(content *yaml.Node) error {
 	var problem error
-	Check(content, MaxAliased, func(line int, format string, args ...any) {
+	size, _ := Check(content, MaxAliased, func(line int, format string, args ...any) {
 		if problem == nil {
 			problem = fmt.Errorf("line %d: it %s", line, fmt.Sprintf(format, args...))
 		}
 	})
+	if problem == nil && size.Nodes > MaxNodes {
+		problem = fmt.Errorf("it has more than %d nodes", MaxNodes)
+	}
 	return problem
 }
 

@@ -115,10 +115,12 @@ func TestCheck(t *testing.T) {
 func TestValidateReturnsTheFirstProblem(t *testing.T) {
 	for text, want := range map[string]string{
 		"{a: b}": "<nil>", "a: 1\nb: &b [*b, {c: 1, c: 2}]\na: 2\n": `line 2: it has an alias that refers to itself: "*b"`,
-		"a: 1\na: 2\na: 3\n": `line 2: it has the key "a" twice, first in line 1`,
+		"a: 1\na: 2\na: 3\n":                      `line 2: it has the key "a" twice, first in line 1`,
+		"[" + strings.Repeat("a,", 199_999) + "]": "<nil>", "[" + strings.Repeat("b,", 200_000) + "]": "it has more than 200000 nodes",
+		"- &a [" + strings.Repeat("a,", 80_000) + "]\n- *a\n- [" + strings.Repeat("a,", 40_000) + "]\n": "it has more than 200000 nodes",
 	} {
 		if err := yamlnode.Validate(content(t, text)); fmt.Sprint(err) != want {
-			t.Errorf("Validate() of %q = %v, want %s", text, err, want)
+			t.Errorf("Validate() of %.80q = %v, want %s", text, err, want)
 		}
 	}
 }
