@@ -33,7 +33,7 @@ func TestAnAdoptionListsReplacedSettings(t *testing.T) {
 		{"default version and values", "replicas: 2\nauth: {password: hunter2}\n", guarded,
 			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ in auth.password"},
 		{"values that cannot be read", "{{ if .Cluster }}", guarded,
-			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ, where cannot be output"},
+			"; its defaultVersion 2.0.0 would become 3.0.0; its default values differ, and cannot be compared by field"},
 		{"the same values", "auth: {password: theirs}\nreplicas: 2\n", guarded, "; its defaultVersion 2.0.0 would become 3.0.0"},
 		{"omitted fields", "replicas: 3\n", func(cs *v1alpha1.CatalogSelection) {
 			guarded(cs)

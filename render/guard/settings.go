@@ -92,7 +92,7 @@ func (r Replaced) String() string {
 		return strings.Join(parts, "; ")
 	}
 	if len(r.Paths) == 0 {
-		return strings.Join(append(parts, "its default values differ, where cannot be told"), "; ")
+		return strings.Join(append(parts, "its default values differ, and cannot be compared by field"), "; ")
 	}
 	text := "its default values differ in " + excerpt.List(r.Paths, maxPaths, excerpt.Of)
 	return strings.Join(append(parts, text), "; ")

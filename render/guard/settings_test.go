@@ -42,7 +42,7 @@ func TestWhatIsReplacedInALiveDefinition(t *testing.T) {
 		{"aliases and merge keys that are written out", block + "    a: &a {b: 1}\n    c: *a\n    d: {<<: *a, e: 2}\n", block + "    a: {b: 1}\n    c: {b: 1}\n    d: {b: 1, e: 2}\n", "", nil},
 		{"a mapping that becomes a text", block + "    a: {b: 1}\n", block + "    a: x\n", "its default values differ in a",
 			map[string]any{"a": map[string]any{"b": int64(1)}}},
-		{"templates that are no YAML", block + "    {{ if x }}\n", block + "    a: 1\n", "its default values differ, where cannot be told", nil},
+		{"templates that are no YAML", block + "    {{ if x }}\n", block + "    a: 1\n", "its default values differ, and cannot be compared by field", nil},
 		{"keys that YAML 1.1 has as booleans", block + "    y: 1\n    on: {n: 2026-01-02}\n", block + "    y: 2\n    on: {n: x}\n",
 			"its default values differ in on.n, y", map[string]any{"y": int64(1), "on": map[string]any{"n": "2026-01-02"}}},
 		{"both", "  defaultVersion: v1\n" + block + "    a: 1\n", "  defaultVersion: v2\n" + block + "    a: 2\n",
@@ -84,7 +84,7 @@ func TestValuesOfAliasesAreNotExpanded(t *testing.T) {
 	}
 	live := guard.SettingsOf(map[string]any{"spec": map[string]any{"defaultValuesBlock": strings.ReplaceAll(bomb, "    ", "")}})
 	got := settings(t, "  defaultValuesBlock: |\n    a: 1\n").Replaces(live)
-	if got.String() != "its default values differ, where cannot be told" {
+	if got.String() != "its default values differ, and cannot be compared by field" {
 		t.Errorf("it says %q", got)
 	}
 }

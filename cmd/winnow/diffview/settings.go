@@ -17,7 +17,7 @@ func settingsLine(s diff.Settings) string {
 	switch {
 	case !s.DefaultValues:
 	case len(s.ValuesPaths) == 0:
-		parts = append(parts, "default values differ, where cannot be told")
+		parts = append(parts, "default values differ, and cannot be compared by field")
 	default:
 		parts = append(parts, "default values differ in "+excerpt.Names(s.ValuesPaths, maxNames))
 	}
