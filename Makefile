@@ -16,6 +16,8 @@ BENCH ?= .
 
 # The race detector needs a C compiler; Go turns cgo off where there is none.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+# Each program would wait a second at its end for reports of races.
+export GORACE ?= atexit_sleep_ms=0
 
 # Tools are pinned by modules of their own, and built once for all clones on a machine.
 TOOLS_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/winnow/tools

@@ -120,7 +120,7 @@ func realistic(t *testing.T, n, versions int) []byte {
 	return applications(t, b.String())
 }
 
-func TestTheStatusOfFiveThousandApplicationsStaysSmall(t *testing.T) {
+func TestCostOfTheStatusOfFiveThousandApplications(t *testing.T) {
 	e := newEnvironment(t)
 	e.source(realistic(t, 5000, 4))
 	e.selection("kkp", guarded)
@@ -138,7 +138,7 @@ func TestTheStatusOfFiveThousandApplicationsStaysSmall(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsTooLargeIsLeftOut(t *testing.T) {
+func TestCostOfARecordThatIsTooLarge(t *testing.T) {
 	noise := func(n int) string {
 		var b strings.Builder
 		for i := range n / 64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/holds"
 )
 
-func TestTheStatusStaysBounded(t *testing.T) {
+func TestCostOfTheStatus(t *testing.T) {
 	long := strings.Repeat("-with-a-long-name", 6)
 	for _, test := range []struct {
 		name      string
