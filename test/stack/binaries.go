@@ -14,14 +14,18 @@ import (
 	"time"
 )
 
-// binDirVariable names a directory of existing binaries, in the layout of setup-envtest.
-const binDirVariable = "STACK_BIN"
+// Environment variables that name a directory of existing binaries, in the layout of setup-envtest. The second one is
+// that of envtest, which has etcd and kube-apiserver.
+const (
+	binDirVariable  = "STACK_BIN"
+	assetsDirectory = "KUBEBUILDER_ASSETS"
+)
 
 // builder finds the binaries of the servers, and builds those that are missing.
 type builder struct {
-	tools    string // directory of the pinned modules
-	cache    string // directory of binaries for all clones on this machine
-	existing string // directory of existing binaries, or empty
+	tools    string   // directory of the pinned modules
+	cache    string   // directory of binaries for all clones on this machine
+	existing []string // directories of existing binaries
 	progress *progress
 }
 
@@ -36,10 +40,8 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 	if err != nil {
 		return err
 	}
-	for _, srv := range options.selected() {
-		if _, err := b.binary(ctx, srv); err != nil {
-			return err
-		}
+	if _, err := b.binaries(ctx, options.selected()); err != nil {
+		return err
 	}
 	_, err = b.fluxCRDs(ctx)
 	return err
@@ -47,11 +49,16 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 
 func newBuilder(root string, p *progress) (*builder, error) {
 	b := &builder{tools: filepath.Join(root, "test", "tools"), progress: p}
-	if dir := os.Getenv(binDirVariable); dir != "" {
-		b.existing = fromRoot(root, dir)
-		if info, err := os.Stat(b.existing); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("reading %s: %s is not a directory", binDirVariable, b.existing)
+	for _, variable := range []string{binDirVariable, assetsDirectory} {
+		dir := os.Getenv(variable)
+		if dir == "" {
+			continue
 		}
+		dir = fromRoot(root, dir)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("reading %s: %s is not a directory", variable, dir)
+		}
+		b.existing = append(b.existing, dir)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -61,10 +68,11 @@ func newBuilder(root string, p *progress) (*builder, error) {
 	return b, nil
 }
 
-// binary returns the path of a server's binary, and builds it if it is missing.
-func (b *builder) binary(ctx context.Context, srv server) (string, error) {
-	if b.existing != "" {
-		if path := filepath.Join(b.existing, srv.name); executable(path) {
+// find returns the path of a server's binary, or an empty string if it is missing.
+func (b *builder) find(ctx context.Context, srv server) (string, error) {
+	for _, dir := range b.existing {
+		if path := filepath.Join(dir, srv.name); executable(path) {
+			b.progress.step("using %s", path)
 			return path, nil
 		}
 	}
@@ -72,10 +80,22 @@ func (b *builder) binary(ctx context.Context, srv server) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, srv.name)
-	if executable(path) {
+	if path := filepath.Join(dir, srv.name); executable(path) {
 		return path, nil
 	}
+	return "", nil
+}
+
+// binary returns the path of a server's binary, and builds it if it is missing.
+func (b *builder) binary(ctx context.Context, srv server) (string, error) {
+	if path, err := b.find(ctx, srv); err != nil || path != "" {
+		return path, err
+	}
+	dir, err := b.moduleCache(ctx, srv.module)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, srv.name)
 	err = b.locked(ctx, dir, func() error {
 		if executable(path) { // another process was faster
 			return nil
@@ -95,6 +115,7 @@ func (b *builder) build(ctx context.Context, srv server, path string) error {
 	b.progress.step("building %s, about %d min on 2 cores, only once", srv.name, srv.minutes)
 	b.progress.note("into %s", filepath.Dir(path))
 	started := time.Now()
+	defer report(reportInterval, func(elapsed time.Duration) { b.progress.note("%s", progressOf(srv, elapsed)) })()
 
 	version, err := goOutput(ctx, moduleDir, "list", "-m", "-f", "{{.Version}}", srv.versionOf)
 	if err != nil {

@@ -51,8 +51,9 @@ func TestExistingBinaries(t *testing.T) {
 	writeFile(t, filepath.Join(existing, Etcd), "#!/bin/sh\n", 0o700)
 
 	t.Run("are used instead of building", func(t *testing.T) {
-		for _, dir := range []string{existing, "bin"} { // relative paths start at the root
-			t.Setenv(binDirVariable, dir)
+		for _, variable := range []string{binDirVariable, assetsDirectory} {
+			t.Setenv(binDirVariable, "")
+			t.Setenv(variable, "bin") // relative paths start at the root
 			b, err := newBuilder(root, newProgress(nil))
 			if err != nil {
 				t.Fatal(err)
@@ -71,7 +72,7 @@ func TestExistingBinaries(t *testing.T) {
 	})
 	t.Run("that are missing are built", func(t *testing.T) {
 		b, srv, _ := tinyBuilder(t, "func main() {}")
-		b.existing = existing
+		b.existing = []string{existing}
 		got, err := b.binary(t.Context(), srv)
 		if err != nil || !strings.HasPrefix(got, b.cache) {
 			t.Errorf("got %s, %v, want a path in %s", got, err, b.cache)

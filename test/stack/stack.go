@@ -73,11 +73,8 @@ func (s *Stack) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.binaries = map[string]string{}
-	for _, srv := range s.options.selected() {
-		if s.binaries[srv.name], err = b.binary(ctx, srv); err != nil {
-			return err
-		}
+	if s.binaries, err = b.binaries(ctx, s.options.selected()); err != nil {
+		return err
 	}
 	if s.fluxCRDs, err = b.fluxCRDs(ctx); err != nil {
 		return err
