@@ -129,7 +129,9 @@ func TestWithoutTheRightToReadSecrets(t *testing.T) {
 	}
 	e.restartWith(func(o *Options) { o.Secrets = powerless })
 	e.selectByManifest()
-	e.suffer(trouble{retry: backoff, message: []string{"the controller may not read it; config/registries grants that"}}, retried("FetchFailed"))
+	e.suffer(trouble{retry: backoff, message: []string{
+		"the controller may not read it; the Role of config/tenants/registries in the namespace " + e.namespace + " grants that",
+	}}, retried("FetchFailed"))
 
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}}
 	binding := &rbacv1.RoleBinding{

@@ -212,7 +212,8 @@ func (a Access) unreadable(field string, err error) error {
 	case err == nil:
 		return nil
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s.%s: the controller may not read it; config/registries grants that: %w", a.Field, field, err)
+		return fmt.Errorf("%s.%s: the controller may not read it; the Role of config/tenants/registries in the namespace %s grants that, "+
+			"and config/registries does in all namespaces: %w", a.Field, field, a.Namespace, err)
 	}
 	return fmt.Errorf("%s.%s: %w", a.Field, field, err)
 }
