@@ -28,8 +28,10 @@ const controller = "winnow-controller"
 
 // installations are the kustomizations that users install Winnow with, and their namespaces.
 var installations = map[string]string{
-	"default":              "winnow-system",
-	"overlays/flux-system": "flux-system",
+	"default":                          "winnow-system",
+	"overlays/flux-system":             "flux-system",
+	"overlays/multitenant":             "winnow-system",
+	"overlays/multitenant-flux-system": "flux-system",
 }
 
 // TestKustomizationsBuild builds every directory here, in examples/gitops and in examples/fleet that
