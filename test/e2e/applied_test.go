@@ -97,20 +97,7 @@ func (s *scenario) awaitNoted(tag string) {
 // TestAppliedNamesTheFeatureGate starts a system of its own, whose kustomize-controller has default
 // flags.
 func TestAppliedNamesTheFeatureGate(t *testing.T) {
-	shared := system
-	own, err := start(context.WithoutCancel(t.Context()), "--feature-gates=ExternalArtifact=false")
-	t.Cleanup(func() {
-		system = shared
-		if own != nil && own.Stack != nil {
-			if err := own.Stop(); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	system = own
+	useOwnSystem(t, "--feature-gates=ExternalArtifact=false")
 	s := newScenario(t, "gate", catalogOf("gate"), nil)
 	s.awaitAppliedCondition("False FeatureGateDisabled", "gate/gate", "--feature-gates=ExternalArtifact=true")
 }

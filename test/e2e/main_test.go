@@ -89,6 +89,26 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	return e, e.restart(ctx, stack.ControllerOptions{})
 }
 
+// useOwnSystem replaces the system by a new one until the end of a test, with more arguments for
+// kustomize-controller.
+func useOwnSystem(t *testing.T, kustomizeController ...string) {
+	t.Helper()
+	shared := system
+	own, err := start(context.WithoutCancel(t.Context()), kustomizeController...)
+	t.Cleanup(func() {
+		system = shared
+		if own != nil && own.Stack != nil {
+			if err := own.Stop(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	system = own
+}
+
 // buildFlags of the controllers: with the race detector where there is a C compiler, which it needs.
 var buildFlags []string
 
