@@ -76,7 +76,7 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .PHONY: image
 image: $(KO) ## Build the image into bin/image, or push it to IMAGE_REPO.
-	@SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
+	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
 	  -repo '$(IMAGE_REPO)' -tag '$(IMAGE_TAG)' -platforms '$(IMAGE_PLATFORMS)' -base '$(IMAGE_BASE)'
 
 # config/overlays/flux-system, for example.
@@ -84,7 +84,7 @@ MANIFESTS ?= config/default
 
 .PHONY: release-manifests
 release-manifests: ## Render bin/install.yaml, with the image IMAGE.
-	@$(GO) run ./test/install/manifests -image '$(IMAGE)' -o $(BIN)/install.yaml $(MANIFESTS)
+	@GOOS= GOARCH= $(GO) run ./test/install/manifests -image '$(IMAGE)' -o $(BIN)/install.yaml $(MANIFESTS)
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.

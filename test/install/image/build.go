@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,12 +63,21 @@ func ko(ctx context.Context, o options, base, path string) error {
 	}
 	cmd := exec.CommandContext(ctx, o.ko, append(args, "--platform="+strings.Join(platforms, ","), mainPackage)...)
 	// ko writes the time in the zone of the machine.
-	cmd.Env = append(os.Environ(), "KO_DEFAULTBASEIMAGE="+base, "KO_DOCKER_REPO=winnow-controller", "TZ=UTC")
+	cmd.Env = append(withoutTarget(os.Environ()), "KO_DEFAULTBASEIMAGE="+base, "KO_DOCKER_REPO=winnow-controller", "TZ=UTC")
 	cmd.Stderr = os.Stderr
 	// Interrupted, ko stops its compilers.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd.Run()
+}
+
+// withoutTarget drops the variables that would choose another target than the platform that ko builds for: of two
+// values it takes the one from the environment.
+func withoutTarget(environment []string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		key, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64", "CGO_ENABLED"}, key)
+	})
 }
 
 // serveBase serves the base image on loopback, because ko takes base images from registries only.

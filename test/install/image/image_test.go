@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,13 @@ func TestErrorsNameTheVariableOfMake(t *testing.T) {
 	o, err := parse([]string{"-platforms", "linux/amd64,linux/arm/v7", "-repo", "localhost:5000/winnow", "-tag", "v1.0.0-3-g0123456-dirty"})
 	if err != nil || len(o.platforms) != 2 || o.platforms[1].Variant != "v7" {
 		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+func TestTargetIsThatOfThePlatform(t *testing.T) {
+	got := withoutTarget([]string{"GOOS=darwin", "GOPROXY=off", "CGO_ENABLED=1", "GOARCH=", "GOARM64=v9.0", "HOME=/"})
+	if want := []string{"GOPROXY=off", "HOME=/"}; !slices.Equal(got, want) {
+		t.Errorf("ko gets %v, want %v", got, want)
 	}
 }
 
