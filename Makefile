@@ -163,7 +163,7 @@ WINNOW_SOAK_SEED := $(WINNOW_SOAK_SEED)
 export WINNOW_SOAK_SEED
 
 .PHONY: e2e
-e2e: ## Run the end-to-end tests on the local real system.
+e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
