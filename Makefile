@@ -26,8 +26,10 @@ tool-key = $(shell { cat test/tools/$(1)/go.mod test/tools/$(1)/go.sum; $(GO) en
 tool-path = $(TOOLS_CACHE)/$(call tool-key,$(1))/$(1)
 CONTROLLER_GEN := $(call tool-path,controller-gen)
 GOLANGCI_LINT := $(call tool-path,golangci-lint)
+KO := $(call tool-path,ko)
 CONTROLLER_GEN_PACKAGE := sigs.k8s.io/controller-tools/cmd/controller-gen
 GOLANGCI_LINT_PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+KO_PACKAGE := github.com/google/ko
 
 ##@ Develop
 
@@ -35,7 +37,7 @@ GOLANGCI_LINT_PACKAGE := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 help: ## Show this help.
 	@awk 'BEGIN { FS = ":.*## "; printf "Usage: make [target]\n" } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference.
@@ -66,6 +68,23 @@ build: ## Build bin/winnow and bin/winnow-controller.
 .PHONY: man
 man: ## Build the man pages of winnow into bin/man/man1.
 	@rm -rf $(BIN)/man && $(GO) run -tags docs ./cmd/winnow man $(BIN)/man/man1
+
+# The same commit gives the same digest: the image has the time of the commit.
+IMAGE_TAG ?= $(VERSION)
+IMAGE_PLATFORMS ?= linux/amd64,linux/arm64
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+
+.PHONY: image
+image: $(KO) ## Build the image into bin/image, or push it to IMAGE_REPO.
+	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
+	  -repo '$(IMAGE_REPO)' -tag '$(IMAGE_TAG)' -platforms '$(IMAGE_PLATFORMS)' -base '$(IMAGE_BASE)'
+
+# config/overlays/flux-system, for example.
+MANIFESTS ?= config/default
+
+.PHONY: release-manifests
+release-manifests: ## Render bin/install.yaml, with the image IMAGE.
+	@GOOS= GOARCH= $(GO) run ./test/install/manifests -image '$(IMAGE)' -o $(BIN)/install.yaml $(MANIFESTS)
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.
@@ -145,7 +164,7 @@ WINNOW_SOAK_SEED := $(WINNOW_SOAK_SEED)
 export WINNOW_SOAK_SEED
 
 .PHONY: e2e
-e2e: ## Run the end-to-end tests on the local real system.
+e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@$(SERVERS) -cosign
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
@@ -154,7 +173,7 @@ e2e: ## Run the end-to-end tests on the local real system.
 SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 
 .PHONY: soak
-soak: ## Compare 1,000 random steps of three selections with a model (half an hour).
+soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)
 	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO) test $(RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
@@ -190,3 +209,6 @@ $(CONTROLLER_GEN):
 
 $(GOLANGCI_LINT):
 	$(call build-tool,$(GOLANGCI_LINT_PACKAGE))
+
+$(KO):
+	$(call build-tool,$(KO_PACKAGE))

@@ -30,7 +30,7 @@ func newVersionCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			info := versionInfo{
-				Version:  version,
+				Version:  buildVersion(),
 				Go:       runtime.Version(),
 				Platform: runtime.GOOS + "/" + runtime.GOARCH,
 			}

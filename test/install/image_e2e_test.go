@@ -1,0 +1,185 @@
+//go:build e2e
+
+package install_test
+
+import (
+	"archive/tar"
+	"crypto/x509"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+// The same for all runs here, in place of what git tells of the commit.
+var commit = []string{"IMAGE_TAG=v9.8.7", "SOURCE_DATE_EPOCH=1700000000", "IMAGE_PLATFORMS=linux/" + runtime.GOARCH}
+
+// TestImageIsInstalled pushes the image to a registry, renders the manifests for its digest, applies them to an API
+// server, and runs what a node would pull for the Deployment.
+func TestImageIsInstalled(t *testing.T) {
+	s, err := stack.Start(t.Context(), stack.Options{Registry: true, Progress: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	// The API server takes the name that is no image; nodes do not.
+	if err := s.ApplyKustomization(t.Context(), filepath.Join(root(t), "config", "default")); err != nil {
+		t.Fatal(err)
+	}
+	repo, bin := s.RegistryHost()+"/winnow/winnow-controller", "BIN="+t.TempDir()
+	pushed := strings.TrimSpace(makeIn(t, root(t), nil, append(commit, "image", bin, "IMAGE_REPO="+repo)...))
+	if !strings.HasPrefix(pushed, repo+"@sha256:") {
+		t.Fatalf("make image prints %q", pushed)
+	}
+	manifests := strings.TrimSpace(makeIn(t, root(t), nil, "release-manifests", bin, "IMAGE="+pushed))
+	if err := s.ApplyPath(t.Context(), manifests); err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: stack.WinnowNamespace, Name: "winnow-controller"}
+	if err := s.Client().Get(t.Context(), key, deployment); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := name.ParseReference(deployment.Spec.Template.Spec.Containers[0].Image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := remote.Image(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkConfig(t, image)
+	dir := unpack(t, image)
+	checkCertificates(t, filepath.Join(dir, "etc/ssl/certs/ca-certificates.crt"))
+	if runtime.GOOS == "linux" {
+		command(t, dir, nil, filepath.Join(dir, "ko-app/winnow-controller"), "--help")
+	}
+	if tagged, err := remote.Head(ref.Context().Tag("v9.8.7")); err != nil || tagged.Digest.String() != ref.Identifier() {
+		t.Errorf("the tag is %v: %v", tagged, err)
+	}
+}
+
+// TestTheSameCommitIsTheSameImage builds twice, in directories, time zones and with file modes that differ, and without
+// git the second time.
+func TestTheSameCommitIsTheSameImage(t *testing.T) {
+	first, second, other := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, path := range files(t) {
+		content, err := os.ReadFile(filepath.Join(root(t), path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(other, filepath.Dir(path)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, path), content, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	makeIn(t, root(t), []string{"TZ=America/New_York"}, append(commit, "image", "BIN="+first)...)
+	makeIn(t, other, []string{"TZ=Asia/Tokyo"}, append(commit, "image", "BIN="+second)...)
+	// Once more, over what is there.
+	makeIn(t, root(t), nil, append(commit, "image", "BIN="+first)...)
+	want, got := layoutIndex(t, first), layoutIndex(t, second)
+	if want != got {
+		t.Errorf("index.json is\n%s\nand\n%s", want, got)
+	}
+	path, err := layout.FromPath(filepath.Join(first, "image"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unused, err := path.GarbageCollect(); err != nil || len(unused) > 0 {
+		t.Errorf("of an earlier run: %v, %v", unused, err)
+	}
+}
+
+func layoutIndex(t *testing.T, bin string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(bin, "image", "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func checkConfig(t *testing.T, image v1.Image) {
+	t.Helper()
+	file, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := image.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if file.Config.User != "65532:65532" {
+		t.Errorf("the user is %q", file.Config.User)
+	}
+	if !file.Created.Equal(time.Unix(1700000000, 0)) {
+		t.Errorf("created at %s", file.Created)
+	}
+	if got := file.Config.Labels["org.opencontainers.image.version"]; got != "v9.8.7" {
+		t.Errorf("the version is %q", got)
+	}
+	if len(manifest.Annotations) > 0 {
+		t.Errorf("annotations: %v", manifest.Annotations)
+	}
+}
+
+// unpack writes the files of an image into a directory.
+func unpack(t *testing.T, image v1.Image) string {
+	t.Helper()
+	dir := t.TempDir()
+	reader := mutate.Extract(image)
+	defer reader.Close()
+	for archive := tar.NewReader(reader); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, filepath.FromSlash(header.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, header.FileInfo().Mode().Perm()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func checkCertificates(t *testing.T, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(content) || strings.Count(string(content), "BEGIN CERTIFICATE") < 100 {
+		t.Errorf("%d bytes of certificates", len(content))
+	}
+}
