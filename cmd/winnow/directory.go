@@ -44,18 +44,25 @@ func writeEmptyDirectory(dir string, files *tree.Tree) error {
 	if err := checkEmpty(dir); err != nil {
 		return err
 	}
-	return stage(dir, files, func(fresh, _ string) error {
-		entries, err := os.ReadDir(fresh)
-		if err != nil {
+	return stage(dir, files, func(fresh, _ string) error { return moveEntries(fresh, dir) })
+}
+
+// moveEntries moves all entries of fresh to dir, which has none of their names. On failure it removes those that it has
+// moved.
+func moveEntries(fresh, dir string) error {
+	entries, err := os.ReadDir(fresh)
+	if err != nil {
+		return err
+	}
+	for i, entry := range entries {
+		if err := os.Rename(filepath.Join(fresh, entry.Name()), filepath.Join(dir, entry.Name())); err != nil {
+			for _, moved := range entries[:i] {
+				err = errors.Join(err, os.RemoveAll(filepath.Join(dir, moved.Name())))
+			}
 			return err
 		}
-		for _, entry := range entries {
-			if err := os.Rename(filepath.Join(fresh, entry.Name()), filepath.Join(dir, entry.Name())); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // checkEmpty returns an error unless dir is an empty directory or does not exist.

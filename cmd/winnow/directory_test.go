@@ -104,3 +104,28 @@ func compareTree(t *testing.T, fsys fs.FS, want *tree.Tree) {
 		t.Errorf("there are %q, want %q", got.Paths(), want.Paths())
 	}
 }
+
+func TestEntriesAreMovedAllOrNone(t *testing.T) {
+	fresh, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"a/new", "b/new", "c"} {
+		file := filepath.Join(fresh, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, file, name)
+	}
+	taken := filepath.Join(dir, "b")
+	if err := os.Mkdir(taken, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(taken, "old"), "old")
+	if err := moveEntries(fresh, dir); err == nil {
+		t.Error("a directory that is not empty was replaced")
+	}
+	for path, want := range map[string]string{dir: "b", taken: "old"} {
+		entries, err := os.ReadDir(path)
+		if err != nil || len(entries) != 1 || entries[0].Name() != want {
+			t.Errorf("%s has %v: %v", path, entries, err)
+		}
+	}
+}

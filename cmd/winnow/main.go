@@ -63,6 +63,7 @@ func newRootCommand() *cobra.Command {
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "print no notes and progress, only errors")
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
-		newDiffCommand(), newPushCommand(), newPullCommand(), newVersionCommand(), newCompletionCommand())
+		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
+		newVersionCommand(), newCompletionCommand())
 	return root
 }

@@ -117,6 +117,9 @@ func checkObjectAnnotation(key, value string) []string {
 	return problems
 }
 
+// IsReserved reports whether a label or annotation is Flux's or Winnow's, or the bypass: not for a catalog to set.
+func IsReserved(key string) bool { return len(reserved(key)) > 0 }
+
 // reserved says why a label or annotation is not for the catalog to set: with force, for one, it
 // could have Flux delete and create an object of the cluster again, and with the bypass the catalog
 // could take a definition away from updates. Those who act on them may ignore the case.

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/importing"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// importOptions are the flags of winnow import.
+type importOptions struct {
+	directory, helmURL, versions string
+	latest                       int
+}
+
+func newImportCommand() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE|DIR|-... -o DIR",
+		Short: "Make a catalog of the definitions that you have",
+		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
+			"  - files of ApplicationDefinitions, one or more documents each;\n" +
+			"  - what kubectl get applicationdefinitions -o yaml (or json) prints;\n" +
+			"  - the index.yaml of a Helm repository: a definition of KKP for each chart.\n\n" +
+			"Fields, labels and annotations that the cluster, Flux and Winnow set are left\n" +
+			"out; otherwise files stay as they are. The label catalog.winnow.dev/tier becomes\n" +
+			"the tier in metadata.yaml, the other labels its labels. Nothing is overwritten.\n" +
+			"What cannot be taken is listed on stderr, with the reason.\n\n" +
+			"Exit codes: 0 all is taken, 1 something is not, 2 usage or I/O.",
+		Example: "  kubectl get applicationdefinitions -o yaml | winnow import - -o catalog\n\n" +
+			"  winnow import ./definitions -o catalog\n\n" +
+			"  # the three highest versions of each chart\n" +
+			"  curl -s https://charts.example.com/index.yaml | winnow import - -o catalog \\\n" +
+			"    --helm-url https://charts.example.com --latest 3",
+		Args: arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.directory, "output", "o", "", "add the applications to the catalog in `DIR`")
+	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
+	f.StringVar(&o.versions, "versions", "", "`RANGE` of the versions of charts, such as \">=1.2 <3\"")
+	f.IntVar(&o.latest, "latest", 0, "take the `N` highest versions of each chart; 0 takes all")
+	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
+	completeNothing(cmd, "helm-url", "versions", "latest")
+	return cmd
+}
+
+func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader, out streams) error {
+	helm, err := o.helm()
+	if err != nil {
+		return err
+	}
+	existing, err := existingApplications(ctx, o.directory)
+	if err != nil {
+		return err
+	}
+	importer, reader := importing.New(helm, existing), &importing.Reader{}
+	for _, arg := range args {
+		if err := importArgument(ctx, importer, reader, arg, stdin); err != nil {
+			return err
+		}
+	}
+	if importer.Len() > 0 {
+		if err := importer.Check(ctx); err != nil {
+			return &findingError{fmt.Errorf("checking the applications together: %w", err)}
+		}
+		if err := addApplications(o.directory, importer.Files()); err != nil {
+			return err
+		}
+	}
+	return o.report(importer, out)
+}
+
+// helm checks the flags.
+func (o *importOptions) helm() (helm importing.Helm, err error) {
+	if o.directory == "" {
+		return helm, errors.New("where to? pass -o DIR")
+	}
+	if o.latest < 0 {
+		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
+	}
+	helm.Latest = o.latest
+	if o.helmURL != "" {
+		if helm.URL, err = importing.ParseURL(o.helmURL); err != nil {
+			return helm, fmt.Errorf("--helm-url: %w", err)
+		}
+	}
+	if o.versions != "" {
+		if helm.Versions, err = semver.NewConstraint(o.versions); err != nil {
+			return helm, fmt.Errorf("--versions %q: %w", o.versions, err)
+		}
+	}
+	return helm, nil
+}
+
+func importArgument(ctx context.Context, importer *importing.Importer, reader *importing.Reader, where string, stdin io.Reader) error {
+	if where != "-" {
+		info, err := os.Stat(where)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir():
+			// os.Root keeps symbolic links from leading out of the directory.
+			root, err := os.OpenRoot(where)
+			if err != nil {
+				return err
+			}
+			defer root.Close()
+			return importer.AddDirectory(ctx, reader, filepath.ToSlash(where), root.FS())
+		}
+		file, err := os.Open(where)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		stdin = file
+	}
+	// A read from a terminal or a pipe does not end with the context.
+	content, err := await(ctx, func() ([]byte, error) { return reader.Read(stdin) })
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", label(where), err)
+	}
+	return importer.Add(ctx, label(where), content)
+}
+
+// report returns an error that lists what could not be taken, one a line.
+func (o *importOptions) report(importer *importing.Importer, out streams) error {
+	done := fmt.Sprintf("imported %s in %s", plaintext.Count(importer.Len(), "application"), o.directory)
+	total := len(importer.Skipped) + importer.Omitted
+	if total == 0 {
+		fmt.Fprintf(out.notes, "%s; next: winnow lint %s\n", done, o.directory)
+		return nil
+	}
+	if !importer.Recognized {
+		done = "nothing to import: " + importing.Expected
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s; not taken: %d", done, total)
+	for _, one := range importer.Skipped {
+		if isTerminal(out.stderr) {
+			fmt.Fprintf(&text, "\n%s\n%s", plaintext.Line(one.Where()), plaintext.Wrap(one.Reason, "  "))
+		} else {
+			fmt.Fprintf(&text, "\n%s: %s", plaintext.Line(one.Where()), plaintext.Line(one.Reason))
+		}
+	}
+	if importer.Omitted > 0 {
+		fmt.Fprintf(&text, "\nand %d more", importer.Omitted)
+	}
+	return &findingError{errors.New(text.String())}
+}
+
+// importedDirectory is the directory of a catalog that import writes to.
+const importedDirectory = "applications"
+
+// existingApplications maps the names of the applications in the catalog at dir, and of the directories there, to their
+// paths. It returns an error if dir holds a catalog that cannot be added to.
+func existingApplications(ctx context.Context, dir string) (map[string]string, error) {
+	info, err := os.Lstat(filepath.Join(dir, importedDirectory))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, checkNotStripped(dir)
+	case err != nil:
+		return nil, fmt.Errorf("reading the output directory: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory: choose another output directory", filepath.Join(dir, importedDirectory))
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, importedDirectory))
+	isFile := func(entry fs.DirEntry) bool { return entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") }
+	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	source, err := directory(dir).load(ctx, dir, "")
+	if err != nil {
+		return nil, fmt.Errorf("adding to %s: %w", dir, err)
+	}
+	existing := map[string]string{}
+	for _, application := range source.Catalog.Applications {
+		existing[application.Name] = path.Join(filepath.ToSlash(dir), application.Path)
+	}
+	for _, entry := range entries {
+		existing[entry.Name()] = path.Join(filepath.ToSlash(dir), importedDirectory, entry.Name())
+	}
+	return existing, nil
+}
+
+// checkNotStripped returns an error if dir has applications at its root, which a directory applications would hide.
+func checkNotStripped(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "application.yaml"))
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%s is an application outside of %s: choose another output directory", found[0], filepath.Join(dir, importedDirectory))
+	}
+	return err
+}
+
+// addApplications writes the files of applications, none of which exists yet, into a catalog.
+func addApplications(dir string, files *tree.Tree) error {
+	return stage(dir, files, func(fresh, _ string) error {
+		applications := filepath.Join(dir, importedDirectory)
+		if err := os.Mkdir(applications, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return moveEntries(filepath.Join(fresh, importedDirectory), applications)
+	})
+}

@@ -1,0 +1,149 @@
+package importing
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/transform"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// tierLabel is the label of a definition that becomes the tier in its metadata.yaml.
+const tierLabel = "catalog.winnow.dev/tier"
+
+const (
+	// maxDefinition bounds a definition in bytes, as the catalog does, before it is converted.
+	maxDefinition = 1 << 20
+	// maxRemoved bounds the fields to remove, each of which is looked for among all.
+	maxRemoved = 1000
+)
+
+// addDefinition takes a definition without the fields, labels and annotations that the cluster, Flux and Winnow set. One
+// without these stays as it is.
+func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) error {
+	if len(text) > maxDefinition {
+		i.Skip(at.String(), fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
+		return nil
+	}
+	root, err := yamlnode.First(text)
+	if err != nil {
+		i.skip(at.syntaxError(err, text))
+		return nil
+	}
+	if problem := at.unbounded(root); problem != "" {
+		i.Skip(at.String(), problem)
+		return nil
+	}
+	name, metadata := nameOf(root), metadataOf(root)
+	fields := clusterFields(root)
+	if len(fields) > maxRemoved {
+		i.skip(Skipped{Place: at.String(), Name: name, Reason: fmt.Sprintf("it has more than %d labels and annotations to leave out", maxRemoved)})
+		return nil
+	}
+	definition, err := transform.Without(text, fields...)
+	if err != nil {
+		i.skip(Skipped{Place: at.String(), Name: name, Reason: err.Error()})
+		return nil
+	}
+	at.exact = at.exact && bytes.Equal(definition, text)
+	encoded, err := encode(metadata)
+	if err != nil {
+		return err
+	}
+	return i.take(ctx, at, definition, encoded, name)
+}
+
+// unbounded returns the first problem of a document by which it must not be looked at, or which the edit of it refuses.
+func (p place) unbounded(root *yaml.Node) (problem string) {
+	size, _ := yamlnode.Check(root, yamlnode.MaxAliased, func(line int, format string, args ...any) {
+		if problem == "" {
+			problem = p.line(line) + "it " + fmt.Sprintf(format, args...)
+		}
+	})
+	if problem == "" && size.Nodes > yamlnode.MaxNodes {
+		problem = fmt.Sprintf("it has more than %d nodes", yamlnode.MaxNodes)
+	}
+	return problem
+}
+
+// clusterFields returns the paths of what does not belong into a catalog.
+func clusterFields(root *yaml.Node) [][]string {
+	paths := [][]string{{"status"}}
+	metadata := yamlnode.Lookup(root, "metadata")
+	for _, field := range []string{
+		"uid", "resourceVersion", "managedFields", "generation", "selfLink", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "ownerReferences", "finalizers",
+	} {
+		paths = append(paths, []string{"metadata", field})
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		var removed [][]string
+		entries := yamlnode.Entries(yamlnode.Lookup(metadata, field))
+		for _, entry := range entries {
+			if isSetByCluster(entry) {
+				removed = append(removed, []string{"metadata", field, entry.Name})
+			}
+		}
+		if len(removed) > 0 && len(removed) == len(entries) {
+			removed = [][]string{{"metadata", field}}
+		}
+		paths = append(paths, removed...)
+	}
+	return paths
+}
+
+// isSetByCluster reports whether kubectl apply, Flux or Winnow sets a label or annotation, or whether it is the bypass.
+func isSetByCluster(entry yamlnode.Entry) bool {
+	value, _ := yamlnode.Text(entry.Value)
+	return entry.Name == corev1.LastAppliedConfigAnnotation || catalog.IsReserved(entry.Name) ||
+		entry.Name == v1alpha1.ManagedByLabel && value == v1alpha1.ManagedByValue
+}
+
+// metadataFields is the metadata.yaml of an application.
+type metadataFields struct {
+	Tier   string            `yaml:"tier"`
+	Labels map[string]string `yaml:"labels,omitempty"`
+}
+
+// metadataOf returns the metadata that the labels of a definition are. The tier is empty where they have none, for people
+// to fill in.
+func metadataOf(root *yaml.Node) metadataFields {
+	var metadata metadataFields
+	for _, entry := range yamlnode.Entries(yamlnode.Lookup(yamlnode.Lookup(root, "metadata"), "labels")) {
+		value, ok := yamlnode.Text(entry.Value)
+		switch {
+		case !ok:
+		case entry.Name == tierLabel:
+			metadata.Tier = value
+		case !isSetByCluster(entry):
+			if metadata.Labels == nil {
+				metadata.Labels = map[string]string{}
+			}
+			metadata.Labels[entry.Name] = value
+		}
+	}
+	return metadata
+}
+
+// encode writes YAML with an indentation of two spaces.
+func encode(value any) (_ []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the encoder gave up: %v", r)
+		}
+	}()
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	err = encoder.Close()
+	return out.Bytes(), err
+}

@@ -1,0 +1,123 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Bounds of the input. The largest indexes of Helm repositories have some ten megabytes.
+const (
+	maxFiles     = 10_000
+	maxEntries   = 100_000
+	maxDepth     = 16
+	maxFileBytes = 32 << 20
+	maxBytes     = 128 << 20
+)
+
+// Reader reads files within bounds.
+type Reader struct{ files, entries, bytes int }
+
+// errLarge reports that a file exceeds maxFileBytes.
+var errLarge = fmt.Errorf("it is larger than %d bytes", maxFileBytes)
+
+// Read reads a file. Its error does not name it.
+func (r *Reader) Read(file io.Reader) ([]byte, error) {
+	if r.files++; r.files > maxFiles {
+		return nil, fmt.Errorf("more than %d files", maxFiles)
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(content) > maxFileBytes {
+		return nil, errLarge
+	}
+	if r.bytes += len(content); r.bytes > maxBytes {
+		return nil, fmt.Errorf("more than %d bytes in all files: import them in parts", maxBytes)
+	}
+	return content, nil
+}
+
+// AddDirectory takes the applications of the YAML and JSON files below fsys, which is the directory dir. It leaves out
+// hidden files and directories, and follows no symbolic links. The error is one of bounds, of fsys or of the context.
+func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys fs.FS) error {
+	before := r.files
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if r.entries++; r.entries > maxEntries {
+			return fmt.Errorf("more than %d files and directories", maxEntries)
+		}
+		switch place := path.Join(dir, name); {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case name == ".":
+			return nil
+		case strings.HasPrefix(entry.Name(), "."):
+			return skipped(entry)
+		case entry.IsDir() && strings.Count(name, "/") >= maxDepth-1:
+			i.Skip(place, fmt.Sprintf("the directory is deeper than %d levels", maxDepth-1))
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case entry.Type()&fs.ModeSymlink != 0 && (isText(name) || mayBeDirectory(fsys, name)):
+			i.Skip(place, "it is a symbolic link, which is not followed")
+			return nil
+		case !isText(name):
+			return nil
+		case !entry.Type().IsRegular():
+			i.Skip(place, "it is no regular file")
+			return nil
+		default:
+			return i.addFile(ctx, r, place, fsys, name)
+		}
+	})
+	if err == nil && r.files == before {
+		i.Skip(dir, "it has no *.yaml, *.yml or *.json file")
+	}
+	return err
+}
+
+func skipped(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// isText reports whether a file may hold definitions by its name.
+func isText(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+// mayBeDirectory reports whether a link leads to a directory, or out of fsys.
+func mayBeDirectory(fsys fs.FS, name string) bool {
+	info, err := fs.Stat(fsys, name)
+	return err != nil || info.IsDir()
+}
+
+func (i *Importer) addFile(ctx context.Context, r *Reader, place string, fsys fs.FS, name string) error {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	content, err := r.Read(file)
+	switch {
+	case errors.Is(err, errLarge):
+		i.Skip(place, err.Error())
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", place, err)
+	}
+	return i.Add(ctx, place, content)
+}
