@@ -23,8 +23,8 @@ func newApproveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve NAME",
 		Short: "Show what a safeguard holds, and add its approval to a file of Git",
-		Long: "Show what a safeguard holds of a CatalogSelection in a cluster, and the lines that\n" +
-			"approve it: spec.safeguards.approve with the entries of status.held.\n\n" +
+		Long: "Show what a safeguard holds of a CatalogSelection in a cluster, and the lines\n" +
+			"that approve it: spec.safeguards.approve with the entries of status.held.\n\n" +
 			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
 			"all other bytes of it. It writes no file that has the selection several times or\n" +
 			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +

@@ -73,7 +73,7 @@ func testApproveInFile(c *cluster) {
 		c.t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
 	c.expect(exitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
-	if spec := c.get(selectionGVK, "write", "apps").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
+	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}
 	// A note that is not used up approves as well, one that is used up does not.

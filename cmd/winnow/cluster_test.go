@@ -48,7 +48,8 @@ func TestVerbsOnACluster(t *testing.T) {
 	for name, test := range map[string]func(*cluster){
 		"get forbidden": testForbidden,
 		"reconcile":     testReconcile, "reconcile sources": testReconcileSources, "reconcile what is not ready": testNotReady,
-		"suspend and resume": testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile,
+		"reconcile twice at once": testOverlap,
+		"suspend and resume":      testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile,
 	} {
 		t.Run(name, func(t *testing.T) { test(&cluster{s, t}) })
 	}
@@ -96,11 +97,11 @@ func objectOf(kind schema.GroupVersionKind, key types.NamespacedName) *unstructu
 	return object
 }
 
-// get returns a live object.
-func (c *cluster) get(kind schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
+// apps returns the live selection of that name in a namespace.
+func (c *cluster) apps(namespace string) *unstructured.Unstructured {
 	c.t.Helper()
-	object := objectOf(kind, types.NamespacedName{Namespace: namespace, Name: name})
-	if err := c.Client().Get(c.t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+	object := objectOf(selectionGVK, c.key(namespace))
+	if err := c.Client().Get(c.t.Context(), c.key(namespace), object); err != nil {
 		c.t.Fatal(err)
 	}
 	return object

@@ -70,11 +70,16 @@ func (c *connection) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: c.namespace, Name: name}
 }
 
-// each calls f for each name, also after one that does not exist. It returns the first other error, or else those
+// each calls f once for each name, also after one that does not exist. It returns the first other error, or else those
 // of the names that do not exist.
 func (c *connection) each(names []string, f func(types.NamespacedName) error) error {
 	var missing []error
+	done := map[string]bool{}
 	for _, name := range names {
+		if done[name] {
+			continue
+		}
+		done[name] = true
 		err := f(c.key(name))
 		var notFound *live.NotFoundError
 		switch {

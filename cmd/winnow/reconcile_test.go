@@ -47,11 +47,11 @@ func testReconcile(c *cluster) {
 	c.play(selectionGVK, "reconcile", "apps", "True", heldStatus("sha256:"+strings.Repeat("5b", 32)))
 	c.expect(exitOK, "reconcile/apps: done\n  OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
 		"reconcile", "apps", "-n", "reconcile")
-	first := c.get(selectionGVK, "reconcile", "apps").GetAnnotations()[meta.ReconcileRequestAnnotation]
+	first := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]
 	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.code != exitOK {
 		c.t.Errorf("again: %+v", got)
 	}
-	if again := c.get(selectionGVK, "reconcile", "apps").GetAnnotations()[meta.ReconcileRequestAnnotation]; first == "" || again == first {
+	if again := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]; first == "" || again == first {
 		c.t.Errorf("requested %q and then %q", first, again)
 	}
 	c.expect(exitFindings, "", "CatalogSelection nothing not found in namespace reconcile", "reconcile", "nothing", "-n", "reconcile")
@@ -106,6 +106,35 @@ func testReconcileSources(c *cluster) {
 		"reconcile", "still", "-n", "sources", "--with-source")
 }
 
+// begin begins to reconcile the selection in a namespace, and returns once that is requested.
+func (c *cluster) begin(ctx context.Context, namespace string) <-chan execution {
+	c.t.Helper()
+	request := func() string { return c.apps(namespace).GetAnnotations()[meta.ReconcileRequestAnnotation] }
+	before := request()
+	ended := make(chan execution, 1)
+	go func() {
+		ended <- execute(ctx, "reconcile", "apps", "-n", namespace, "--timeout", "20s", "--kubeconfig", c.Kubeconfig())
+	}()
+	for request() == before {
+		if ctx.Err() != nil {
+			c.t.Fatal(ctx.Err())
+		}
+	}
+	return ended
+}
+
+func testOverlap(c *cluster) {
+	c.apply(inNamespace("overlap", "{sources: [{name: catalog}]}"))
+	first := c.begin(c.t.Context(), "overlap")
+	second := c.begin(c.t.Context(), "overlap") // it replaces the first request
+	c.play(selectionGVK, "overlap", "apps", "True", nil)
+	for _, ended := range []<-chan execution{first, second} {
+		if got := <-ended; got.code != exitOK {
+			c.t.Errorf("%+v", got)
+		}
+	}
+}
+
 func testNotReady(c *cluster) {
 	c.apply(inNamespace("unready", "{sources: [{name: catalog}]}") + "---\n" +
 		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\nmetadata: {name: catalog, namespace: unready}\n" +
@@ -117,11 +146,7 @@ func testNotReady(c *cluster) {
 	}
 	// One interrupt ends the wait.
 	ctx, cancel := context.WithCancel(c.t.Context())
-	ended := make(chan execution)
-	go func() { ended <- execute(ctx, "reconcile", "apps", "-n", "unready", "--kubeconfig", c.Kubeconfig()) }()
-	for requested := ""; requested == "" || strings.HasPrefix(want, requested); {
-		requested = c.get(selectionGVK, "unready", "apps").GetAnnotations()[meta.ReconcileRequestAnnotation]
-	}
+	ended := c.begin(ctx, "unready")
 	cancel()
 	if got := <-ended; got.code != exitFailed || got.stderr != "winnow: interrupted\n" {
 		c.t.Errorf("interrupted: %+v", got)
@@ -142,7 +167,7 @@ func testSuspendAndResume(c *cluster) {
 	c.expect(exitFindings, "sleep/apps: suspended\n", "nothing not found", "suspend", "nothing", "apps", "-n", "sleep")
 	c.expect(exitOK, "sleep/apps: already suspended\n", "", "suspend", "apps", "-n", "sleep")
 	c.expect(exitOK, "sleep/git: suspended\n", "the Kustomization flux-system/clusters applies this selection", "suspend", "git", "-n", "sleep")
-	live := c.get(selectionGVK, "sleep", "apps")
+	live := c.apps("sleep")
 	suspended := false
 	for _, entry := range live.GetManagedFields() {
 		suspended = suspended || entry.Manager == "winnow" && strings.Contains(entry.FieldsV1.GetRawString(), "f:suspend")
@@ -154,8 +179,8 @@ func testSuspendAndResume(c *cluster) {
 
 	c.play(selectionGVK, "sleep", "git", "True", nil)
 	c.play(selectionGVK, "sleep", "apps", "broken", nil)
-	c.expect(exitFindings, "sleep/git: done\n", "CatalogSelection sleep/apps is not ready: Failed: broken", "resume", "apps", "git", "-n", "sleep")
-	if spec := c.get(selectionGVK, "sleep", "apps").Object["spec"].(map[string]any); spec["suspend"] != nil {
+	c.expect(exitFindings, "sleep/git: done\n", "CatalogSelection sleep/apps is not ready: Failed: broken", "resume", "apps", "git", "apps", "-n", "sleep")
+	if spec := c.apps("sleep").Object["spec"].(map[string]any); spec["suspend"] != nil {
 		c.t.Errorf("spec.suspend is %v", spec["suspend"])
 	}
 }

@@ -104,8 +104,7 @@ func (c *Cluster) explain(ctx context.Context, err error) error {
 	case failed != nil:
 		return failed
 	case served == "":
-		return fmt.Errorf("Winnow is not installed in this cluster, which serves no %s of %s: see docs/README.md",
-			v1alpha1.CatalogSelectionKind, v1alpha1.GroupVersion)
+		return fmt.Errorf("no kind %s in %s: Winnow is not installed in this cluster", selectionKind.Kind, v1alpha1.GroupVersion)
 	}
 	return err
 }

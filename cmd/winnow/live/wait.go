@@ -47,7 +47,8 @@ func (e *PendingError) Error() string { return fmt.Sprintf("%s %s %s", e.Kind, e
 // state is the part of an object that all kinds have which Flux reconciles.
 type state struct {
 	Metadata struct {
-		Generation int64 `json:"generation"`
+		Generation  int64             `json:"generation"`
+		Annotations map[string]string `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
 		Suspend bool `json:"suspend"`
@@ -127,6 +128,9 @@ func (s *state) ready() *metav1.Condition {
 // waiting describes why the request is not handled yet; empty once it is.
 func (s *state) waiting(value string) string {
 	ready := s.ready()
+	if later, ok := meta.ReconcileAnnotationValue(s.Metadata.Annotations); ok {
+		value = later // another client has replaced the request
+	}
 	switch {
 	case s.Status.LastHandledReconcileAt != value:
 		return "was not reconciled since the request: does its controller run?"
