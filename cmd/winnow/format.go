@@ -22,6 +22,8 @@ const (
 	formatMarkdown = "markdown"
 	formatGitHub   = "github"
 	formatText     = "text"
+	formatWide     = "wide"
+	formatName     = "name"
 )
 
 // choice is the value of a flag that allows a fixed set of values. The first is the default.

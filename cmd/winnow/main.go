@@ -1,5 +1,5 @@
 // Command winnow works with catalogs of applications and with CatalogSelections on the command
-// line, without a cluster, through the same renderer as the controller.
+// line, through the same renderer as the controller, and with the CatalogSelections of a cluster.
 package main
 
 import (
@@ -51,7 +51,10 @@ func newRootCommand() *cobra.Command {
 			"  winnow lint ./catalog\n" +
 			"  winnow list ./catalog\n\n" +
 			"  # what a cluster would get of it\n" +
-			"  winnow render -f selection.yaml --source ./catalog",
+			"  winnow render -f selection.yaml --source ./catalog\n\n" +
+			"  # what a cluster has, and what it holds\n" +
+			"  winnow get -A\n" +
+			"  winnow approve applications -n flux-system",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
@@ -65,5 +68,6 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
 		newVersionCommand(), newCompletionCommand())
+	root.AddCommand(newGetCommand(), newReconcileCommand(), newSuspendCommand(), newResumeCommand(), newApproveCommand())
 	return root
 }

@@ -110,6 +110,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"explain": {"-f", file, "--source", catalog, "argocd"},
 		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
 		"version": {},
+		"get":     nil, // testGet has a cluster
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")
@@ -120,6 +121,9 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 			args, known := lines[cmd.Name()]
 			if !known {
 				t.Fatal("there is no command line to test")
+			}
+			if args == nil {
+				t.Skip("it needs a cluster")
 			}
 			got := execute(t.Context(), append([]string{cmd.Name(), "-o", formatJSON}, args...)...)
 			if got.code != exitOK || !json.Valid([]byte(got.stdout)) {

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,8 +21,11 @@ import (
 // maxLive bounds the number of live definitions.
 const maxLive = 50_000
 
-// Cluster reads the definitions of a cluster.
+// Cluster is a connection to a cluster.
 type Cluster struct {
+	// Namespace is that of the context in the kubeconfig, or else default.
+	Namespace string
+
 	// raw reads the served resources: the discovery client would link all types of Kubernetes into the
 	// program.
 	raw     rest.Interface
@@ -33,10 +37,17 @@ type Cluster struct {
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
-		&clientcmd.ConfigOverrides{CurrentContext: kubeContext}).ClientConfig()
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: kubeContext})
+	config, err := loaded.ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("reading the kubeconfig: no cluster is configured: set KUBECONFIG, or pass --kubeconfig FILE")
+	case err != nil:
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	namespace, _, err := loaded.Namespace()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig for --live: %w", err)
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	plain := rest.CopyConfig(config)
 	plain.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
@@ -48,7 +59,7 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return &Cluster{raw: raw, objects: objects}, nil
+	return &Cluster{Namespace: namespace, raw: raw, objects: objects}, nil
 }
 
 // list returns all objects of a kind, and none of a kind that the cluster does not serve.
@@ -57,16 +68,23 @@ func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unst
 	if err != nil || served == "" {
 		return nil, err
 	}
-	resource := c.objects.Resource(gvk.GroupVersion().WithResource(served))
-	var all []unstructured.Unstructured
+	all, err := pages(ctx, c.objects.Resource(gvk.GroupVersion().WithResource(served)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+	}
+	return all, nil
+}
+
+// pages returns all objects of a resource.
+func pages(ctx context.Context, resource dynamic.ResourceInterface) (all []unstructured.Unstructured, err error) {
 	for options := (metav1.ListOptions{Limit: 250}); ; {
 		page, err := resource.List(ctx, options)
 		if err != nil {
-			return nil, fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+			return nil, err
 		}
 		all = append(all, page.Items...)
 		if len(all) > maxLive {
-			return nil, fmt.Errorf("the cluster has more than %d %s objects", maxLive, gvk.Kind)
+			return nil, fmt.Errorf("the cluster has more than %d objects", maxLive)
 		}
 		if options.Continue = page.GetContinue(); options.Continue == "" {
 			return all, nil

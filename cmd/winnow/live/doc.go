@@ -1,3 +1,5 @@
-// Package live reads the definitions in a cluster and adds to a comparison their losses, and those that Flux does not
-// update. It never writes, and must not know the origin of the compared states.
+// Package live works with the objects in a cluster. It reads definitions, and adds to a comparison their losses, and
+// those that Flux does not update. It reads CatalogSelections, asks the controllers to reconcile them and their
+// sources, and suspends them; it writes nothing else. It must not know the origin of the compared states, nor how
+// anything is shown.
 package live

@@ -1,0 +1,157 @@
+package approvalfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// File is the content of a file with the CatalogSelection that Find has found.
+type File struct {
+	content   []byte
+	lines     []int        // offsets of the first byte of each line
+	documents []*yaml.Node // their contents, without empty documents
+	found     place
+}
+
+// place is a CatalogSelection in a document.
+type place struct {
+	document int
+	// items are the indices in lists around the object, outermost first.
+	items []int
+	node  *yaml.Node
+}
+
+// maxNames bounds the names that an error lists.
+const maxNames = 10
+
+// ErrEncrypted reports that SOPS would notice the edit of a document.
+var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs all of it: edit it with sops")
+
+// Find finds the CatalogSelection with the name among the documents of a file and the items of lists, with the
+// namespace or without any. It refuses a file that has it several times.
+func Find(content []byte, key types.NamespacedName) (*File, error) {
+	f := &File{content: content, lines: lineOffsets(content)}
+	var err error
+	if f.documents, err = parse(content); err != nil {
+		return nil, err
+	}
+	var all, matching []place
+	for i, root := range f.documents {
+		all = append(all, selectionsIn(place{document: i, node: root})...)
+	}
+	for _, p := range all {
+		if namespace := p.text("namespace"); p.text("name") == key.Name && (namespace == "" || namespace == key.Namespace) {
+			matching = append(matching, p)
+		}
+	}
+	switch {
+	case len(matching) == 0:
+		return nil, missing(key, all)
+	case len(matching) > 1:
+		return nil, fmt.Errorf("it has the CatalogSelection %s several times, in lines %d and %d", key, matching[0].node.Line, matching[1].node.Line)
+	}
+	f.found = matching[0]
+	if sops := yamlnode.Lookup(f.documents[f.found.document], "sops"); sops != nil {
+		return nil, ErrEncrypted
+	}
+	return f, nil
+}
+
+// parse returns the contents of the documents, which are bounded.
+func parse(content []byte) (documents []*yaml.Node, err error) {
+	for document, err := range yamlnode.Documents(content) {
+		if err != nil {
+			line, message := yamlnode.Position(err, content)
+			return nil, fmt.Errorf("line %d: it is no YAML: %s", line, message)
+		}
+		if err := yamlnode.Validate(document.Content[0]); err != nil {
+			return nil, err
+		}
+		documents = append(documents, document.Content[0])
+	}
+	return documents, nil
+}
+
+// selectionsIn returns the CatalogSelections in an object: the object itself, or items of a list.
+func selectionsIn(p place) (all []place) {
+	kind, _ := yamlnode.Text(yamlnode.Lookup(p.node, "kind"))
+	items := yamlnode.Lookup(p.node, "items")
+	if items != nil && items.Kind == yaml.SequenceNode && strings.HasSuffix(kind, "List") {
+		for i, item := range items.Content {
+			all = append(all, selectionsIn(place{document: p.document, items: append(slices.Clone(p.items), i), node: item})...)
+		}
+		return all
+	}
+	version, _ := yamlnode.Text(yamlnode.Lookup(p.node, "apiVersion"))
+	if group, _, _ := strings.Cut(version, "/"); group == v1alpha1.GroupVersion.Group && kind == v1alpha1.CatalogSelectionKind {
+		return []place{p}
+	}
+	return nil
+}
+
+// text returns a field of the metadata.
+func (p place) text(field string) string {
+	text, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(p.node, "metadata"), field))
+	return text
+}
+
+func missing(key types.NamespacedName, all []place) error {
+	if len(all) == 0 {
+		return fmt.Errorf("it has no CatalogSelection, so not %s", key)
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, strings.TrimPrefix(p.text("namespace")+"/"+p.text("name"), "/"))
+	}
+	return fmt.Errorf("it does not have the CatalogSelection %s, but %s", key, excerpt.List(names, maxNames, excerpt.Quoted))
+}
+
+// Line returns the line of the CatalogSelection.
+func (f *File) Line() int { return f.found.node.Line }
+
+// Approved returns the entries of spec.safeguards.approve.
+func (f *File) Approved() []string {
+	var entries []string
+	list := yamlnode.Lookup(yamlnode.Lookup(yamlnode.Lookup(f.found.node, "spec"), "safeguards"), "approve")
+	if list == nil {
+		return nil
+	}
+	for _, item := range list.Content {
+		if text, ok := yamlnode.Text(yamlnode.Resolve(item)); ok {
+			entries = append(entries, text)
+		}
+	}
+	return entries
+}
+
+func lineOffsets(content []byte) []int {
+	lines := []int{0}
+	for i, b := range content {
+		if b == '\n' {
+			lines = append(lines, i+1)
+		}
+	}
+	return lines
+}
+
+// line returns a line, counted from 0, without its line break; none behind the last.
+func (f *File) line(i int) []byte {
+	if i < 0 || i >= len(f.lines) {
+		return nil
+	}
+	end := len(f.content)
+	if i+1 < len(f.lines) {
+		end = f.lines[i+1] - 1
+	}
+	return bytes.TrimSuffix(f.content[f.lines[i]:end], []byte("\r"))
+}

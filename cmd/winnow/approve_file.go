@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/approvalfile"
+)
+
+// errLink reports a path that is no file, and that a rename would replace.
+var errLink = errors.New("it is a link or no file: name the file itself")
+
+// approveInFile adds the entries that a selection of a cluster offers to the same selection in a file.
+func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelection, out streams) error {
+	content, mode, err := readForEdit(name)
+	if err != nil {
+		return err
+	}
+	found, err := approvalfile.Find(content, types.NamespacedName{Namespace: cs.Namespace, Name: cs.Name})
+	if err != nil {
+		return &findingError{fmt.Errorf("%s: %w", name, err)}
+	}
+	entries := missingApprovals(cs, found.Approved())
+	if len(entries) == 0 {
+		fmt.Fprintf(out.stdout, "%s:%d: already approved, nothing is written\n", name, found.Line())
+		return nil
+	}
+	edited, err := found.Add(entries)
+	if err != nil {
+		return &findingError{fmt.Errorf("%s:%d: %w", name, found.Line(), err)}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := replaceFile(name, content, edited, mode); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	for _, entry := range entries {
+		fmt.Fprintf(out.stdout, "%s:%d: added %s\n", name, found.Line(), entry)
+	}
+	return nil
+}
+
+// readForEdit returns the content and the mode of a regular file that may be written.
+func readForEdit(name string) ([]byte, fs.FileMode, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: %w", name, errLink)
+	}
+	file, err := os.OpenFile(name, os.O_RDWR, 0) // a rename would replace a file that may not be written
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	content, err := readBounded(name, file)
+	return content, info.Mode(), err
+}
+
+// replaceFile replaces the content of a file by a rename, and keeps its mode. It refuses a file that has changed since
+// before was read.
+func replaceFile(name string, before, after []byte, mode fs.FileMode) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), temporaryPattern)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(after)
+	if err = errors.Join(err, temporary.Chmod(mode.Perm()), temporary.Sync(), temporary.Close()); err != nil {
+		return err
+	}
+	now, _, err := readForEdit(name)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(now, before):
+		return errors.New("it was changed at the same time: try again")
+	}
+	return os.Rename(temporary.Name(), name)
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+)
+
+const liveSelections = `apiVersion: v1
+kind: Namespace
+metadata: {name: flux-system}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: other}
+---
+apiVersion: catalog.winnow.dev/v1alpha1
+kind: CatalogSelection
+metadata: {name: applications, namespace: flux-system}
+spec:
+  sources: [{name: winnow-example}]
+status:
+  observedGeneration: 1
+  sourceRevision: v1.0.0
+  sources: [{kind: OCIRepository, name: winnow-example, namespace: flux-system, revision: "v1.0.0@sha256:01", digest: "sha256:02"}]
+  summary: {available: 10, selected: 6, excluded: 4, shadowed: 0}
+  artifact: {revision: "latest@sha256:9fd0ca523bbd", digest: "sha256:03", path: x, url: "http://x", lastUpdateTime: "2026-01-01T00:00:00Z"}
+  conditions:
+  - {type: Ready, status: "True", reason: Succeeded, message: "published 6 of 10 applications, revision latest@sha256:9fd0ca523bbd; a change is held", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Held, status: "True", reason: Removal, message: "loki: would be removed, because no source has it", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Applied, status: "True", reason: Succeeded, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  held:
+    revision: v2.0.0@sha256:5b7c1f0e8d2a4936b0c4e7f1a2d3958647c8b9e0f1a2b3c4d5e6f708192a3b4c
+    approve: ["sha256:5b7c1f0e8d2a4936b0c4e7f1a2d3958647c8b9e0f1a2b3c4d5e6f708192a3b4c"]
+    total: 2
+    reasons:
+    - {reason: Removal, application: loki, message: "would be removed, because no source has it"}
+    - {reason: VersionRemoval, application: argocd, versions: [2.13.0], message: "versions would be removed: 2.13.0"}
+---
+apiVersion: catalog.winnow.dev/v1alpha1
+kind: CatalogSelection
+metadata:
+  name: fresh
+  namespace: flux-system
+  labels: {kustomize.toolkit.fluxcd.io/name: clusters, kustomize.toolkit.fluxcd.io/namespace: flux-system}
+spec:
+  suspend: true
+  sources: [{name: winnow-example}]
+---
+apiVersion: catalog.winnow.dev/v1alpha1
+kind: CatalogSelection
+metadata: {name: pushed, namespace: other}
+spec:
+  sources: [{name: winnow-example}]
+  push: {url: "oci://registry.example.com/rendered/kkp", tags: [latest]}
+status:
+  observedGeneration: 1
+  conditions:
+  - {type: Ready, status: "False", reason: InvalidCatalog, message: "source other/winnow-example: \u001b[31mred", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Held, status: "False", reason: NothingHeld, message: "no change is held", lastTransitionTime: "2026-01-01T00:00:00Z"}
+`
+
+// getOne is the selection that nothing is pushed of and that is not suspended.
+const getOne = `NAME          READY  SOURCE  HELD  APPLIED  MESSAGE
+applications  True   v1.0.0  True  True     Removal: loki: would be removed, ...
+`
+
+const getNamespace = `NAME          READY  SOURCE  HELD  APPLIED  SUSPENDED  MESSAGE
+applications  True   v1.0.0  True  True     False      Removal: loki: would b...
+fresh         -      -       -     -        True       not reconciled yet: do...
+`
+
+const getEverywhere = `NAMESPACE    NAME          READY  SOURCE  HELD   APPLIED  PUSHED  SUSPENDED  MESSAGE
+flux-system  applications  True   v1.0.0  True   True     -       False      Removal:...
+flux-system  fresh         -      -       -      -        -       True       not reco...
+other        pushed        False  -       False  -        -       False      InvalidC...
+`
+
+func testGet(c *cluster) {
+	c.expect(exitOK, getNamespace, "", "get", "-n", "flux-system")
+	c.expect(exitOK, getEverywhere, "", "get", "-A")
+	c.expect(exitOK, getOne, "", "get", "applications", "-n", "flux-system")
+	c.expect(exitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
+		"get", "-n", "flux-system", "-o", "name")
+	c.expect(exitOK, "", "no CatalogSelections found in namespace default\n", "get")
+	c.expect(exitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
+	c.expect(exitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
+	c.expect(exitFailed, "", "not both", "get", "applications", "-A")
+	c.expect(exitFailed, "", "--timeout 0s", "get", "--timeout", "0s")
+	for line := range strings.Lines(c.on("get", "-n", "flux-system").stdout) {
+		if utf8.RuneCountInString(line) > 81 {
+			c.t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+	testGetObjects(c)
+	wide := c.on("get", "-A", "-o", "wide").stdout
+	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
+		if !strings.Contains(wide, want) {
+			c.t.Errorf("no %q in\n%s", want, wide)
+		}
+	}
+}
+
+func testGetObjects(c *cluster) {
+	c.t.Helper()
+	var list struct {
+		APIVersion, Kind string
+		Items            []map[string]any
+	}
+	got := c.on("get", "-A", "-o", "json")
+	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 3 {
+		c.t.Errorf("%v: %s%s", err, got.stdout, got.stderr)
+	}
+	if got := c.on("get", "-n", "default", "-o", "json"); got.code != exitOK || !strings.Contains(got.stdout, `"items": []`) || got.stderr != "" {
+		c.t.Errorf("an empty list: %+v", got)
+	}
+	var one map[string]any
+	got = c.on("get", "applications", "-n", "flux-system", "-o", "yaml")
+	if err := yaml.Unmarshal([]byte(got.stdout), &one); err != nil || one["kind"] != "CatalogSelection" || one["status"] == nil {
+		c.t.Errorf("%v: %s%s", err, got.stdout, got.stderr)
+	}
+	if strings.Contains(got.stdout, "managedFields") {
+		c.t.Errorf("it has managed fields: %s", got.stdout)
+	}
+}
+
+func testWithoutWinnow(c *cluster) {
+	for _, args := range [][]string{{"get"}, {"get", "a"}, {"reconcile", "a"}, {"suspend", "a"}, {"resume", "a"}, {"approve", "a"}} {
+		c.expect(exitFailed, "", "Winnow is not installed in this cluster", args...)
+	}
+}
+
+// testForbidden uses an account without rights.
+func testForbidden(c *cluster) {
+	config := c.RESTConfig()
+	kubeconfig := kubeconfigOf(c.t, config.Host)
+	content := strings.Replace(readFileString(c.t, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
+	writeFile(c.t, kubeconfig, content)
+	got := execute(c.t.Context(), "get", "--kubeconfig", kubeconfig)
+	if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "winnow: reading the CatalogSelections: ") {
+		c.t.Errorf("%+v", got)
+	}
+}
+
+func TestGetWithoutACluster(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	listener, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	mute := kubeconfigOf(t, "http://"+listener.Addr().String())
+	for want, args := range map[string][]string{
+		"no cluster is configured":               {"get"},
+		"reading the kubeconfig":                 {"get", "--kubeconfig", "/nowhere"},
+		"connection refused":                     {"get", "--kubeconfig", kubeconfigOf(t, "http://127.0.0.1:1")},
+		"does not exist":                         {"get", "--kubeconfig", mute, "--context", "other"},
+		"the cluster did not answer within 50ms": {"get", "--kubeconfig", mute, "--timeout", "50ms"},
+	} {
+		if got := execute(t.Context(), args...); got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
+			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.code, got.stdout, got.stderr, want)
+		}
+	}
+}
