@@ -63,7 +63,7 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 			return skipped(entry)
 		}
 		if reason := refusal(fsys, name, entry); reason != "" {
-			i.Skip(place, reason)
+			i.refuse(place, reason)
 			return skipped(entry)
 		}
 		if entry.IsDir() || !isText(name) {
@@ -72,7 +72,7 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 		return i.addFile(ctx, r, place, fsys, name)
 	})
 	if err == nil && r.files == before {
-		i.Skip(dir, "it has no *.yaml, *.yml or *.json file")
+		i.refuse(dir, "it has no *.yaml, *.yml or *.json file")
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func (i *Importer) addFile(ctx context.Context, r *Reader, place string, fsys fs
 	content, err := r.Read(file)
 	switch {
 	case errors.Is(err, errLarge):
-		i.Skip(place, err.Error())
+		i.refuse(place, err.Error())
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", place, err)
