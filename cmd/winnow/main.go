@@ -54,12 +54,13 @@ func newRootCommand() *cobra.Command {
 			"  winnow render -f selection.yaml --source ./catalog",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          rootArguments,
+		Version:       version,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(thisVersion().line())
+	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "print no notes and progress, only errors")
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),

@@ -18,6 +18,16 @@ type versionInfo struct {
 	Platform string `json:"platform"`
 }
 
+// thisVersion describes the running program.
+func thisVersion() versionInfo {
+	return versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// line returns the version in a line.
+func (v versionInfo) line() string {
+	return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+}
+
 func newVersionCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -29,12 +39,7 @@ func newVersionCommand() *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info := versionInfo{
-				Version:  version,
-				Go:       runtime.Version(),
-				Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			}
-			text, err := info.format(output)
+			text, err := thisVersion().format(output)
 			if err != nil {
 				return err
 			}
@@ -51,7 +56,7 @@ func newVersionCommand() *cobra.Command {
 func (v versionInfo) format(output string) (string, error) {
 	switch output {
 	case "":
-		return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform), nil
+		return v.line(), nil
 	case "json":
 		text, err := json.MarshalIndent(v, "", "  ")
 		return string(text) + "\n", err
