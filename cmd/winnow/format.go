@@ -17,6 +17,8 @@ import (
 // Values of -o.
 const (
 	formatTable    = "table"
+	formatWide     = "wide"
+	formatName     = "name"
 	formatYAML     = "yaml"
 	formatJSON     = "json"
 	formatMarkdown = "markdown"

@@ -37,6 +37,9 @@ func newPullCommand() *cobra.Command {
 		Args:              arguments(1, 1, "one reference, "+oci.Scheme+"HOST/REPOSITORY[:TAG|@DIGEST]"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPlace(cmd, "-o", "directory", o.directory); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -30,8 +31,8 @@ func newRenderCommand() *cobra.Command {
 		Use:   "render -f SELECTION --source CATALOG",
 		Short: "Render what a CatalogSelection selects, as the controller does",
 		Long: "Render what a CatalogSelection selects, through the same code and to the same\n" +
-			"bytes as the controller. Without -o and --archive it prints the objects as one\n" +
-			"YAML stream, built as kustomize builds them.\n\n" +
+			"bytes as the controller. Without -o and --archive, and with -o -, it prints the\n" +
+			"objects as one YAML stream, built as kustomize builds them.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
 			"which is pulled with the credentials of Docker's configuration.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
@@ -49,13 +50,16 @@ func newRenderCommand() *cobra.Command {
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.checkPlaces(cmd); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
-	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
+	f.StringVarP(&o.directory, "output", "o", "", "write the artifact's files to `DIR`, - for stdout")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
 	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	// The only error of these is that there is no such flag.
@@ -64,6 +68,14 @@ func newRenderCommand() *cobra.Command {
 	completeNothing(cmd, "namespace")
 	cmd.MarkFlagsMutuallyExclusive("output", "archive")
 	return cmd
+}
+
+// checkPlaces checks where the output is written to.
+func (o *renderOptions) checkPlaces(cmd *cobra.Command) error {
+	if o.directory == toStdout {
+		o.directory = ""
+	}
+	return errors.Join(checkPlace(cmd, "-o", "directory", o.directory), checkPlace(cmd, "--archive", "file", o.archive))
 }
 
 func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
