@@ -25,9 +25,9 @@ type catalogOptions struct {
 
 func (o *catalogOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
-	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` with the selection before, if it was edited")
-	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
+	f.StringVarP(&o.file, "file", "f", "", fileUsage)
+	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` or directory before, if it was edited")
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
 	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
 	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")

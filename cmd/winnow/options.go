@@ -36,10 +36,13 @@ func arguments(least, most int, expected string) cobra.PositionalArgs {
 // sourceFlag is the flag that messages name for a missing catalog.
 const sourceFlag = "--source"
 
+// fileUsage describes -f of all verbs.
+const fileUsage = "`FILE` or directory of the selection, - for stdin"
+
 func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", "`FILE` with the selection, - for standard input")
-	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if the file holds several")
+	f.StringVarP(&o.file, "file", "f", "", fileUsage)
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
 	f.StringArrayVar(&o.sources, "source", nil, "`CATALOG`, or NAME=CATALOG for each of several")
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 	completeSelection(cmd)
@@ -53,11 +56,11 @@ func (o *selectionOptions) read(ctx context.Context, stdin io.Reader) (*v1alpha1
 	case len(o.sources) == 0:
 		return nil, errors.New("which catalog? pass --source CATALOG")
 	}
-	found, err := placeSelection(ctx, o.file, o.name, stdin)
+	found, _, err := placeSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
 		return nil, err
 	}
-	o.selection = found
+	o.selection, o.file = found, found.File()
 	return found.CatalogSelection, nil
 }
 
