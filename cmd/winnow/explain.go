@@ -23,10 +23,12 @@ type explainOptions struct {
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain -f SELECTION --source CATALOG APPLICATION",
+		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION",
 		Short: "Say why a selection has an application or not, rule by rule",
 		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
-			"that decides are evaluated as well, so that all reasons are shown at once.\n\n" +
+			"that decides are evaluated as well, so that all reasons are shown at once.\n" +
+			"Without --source, the catalog is that of the OCIRepository in the same file, or\n" +
+			"directory, as the selection.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
 			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
@@ -52,7 +54,7 @@ func newExplainCommand() *cobra.Command {
 }
 
 func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
-	sources, options, err := o.decide(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
 		return err
 	}

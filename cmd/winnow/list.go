@@ -24,11 +24,12 @@ type listOptions struct {
 func newListCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list CATALOG [-f SELECTION]",
+		Use:   "list [CATALOG] [-f SELECTION]",
 		Short: "List the applications of a catalog, with -f the decision on each",
 		Long: "List the applications of a catalog; with -f the selection's decision on each:\n" +
 			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
-			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
@@ -65,10 +66,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	if o.file == "" {
 		return o.listCatalog(ctx, stdout, notes)
 	}
-	if len(o.sources) == 0 {
-		return errors.New("which catalog? pass CATALOG, or --source NAME=CATALOG for each source")
-	}
-	sources, options, err := o.decide(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -20,7 +21,9 @@ type selectionOptions struct {
 	sources    []string
 	plainHTTP  bool
 
-	selection *selectionfile.Selection // set by read
+	// read sets the selection and, without --source, the catalogs that the documents beside it name.
+	selection *selectionfile.Selection
+	located   []selections.Location
 }
 
 // arguments returns a check of the number of arguments. Its error names the expected arguments.
@@ -50,32 +53,38 @@ func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 
 // read reads the selection of -f and keeps its position for messages.
 func (o *selectionOptions) read(ctx context.Context, stdin io.Reader) (*v1alpha1.CatalogSelection, error) {
-	switch {
-	case o.file == "":
+	if o.file == "" {
 		return nil, errors.New("which selection? pass -f FILE")
-	case len(o.sources) == 0:
-		return nil, errors.New("which catalog? pass --source CATALOG")
 	}
-	found, _, err := placeSelection(ctx, o.file, o.name, stdin)
+	found, files, err := placeSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
 		return nil, err
+	}
+	if len(o.sources) == 0 {
+		if o.located, err = locateSources(ctx, found, files); err != nil {
+			return nil, err
+		}
 	}
 	o.selection, o.file = found, found.File()
 	return found.CatalogSelection, nil
 }
 
 // open compiles the selection and loads the catalogs of its sources.
-func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]selection.Source, render.Options, error) {
+func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelection, notes io.Writer) ([]selection.Source, render.Options, error) {
 	options, err := render.FromSpec(cs)
 	if err != nil {
 		return nil, render.Options{}, fmt.Errorf("%s: %w", label(o.file), err)
+	}
+	if len(o.sources) == 0 {
+		sources, err := o.openLocated(ctx, notes)
+		return sources, options, err
 	}
 	sources, err := openSources(ctx, cs, sourceFlag, o.sources, o.plainHTTP)
 	return sources, options, err
 }
 
 // decide reads and opens the selection for verbs whose output does not depend on its namespace.
-func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selection.Source, render.Options, error) {
+func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader, notes io.Writer) ([]selection.Source, render.Options, error) {
 	cs, err := o.read(ctx, stdin)
 	if err != nil {
 		return nil, render.Options{}, err
@@ -83,5 +92,5 @@ func (o *selectionOptions) decide(ctx context.Context, stdin io.Reader) ([]selec
 	if cs.Namespace == "" {
 		cs.Namespace = "default"
 	}
-	return o.open(ctx, cs)
+	return o.open(ctx, cs, notes)
 }

@@ -28,13 +28,14 @@ type renderOptions struct {
 func newRenderCommand() *cobra.Command {
 	var o renderOptions
 	cmd := &cobra.Command{
-		Use:   "render -f SELECTION --source CATALOG",
+		Use:   "render -f SELECTION [--source CATALOG]",
 		Short: "Render what a CatalogSelection selects, as the controller does",
 		Long: "Render what a CatalogSelection selects, through the same code and to the same\n" +
 			"bytes as the controller. Without -o and --archive, and with -o -, it prints the\n" +
 			"objects as one YAML stream, built as kustomize builds them.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
-			"which is pulled with the credentials of Docker's configuration.\n\n" +
+			"which is pulled with the credentials of Docker's configuration. Without --source\n" +
+			"it is that of the OCIRepository in the file or directory of the selection.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
 			"is written. See docs/diff.md.",
 		Example: "  # what would be applied\n" +
@@ -45,6 +46,8 @@ func newRenderCommand() *cobra.Command {
 			"    --archive artifact.tar.gz\n\n" +
 			"  # refuse what the API server would refuse\n" +
 			"  winnow render -f selection.yaml --source ./catalog --crds ./crds -o rendered\n\n" +
+			"  # the directory of a GitOps repository, with the OCIRepository in it\n" +
+			"  winnow render -f clusters/production\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
 		Args:              cobra.NoArgs,
@@ -83,7 +86,7 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes 
 	if err != nil {
 		return err
 	}
-	result, err := o.render(ctx, stdin)
+	result, err := o.render(ctx, stdin, notes)
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (o *renderOptions) write(stdout io.Writer, stream []byte, result *render.Re
 	return err
 }
 
-func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Result, error) {
+func (o *renderOptions) render(ctx context.Context, stdin io.Reader, notes io.Writer) (*render.Result, error) {
 	cs, err := o.read(ctx, stdin)
 	if err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 	if err := o.setNamespace(cs); err != nil {
 		return nil, err
 	}
-	sources, options, err := o.open(ctx, cs)
+	sources, options, err := o.open(ctx, cs, notes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// locateSources returns the catalogs of all sources of a selection, in the order of the spec, as the OCIRepositories
+// in the files name them. Its errors name every source without one.
+func locateSources(ctx context.Context, cs *selectionfile.Selection, files []inputFile) ([]selections.Location, error) {
+	read := make([]gitops.File, len(files))
+	for i, f := range files {
+		read[i] = gitops.File{Path: f.name, Content: f.content}
+	}
+	locator := selections.NewLocator(ctx, read)
+	var failures []error
+	all := make([]selections.Location, len(cs.Spec.Sources))
+	for i, ref := range cs.Spec.Sources {
+		var err error
+		if all[i], err = locator.Locate(cs.CatalogSelection, cs.File(), ref); err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w; %s", cs.Place(fmt.Sprintf("spec.sources[%d]", i)), err, sourceAdvice(cs, i, len(files) == 1, err)))
+		}
+	}
+	return all, errors.Join(failures...)
+}
+
+// sourceAdvice returns what to do about a source without a catalog.
+func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) string {
+	name := ""
+	if len(cs.Spec.Sources) > 1 {
+		name = cs.Spec.Sources[i].Name + "="
+	}
+	advice := fmt.Sprintf("pass %s %sCATALOG", sourceFlag, name)
+	var missing *selections.NoDocumentError
+	if alone && errors.As(err, &missing) {
+		advice += ", or the directory of both by -f"
+	}
+	return advice
+}
+
+// openLocated loads the catalogs at the locations, after a note on each: they come from a file, and are contacted
+// with the credentials of the user.
+func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]selection.Source, error) {
+	refs := o.selection.Spec.Sources
+	for i, at := range o.located {
+		printNote(notes, fmt.Sprintf("using %s of %s in %s for the source %s", at.Address, at.Document, at.File, refs[i].Name))
+		for _, note := range at.Notes {
+			printNote(notes, at.Document+": "+note)
+		}
+	}
+	sources := make([]selection.Source, len(refs))
+	for i, at := range o.located {
+		source, err := openSource(ctx, at.Address, refs[i], at.PlainHTTP || o.plainHTTP)
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", refs[i].Name, err)
+		}
+		source.Name = refs[i].Name
+		sources[i] = source
+	}
+	return sources, nil
+}
+
+// printNote writes a note as warn writes a warning.
+func printNote(notes io.Writer, text string) {
+	text = "note: " + plaintext.Line(text)
+	if isTerminal(notes) {
+		text = plaintext.Wrap(text, "")
+	}
+	fmt.Fprintln(notes, text)
+}
