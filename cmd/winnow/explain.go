@@ -37,7 +37,7 @@ func newExplainCommand() *cobra.Command {
 			"  # several sources\n" +
 			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
 			"    argocd -o json",
-		Args: arguments(1, 1, "one APPLICATION"),
+		Args: sourceArguments("APPLICATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd), args[0])
 		},

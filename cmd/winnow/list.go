@@ -50,7 +50,7 @@ func newListCommand() *cobra.Command {
 			"  winnow list ./catalog -f selection.yaml -o json | jq -r '.images[].from'\n\n" +
 			"  # several sources\n" +
 			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              arguments(0, 1, "one CATALOG, and for several -f SELECTION and --source NAME=CATALOG of each"),
 		ValidArgsFunction: completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sources = append(args, o.sources...)

@@ -26,16 +26,6 @@ type selectionOptions struct {
 	located   []selections.Location
 }
 
-// arguments returns a check of the number of arguments. Its error names the expected arguments.
-func arguments(least, most int, expected string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s wants %s; see %s --help", cmd.Name(), expected, cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
 // sourceFlag is the flag that messages name for a missing catalog.
 const sourceFlag = "--source"
 

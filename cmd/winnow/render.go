@@ -50,7 +50,7 @@ func newRenderCommand() *cobra.Command {
 			"  winnow render -f clusters/production\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
-		Args:              cobra.NoArgs,
+		Args:              sourceArguments(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.checkPlaces(cmd); err != nil {

@@ -36,7 +36,7 @@ func newVersionCommand() *cobra.Command {
 		Long: "Print the version of Winnow, the version of Go that it was built with, and the\n" +
 			"platform that it was built for.",
 		Example:           "  winnow version\n  winnow version -o json",
-		Args:              cobra.NoArgs,
+		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			text, err := thisVersion().format(output)
