@@ -67,8 +67,8 @@ func newDiffCommand() *cobra.Command {
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
 			"--from-selection, a first publication is compared with the live definitions.\n\n" +
-			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
-			"invalid, 2 usage or I/O.",
+			"Exit codes: 0 compared, 1 something of --fail-on was found, or --git found an\n" +
+			"invalid selection or catalog in HEAD, 2 usage, I/O or another invalid input.",
 		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && o.commits.git == "" {
@@ -96,7 +96,7 @@ func newDiffCommand() *cobra.Command {
 func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, stdout io.Writer) error {
 	report, err := o.compare(ctx, paths, stdin)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	if o.stat && o.output.value == formatJSON {
 		report.Shorten()

@@ -32,7 +32,8 @@ func newExplainCommand() *cobra.Command {
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
 			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
-			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage or I/O.",
+			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
+			"invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
 			"  # several sources\n" +
 			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
@@ -56,12 +57,12 @@ func newExplainCommand() *cobra.Command {
 func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
 	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	// Decide refuses the same selections as Explain, with better messages.
 	result, err := render.Decide(ctx, sources, options)
 	if err != nil {
-		return o.placed(err)
+		return unusable(o.placed(err))
 	}
 	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
 	if err != nil {

@@ -43,7 +43,8 @@ func newListCommand() *cobra.Command {
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
 			"values are no YAML.\n" +
-			"See docs/guides/air-gap.md.",
+			"See docs/guides/air-gap.md.\n\n" +
+			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
 			"  # the images to copy into a mirror\n" +

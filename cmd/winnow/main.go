@@ -13,7 +13,7 @@ import (
 // Exit codes. isFinding distinguishes the last two.
 const (
 	exitOK       = 0
-	exitFindings = 1 // the input is readable, but invalid
+	exitFindings = 1 // the input is invalid, or has what the verb looks for
 	exitFailed   = 2 // usage or input/output
 )
 
@@ -46,7 +46,8 @@ func newRootCommand() *cobra.Command {
 		Short: "Select applications from a catalog and render what Flux applies",
 		Long: "Winnow selects applications from a catalog and renders them for Flux to apply.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"Exit codes: 0 done, 1 something is wrong with the input, 2 usage or I/O.",
+			"Exit codes: 0 done, 1 a finding about the input, 2 usage or I/O; each verb's\n" +
+			"help tells what it finds.",
 		Example: "  # what is wrong with a catalog, and what it has\n" +
 			"  winnow lint ./catalog\n" +
 			"  winnow list ./catalog\n\n" +
