@@ -88,7 +88,8 @@ func newDiffCommand() *cobra.Command {
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	completeNothing(cmd, "context")
 	_ = cmd.MarkFlagFilename("kubeconfig")
-	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
+	o.output = addFormat(cmd)
+	o.output.alias = formatText
 	o.failOn.add(cmd)
 	return cmd
 }
@@ -98,7 +99,7 @@ func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, 
 	if err != nil {
 		return unusable(err)
 	}
-	if o.stat && o.output.value == formatJSON {
+	if o.stat && (o.output.value == formatJSON || o.output.value == formatYAML) {
 		report.Shorten()
 	}
 	if err := write(stdout, o.output.value, diffView{report, o.stat}); err != nil {

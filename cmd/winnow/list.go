@@ -30,6 +30,8 @@ func newListCommand() *cobra.Command {
 			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
+			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
+			"selected. -o wide has all columns and versions.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
@@ -59,7 +61,7 @@ func newListCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	o.output = addFormat(cmd)
+	o.output = addFormat(cmd, formatWide, formatName)
 	return cmd
 }
 
@@ -167,15 +169,24 @@ func (l *applicationList) grid(deprecatedWidth int) grid {
 	return g
 }
 
+func (l *applicationList) wide(w io.Writer) {
+	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED", "APIVERSION", "PATH"}}
+	for _, a := range l.Applications {
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), allVersions(a.Versions), orDash(a.Deprecated), a.APIVersion, a.Path})
+	}
+	g.print(w)
+}
+
+func (l *applicationList) names() []string {
+	names := make([]string, len(l.Applications))
+	for i, a := range l.Applications {
+		names[i] = resourceName(a.APIVersion, a.Kind, a.Name)
+	}
+	return names
+}
+
 func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
 func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
-
-func orDash(text string) string {
-	if plaintext.Line(text) == "" {
-		return "-"
-	}
-	return text
-}
 
 // decisionList is the output of list with a selection.
 type decisionList struct {
@@ -191,6 +202,8 @@ type decisionList struct {
 type listedDecision struct {
 	decisionSummary
 	referring
+
+	resource string
 }
 
 func newDecisionList(result selection.Result, several bool) *decisionList {
@@ -199,7 +212,10 @@ func newDecisionList(result selection.Result, several bool) *decisionList {
 		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
 	}
 	for _, decision := range result.Decisions {
-		list.Applications = append(list.Applications, listedDecision{decisionSummary: summarize(decision)})
+		a := decision.Application
+		list.Applications = append(list.Applications, listedDecision{
+			decisionSummary: summarize(decision), resource: resourceName(a.APIVersion, a.Kind, a.Name),
+		})
 	}
 	return list
 }
@@ -232,6 +248,27 @@ func (l *decisionList) grid() grid {
 		g.rows = append(g.rows, row)
 	}
 	return g
+}
+
+func (l *decisionList) wide(w io.Writer) {
+	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
+	for _, a := range l.Applications {
+		g.rows = append(g.rows, []string{
+			a.Name, yesNo(a.Selected), a.Rule, allVersions(a.Versions), a.Source, orDash(a.Tier), allVersions(a.Dropped), orDash(a.Deprecated),
+		})
+	}
+	g.print(w)
+}
+
+// names returns the selected applications.
+func (l *decisionList) names() []string {
+	var names []string
+	for _, a := range l.Applications {
+		if a.Selected {
+			names = append(names, a.resource)
+		}
+	}
+	return names
 }
 
 func yesNo(value bool) string {

@@ -19,11 +19,10 @@ const toStdout = "-"
 // checkPlace checks the value of a flag that takes a file or a directory: it must not be a word for a format, as the
 // -o of other verbs takes.
 func checkPlace(cmd *cobra.Command, flag, what, value string) error {
-	words := []string{formatTable, formatWide, formatName, formatJSON, formatYAML, formatMarkdown, formatGitHub, formatText}
 	switch {
 	case value == toStdout:
 		return fmt.Errorf("%s takes a %s, not standard output", flag, what)
-	case slices.Contains(words, value):
+	case slices.Contains(append(formats(), formatText), value):
 		return fmt.Errorf("%s takes a %s; %s has no format %s (the %s of that name is ./%s)",
 			flag, what, cmd.CommandPath(), value, what, value)
 	}

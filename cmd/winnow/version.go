@@ -29,7 +29,7 @@ func (v versionInfo) line() string {
 }
 
 func newVersionCommand() *cobra.Command {
-	var output string
+	var output *choice
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
@@ -39,7 +39,7 @@ func newVersionCommand() *cobra.Command {
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			text, err := thisVersion().format(output)
+			text, err := thisVersion().format(output.value)
 			if err != nil {
 				return err
 			}
@@ -47,22 +47,18 @@ func newVersionCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
-	// The only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatJSON, formatYAML}, cobra.ShellCompDirectiveNoFileComp))
+	output = addFormats(cmd, formatTable, formatJSON, formatYAML)
 	return cmd
 }
 
 func (v versionInfo) format(output string) (string, error) {
 	switch output {
-	case "":
-		return v.line(), nil
-	case "json":
+	case formatJSON:
 		text, err := json.MarshalIndent(v, "", "  ")
 		return string(text) + "\n", err
-	case "yaml":
+	case formatYAML:
 		text, err := yaml.Marshal(v)
 		return string(text), err
 	}
-	return "", fmt.Errorf("unknown output %q: use json or yaml", output)
+	return v.line(), nil
 }
