@@ -63,7 +63,7 @@ func readForEdit(name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, err
 	}
 	defer file.Close()
-	content, err := readBounded(name, file)
+	content, err := readBounded(name, file, maxInputBytes)
 	return content, info.Mode(), err
 }
 

@@ -55,11 +55,15 @@ func completeNames(ctx context.Context, file string) []string {
 		return nil
 	}
 	return withinTime(ctx, func(ctx context.Context) []string {
-		content, err := readFile(ctx, file, nil)
+		inputs, err := readInputs(ctx, file, nil)
 		if err != nil {
 			return nil
 		}
-		return selectionfile.Names(ctx, content)
+		var names []string
+		for _, m := range inputs {
+			names = append(names, selectionfile.Names(ctx, m.content)...)
+		}
+		return names
 	})
 }
 
@@ -76,7 +80,7 @@ func completeApplications(ctx context.Context, sources []string) []string {
 			if strings.HasPrefix(where, oci.Scheme) {
 				continue
 			}
-			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, false)
+			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, nil)
 			if err != nil {
 				continue
 			}

@@ -33,7 +33,7 @@ func newCompletionCommand() *cobra.Command {
 			"  winnow completion powershell | Out-String | Invoke-Expression",
 		DisableFlagsInUseLine: true,
 		ValidArgs:             []string{"bash", "zsh", "fish", "powershell"},
-		Args:                  cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:                  oneOf("bash", "zsh", "fish", "powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return shells[args[0]](cmd.Root(), cmd.OutOrStdout())
 		},

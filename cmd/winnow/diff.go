@@ -67,8 +67,8 @@ func newDiffCommand() *cobra.Command {
 			"--live reads the definitions of a cluster, as kubectl would, and adds their\n" +
 			"losses when the selection begins to hold them. Without --from and\n" +
 			"--from-selection, a first publication is compared with the live definitions.\n\n" +
-			"Exit codes: 0 compared, 1 something of --fail-on was found, or the input is\n" +
-			"invalid, 2 usage or I/O.",
+			"Exit codes: 0 compared, 1 something of --fail-on was found, or --git found an\n" +
+			"invalid selection or catalog in HEAD, 2 usage, I/O or another invalid input.",
 		Example: diffExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && o.commits.git == "" {
@@ -88,7 +88,8 @@ func newDiffCommand() *cobra.Command {
 	f.BoolVar(&o.stat, "stat", false, "a line for each application, no details")
 	completeNothing(cmd, "context")
 	_ = cmd.MarkFlagFilename("kubeconfig")
-	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatText, formatMarkdown, formatJSON)
+	o.output = addFormat(cmd)
+	o.output.alias = formatText
 	o.failOn.add(cmd)
 	return cmd
 }
@@ -96,9 +97,9 @@ func newDiffCommand() *cobra.Command {
 func (o *diffOptions) run(ctx context.Context, paths []string, stdin io.Reader, stdout io.Writer) error {
 	report, err := o.compare(ctx, paths, stdin)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
-	if o.stat && o.output.value == formatJSON {
+	if o.stat && (o.output.value == formatJSON || o.output.value == formatYAML) {
 		report.Shorten()
 	}
 	if err := write(stdout, o.output.value, diffView{report, o.stat}); err != nil {
@@ -133,7 +134,7 @@ func (v diffView) markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat)
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
 	switch {
 	case o.commits.git != "":
-		return o.commits.compare(ctx, paths, o.catalogs.plainHTTP, o.cluster)
+		return o.commits.compare(ctx, paths, &o.catalogs.access, o.cluster)
 	case len(o.commits.repositories) > 0:
 		return nil, errors.New("--repository is for --git")
 	}

@@ -23,7 +23,7 @@ func golden(t *testing.T, file, got string) {
 
 // The report has a change of each kind, and text of the catalog that tries to break out of the comment.
 func TestDiffInEveryFormat(t *testing.T) {
-	for format, file := range map[string]string{formatText: "want.txt", formatMarkdown: "want.md", formatJSON: "want.json"} {
+	for format, file := range map[string]string{formatTable: "want.txt", formatMarkdown: "want.md", formatJSON: "want.json"} {
 		t.Run(format, func(t *testing.T) {
 			got := execute(t.Context(), "diff", "-f", "testdata/diff/edited.yaml", "--from-selection", "testdata/diff/selection.yaml",
 				"--from", "testdata/diff/before", "--to", "testdata/diff/after", "-o", format)

@@ -20,10 +20,31 @@ func (e *findingError) Error() string { return e.err.Error() }
 
 func (e *findingError) Unwrap() error { return e.err }
 
-// isFinding reports whether the input is invalid, as opposed to unreadable.
+// unusableError reports an input that a verb cannot work on, because it is invalid. In a verb whose answer is about
+// something else, that is no finding.
+type unusableError struct{ err error }
+
+func (e *unusableError) Error() string { return e.err.Error() }
+
+func (e *unusableError) Unwrap() error { return e.err }
+
+// unusable returns err as an *unusableError, or nil.
+func unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unusableError{err}
+}
+
+// isFinding reports whether err is the answer of a verb: its input is invalid, or has what the verb looks for. Each
+// verb's help has a line on that.
 func isFinding(err error) bool {
 	var refused *render.Error
 	var found *findingError
+	var other *unusableError
+	if errors.As(err, &other) {
+		return false
+	}
 	return errors.As(err, &refused) || errors.As(err, &found)
 }
 

@@ -23,19 +23,22 @@ type explainOptions struct {
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain -f SELECTION --source CATALOG APPLICATION",
+		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION",
 		Short: "Say why a selection has an application or not, rule by rule",
 		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
-			"that decides are evaluated as well, so that all reasons are shown at once.\n\n" +
+			"that decides are evaluated as well, so that all reasons are shown at once.\n" +
+			"Without --source, the catalog is that of the OCIRepository in the same file, or\n" +
+			"directory, as the selection.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
 			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
-			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage or I/O.",
+			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
+			"invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
 			"  # several sources\n" +
 			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
 			"    argocd -o json",
-		Args: arguments(1, 1, "one APPLICATION"),
+		Args: sourceArguments("APPLICATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd), args[0])
 		},
@@ -52,14 +55,14 @@ func newExplainCommand() *cobra.Command {
 }
 
 func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
-	sources, options, err := o.decide(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
-		return err
+		return unusable(err)
 	}
 	// Decide refuses the same selections as Explain, with better messages.
 	result, err := render.Decide(ctx, sources, options)
 	if err != nil {
-		return o.placed(err)
+		return unusable(o.placed(err))
 	}
 	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
 	if err != nil {
@@ -86,6 +89,7 @@ func unknownApplication(name string, result selection.Result) error {
 
 // explanation is the output of explain.
 type explanation struct {
+	document
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`
 	Shadowed []string      `json:"shadowed"`
@@ -98,7 +102,7 @@ type ruleVerdict struct {
 }
 
 func newExplanation(e *selection.Explanation) *explanation {
-	out := &explanation{decisionSummary: summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
+	out := &explanation{document: newDocument("Explanation"), decisionSummary: summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
 	for _, v := range e.Verdicts {
 		out.Rules = append(out.Rules, ruleVerdict{Rule: v.Rule, Outcome: string(v.Outcome), Reason: v.Reason})
 	}

@@ -14,22 +14,29 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// Values of -o.
+// Values of -o, in the order of formats. formatText is the earlier name of formatTable in diff.
 const (
 	formatTable    = "table"
+	formatWide     = "wide"
+	formatName     = "name"
 	formatYAML     = "yaml"
 	formatJSON     = "json"
 	formatMarkdown = "markdown"
 	formatGitHub   = "github"
 	formatText     = "text"
-	formatWide     = "wide"
-	formatName     = "name"
 )
+
+// formats returns all values of -o, in the order of help texts.
+func formats() []string {
+	return []string{formatTable, formatWide, formatName, formatJSON, formatYAML, formatMarkdown, formatGitHub}
+}
 
 // choice is the value of a flag that allows a fixed set of values. The first is the default.
 type choice struct {
 	value   string
 	allowed []string
+	// alias is another word for the first value; may be empty.
+	alias string
 }
 
 // addChoice adds the flag with its completion.
@@ -42,8 +49,15 @@ func addChoice(cmd *cobra.Command, name, shorthand, usage string, allowed ...str
 	return c
 }
 
+// addFormat adds -o with the formats of every view, and more.
 func addFormat(cmd *cobra.Command, more ...string) *choice {
-	all := append([]string{formatTable, formatYAML, formatJSON, formatMarkdown}, more...)
+	with := append([]string{formatTable, formatJSON, formatYAML, formatMarkdown}, more...)
+	return addFormats(cmd, with...)
+}
+
+// addFormats adds -o with the formats, in the order of all.
+func addFormats(cmd *cobra.Command, with ...string) *choice {
+	all := slices.DeleteFunc(formats(), func(one string) bool { return !slices.Contains(with, one) })
 	return addChoice(cmd, "output", "o", "`FORMAT`", all...)
 }
 
@@ -55,6 +69,9 @@ func (c *choice) Type() string { return "string" }
 
 // Set is part of pflag.Value.
 func (c *choice) Set(value string) error {
+	if value != "" && value == c.alias {
+		value = c.allowed[0]
+	}
 	if !slices.Contains(c.allowed, value) {
 		return fmt.Errorf("use one of %s", strings.Join(c.allowed, ", "))
 	}
@@ -62,11 +79,34 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
-// view is a result that can be printed in every format. YAML and JSON print its fields by their JSON
-// tags.
-type view interface {
-	table(w io.Writer)
+// document begins every JSON and YAML document. docs/schemas has a schema of each kind; within a version a field keeps
+// its meaning, and new ones may come.
+type document struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// documentVersion is the apiVersion of all documents but those of diff, which has its own.
+const documentVersion = "cli.winnow.dev/v1alpha1"
+
+func newDocument(kind string) document { return document{documentVersion, kind} }
+
+// view is a result that can be printed as a table. YAML and JSON print its fields by their JSON tags.
+type view interface{ table(w io.Writer) }
+
+// markdownView is a view that can be printed as Markdown.
+type markdownView interface {
+	view
 	markdown(w io.Writer)
+}
+
+// listing is a view of objects, with two more formats.
+type listing interface {
+	view
+	// wide prints the table with all columns, uncut.
+	wide(w io.Writer)
+	// names returns the objects as kubectl's -o name does.
+	names() []string
 }
 
 // write prints a view in a format.
@@ -87,7 +127,13 @@ func write(w io.Writer, format string, v view) error {
 		}
 		text.Write(content)
 	case formatMarkdown:
-		v.markdown(&text)
+		v.(markdownView).markdown(&text) // a verb allows only the formats that its views have
+	case formatWide:
+		v.(listing).wide(&text)
+	case formatName:
+		for _, name := range v.(listing).names() {
+			fmt.Fprintln(&text, plaintext.Line(name))
+		}
 	default:
 		v.table(&text)
 	}
@@ -135,6 +181,26 @@ func (g grid) markdown(w io.Writer) {
 func escapeMarkdown(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;").
 		Replace(plaintext.Line(text))
+}
+
+// resourceName returns the name of an object as kubectl's -o name prints it, which kubectl get takes.
+func resourceName(apiVersion, kind, name string) string {
+	resource := strings.ToLower(kind)
+	if group, _, grouped := strings.Cut(apiVersion, "/"); grouped {
+		resource += "." + group
+	}
+	return resource + "/" + name
+}
+
+// allVersions returns the versions, uncut.
+func allVersions(versions []string) string { return orDash(strings.Join(versions, ", ")) }
+
+// orDash returns a text, or a dash for one without visible characters.
+func orDash(text string) string {
+	if plaintext.Line(text) == "" {
+		return "-"
+	}
+	return text
 }
 
 // versionsColumn returns up to three versions, and of more the first, the last and the number.

@@ -51,7 +51,7 @@ func newGetCommand() *cobra.Command {
 	o.addFlags(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "selections of all namespaces")
 	cmd.ValidArgsFunction = o.completeLive(math.MaxInt)
-	o.output = addChoice(cmd, "output", "o", "`FORMAT`", formatTable, formatWide, formatJSON, formatYAML, formatName)
+	o.output = addFormats(cmd, formatTable, formatWide, formatName, formatJSON, formatYAML)
 	return cmd
 }
 

@@ -24,11 +24,14 @@ type listOptions struct {
 func newListCommand() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list CATALOG [-f SELECTION]",
+		Use:   "list [CATALOG] [-f SELECTION]",
 		Short: "List the applications of a catalog, with -f the decision on each",
 		Long: "List the applications of a catalog; with -f the selection's decision on each:\n" +
 			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
-			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
+			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
+			"selected. -o wide has all columns and versions.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
@@ -42,14 +45,15 @@ func newListCommand() *cobra.Command {
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
 			"values are no YAML.\n" +
-			"See docs/guides/air-gap.md.",
+			"See docs/guides/air-gap.md and docs/schemas.\n\n" +
+			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
 			"  # the images to copy into a mirror\n" +
 			"  winnow list ./catalog -f selection.yaml -o json | jq -r '.images[].from'\n\n" +
 			"  # several sources\n" +
 			"  winnow list -f selection.yaml --source base=./base --source extra=./extra",
-		Args:              cobra.MaximumNArgs(1),
+		Args:              arguments(0, 1, "one CATALOG, and for several -f SELECTION and --source NAME=CATALOG of each"),
 		ValidArgsFunction: completeFirst,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.sources = append(args, o.sources...)
@@ -57,7 +61,7 @@ func newListCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	o.output = addFormat(cmd)
+	o.output = addFormat(cmd, formatWide, formatName)
 	return cmd
 }
 
@@ -65,10 +69,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	if o.file == "" {
 		return o.listCatalog(ctx, stdout, notes)
 	}
-	if len(o.sources) == 0 {
-		return errors.New("which catalog? pass CATALOG, or --source NAME=CATALOG for each source")
-	}
-	sources, options, err := o.decide(ctx, stdin)
+	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	case len(o.sources) != 1:
 		return errors.New("which catalog? pass one CATALOG; several need a selection, -f FILE")
 	}
-	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, o.plainHTTP)
+	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, &o.access)
 	if err != nil {
 		return err
 	}
@@ -117,6 +118,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 
 // applicationList is the output of list without a selection.
 type applicationList struct {
+	document
 	Applications []listedApplication `json:"applications"`
 	*references
 }
@@ -133,7 +135,7 @@ type listedApplication struct {
 }
 
 func newApplicationList(c *catalog.Catalog) *applicationList {
-	list := &applicationList{Applications: make([]listedApplication, 0, len(c.Applications))}
+	list := &applicationList{document: newDocument("ApplicationList"), Applications: make([]listedApplication, 0, len(c.Applications))}
 	for _, a := range c.Applications {
 		list.Applications = append(list.Applications, listedApplication{
 			Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Path: a.Path, Tier: a.Metadata.Tier,
@@ -168,18 +170,28 @@ func (l *applicationList) grid(deprecatedWidth int) grid {
 	return g
 }
 
+func (l *applicationList) wide(w io.Writer) {
+	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED", "APIVERSION", "PATH"}}
+	for _, a := range l.Applications {
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), allVersions(a.Versions), orDash(a.Deprecated), a.APIVersion, a.Path})
+	}
+	g.print(w)
+}
+
+func (l *applicationList) names() []string {
+	names := make([]string, len(l.Applications))
+	for i, a := range l.Applications {
+		names[i] = resourceName(a.APIVersion, a.Kind, a.Name)
+	}
+	return names
+}
+
 func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
 func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
 
-func orDash(text string) string {
-	if plaintext.Line(text) == "" {
-		return "-"
-	}
-	return text
-}
-
 // decisionList is the output of list with a selection.
 type decisionList struct {
+	document
 	Available    int              `json:"available"`
 	Selected     int              `json:"selected"`
 	Shadowed     int              `json:"shadowed"`
@@ -192,15 +204,21 @@ type decisionList struct {
 type listedDecision struct {
 	decisionSummary
 	referring
+
+	resource string
 }
 
 func newDecisionList(result selection.Result, several bool) *decisionList {
 	list := &decisionList{
+		document:  newDocument("DecisionList"),
 		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
 		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
 	}
 	for _, decision := range result.Decisions {
-		list.Applications = append(list.Applications, listedDecision{decisionSummary: summarize(decision)})
+		a := decision.Application
+		list.Applications = append(list.Applications, listedDecision{
+			decisionSummary: summarize(decision), resource: resourceName(a.APIVersion, a.Kind, a.Name),
+		})
 	}
 	return list
 }
@@ -233,6 +251,27 @@ func (l *decisionList) grid() grid {
 		g.rows = append(g.rows, row)
 	}
 	return g
+}
+
+func (l *decisionList) wide(w io.Writer) {
+	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
+	for _, a := range l.Applications {
+		g.rows = append(g.rows, []string{
+			a.Name, yesNo(a.Selected), a.Rule, allVersions(a.Versions), a.Source, orDash(a.Tier), allVersions(a.Dropped), orDash(a.Deprecated),
+		})
+	}
+	g.print(w)
+}
+
+// names returns the selected applications.
+func (l *decisionList) names() []string {
+	var names []string
+	for _, a := range l.Applications {
+		if a.Selected {
+			names = append(names, a.resource)
+		}
+	}
+	return names
 }
 
 func yesNo(value bool) string {

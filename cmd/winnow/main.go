@@ -8,12 +8,14 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // Exit codes. isFinding distinguishes the last two.
 const (
 	exitOK       = 0
-	exitFindings = 1 // the input is readable, but invalid
+	exitFindings = 1 // the input is invalid, or has what the verb looks for
 	exitFailed   = 2 // usage or input/output
 )
 
@@ -40,13 +42,21 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitFailed
 }
 
+// documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
+func documents() []any {
+	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
+		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
+		diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
+}
+
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "winnow",
 		Short: "Select applications from a catalog and render what Flux applies",
 		Long: "Winnow selects applications from a catalog and renders them for Flux to apply.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
-			"Exit codes: 0 done, 1 something is wrong with the input, 2 usage or I/O.",
+			"Exit codes: 0 done, 1 a finding about the input, 2 usage or I/O; each verb's\n" +
+			"help tells what it finds.",
 		Example: "  # what is wrong with a catalog, and what it has\n" +
 			"  winnow lint ./catalog\n" +
 			"  winnow list ./catalog\n\n" +
@@ -57,12 +67,13 @@ func newRootCommand() *cobra.Command {
 			"  winnow approve applications -n flux-system",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          rootArguments,
+		Version:       buildVersion(),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(thisVersion().line())
+	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "print no notes and progress, only errors")
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),

@@ -111,6 +111,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
 		"version": {},
 		"get":     nil, // testGet has a cluster
+		"push":    {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")

@@ -6,9 +6,28 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/render"
 )
+
+// toStdout is the value of a flag that names standard output instead of a file or directory.
+const toStdout = "-"
+
+// checkPlace checks the value of a flag that takes a file or a directory: it must not be a word for a format, as the
+// -o of other verbs takes.
+func checkPlace(cmd *cobra.Command, flag, what, value string) error {
+	switch {
+	case value == toStdout:
+		return fmt.Errorf("%s takes a %s, not standard output", flag, what)
+	case slices.Contains(append(formats(), formatText), value):
+		return fmt.Errorf("%s takes a %s; %s has no format %s (the %s of that name is ./%s)",
+			flag, what, cmd.CommandPath(), value, what, value)
+	}
+	return nil
+}
 
 // writeArchive writes the archive of the artifact to a file. On failure an existing file stays unchanged.
 func writeArchive(file string, result *render.Result) error {

@@ -19,7 +19,7 @@ import (
 // pullOptions are the flags of winnow pull.
 type pullOptions struct {
 	directory string
-	plainHTTP bool
+	access    accessOptions
 }
 
 func newPullCommand() *cobra.Command {
@@ -37,12 +37,15 @@ func newPullCommand() *cobra.Command {
 		Args:              arguments(1, 1, "one reference, "+oci.Scheme+"HOST/REPOSITORY[:TAG|@DIGEST]"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPlace(cmd, "-o", "directory", o.directory); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), args[0], cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.directory, "output", "o", "", "write the files to `DIR`")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
 	return cmd
 }
@@ -61,7 +64,11 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
-	repository, err := oci.Connect(reference, o.plainHTTP, progress.client())
+	access, err := o.access.open()
+	if err != nil {
+		return err
+	}
+	repository, err := oci.Connect(reference, access, progress.observe)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -27,15 +28,18 @@ type renderOptions struct {
 func newRenderCommand() *cobra.Command {
 	var o renderOptions
 	cmd := &cobra.Command{
-		Use:   "render -f SELECTION --source CATALOG",
+		Use:   "render -f SELECTION [--source CATALOG]",
 		Short: "Render what a CatalogSelection selects, as the controller does",
 		Long: "Render what a CatalogSelection selects, through the same code and to the same\n" +
-			"bytes as the controller. Without -o and --archive it prints the objects as one\n" +
-			"YAML stream, built as kustomize builds them.\n\n" +
+			"bytes as the controller. Without -o and --archive, and with -o -, it prints the\n" +
+			"objects as one YAML stream, built as kustomize builds them.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest],\n" +
-			"which is pulled with the credentials of Docker's configuration.\n\n" +
+			"which is pulled with the credentials of Docker's configuration. Without --source\n" +
+			"it is that of the OCIRepository in the file or directory of the selection.\n\n" +
 			"With --crds, objects that the API server would refuse are findings, and nothing\n" +
-			"is written. See docs/diff.md.",
+			"is written. See docs/diff.md.\n\n" +
+			"Exit codes: 0 rendered, 1 the selection, the catalog or an object is invalid, or\n" +
+			"nothing is selected, 2 usage or I/O.",
 		Example: "  # what would be applied\n" +
 			"  winnow render -f selection.yaml --source ./catalog\n\n" +
 			"  # the artifact's files, and its archive as the cluster serves it\n" +
@@ -44,18 +48,23 @@ func newRenderCommand() *cobra.Command {
 			"    --archive artifact.tar.gz\n\n" +
 			"  # refuse what the API server would refuse\n" +
 			"  winnow render -f selection.yaml --source ./catalog --crds ./crds -o rendered\n\n" +
+			"  # the directory of a GitOps repository, with the OCIRepository in it\n" +
+			"  winnow render -f clusters/production\n\n" +
 			"  # several sources\n" +
 			"  winnow render -f selection.yaml --source base=./base --source extra=./extra",
-		Args:              cobra.NoArgs,
+		Args:              sourceArguments(),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.checkPlaces(cmd); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
 		},
 	}
 	o.addFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.namespace, "namespace", "n", "", "`NAMESPACE` of the selection, if the file has none")
-	f.StringVarP(&o.directory, "output", "o", "", "write the files of the artifact to `DIR`")
+	f.StringVarP(&o.directory, "output", "o", "", "write the artifact's files to `DIR`, - for stdout")
 	f.StringVar(&o.archive, "archive", "", "write the artifact as a tar.gz to `FILE`")
 	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	// The only error of these is that there is no such flag.
@@ -66,12 +75,20 @@ func newRenderCommand() *cobra.Command {
 	return cmd
 }
 
+// checkPlaces checks where the output is written to.
+func (o *renderOptions) checkPlaces(cmd *cobra.Command) error {
+	if o.directory == toStdout {
+		o.directory = ""
+	}
+	return errors.Join(checkPlace(cmd, "-o", "directory", o.directory), checkPlace(cmd, "--archive", "file", o.archive))
+}
+
 func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
-	set, err := openDefinitions(ctx, o.definitions, o.plainHTTP)
+	set, err := openDefinitions(ctx, o.definitions, &o.access)
 	if err != nil {
 		return err
 	}
-	result, err := o.render(ctx, stdin)
+	result, err := o.render(ctx, stdin, notes)
 	if err != nil {
 		return err
 	}
@@ -118,7 +135,7 @@ func (o *renderOptions) write(stdout io.Writer, stream []byte, result *render.Re
 	return err
 }
 
-func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Result, error) {
+func (o *renderOptions) render(ctx context.Context, stdin io.Reader, notes io.Writer) (*render.Result, error) {
 	cs, err := o.read(ctx, stdin)
 	if err != nil {
 		return nil, err
@@ -126,7 +143,7 @@ func (o *renderOptions) render(ctx context.Context, stdin io.Reader) (*render.Re
 	if err := o.setNamespace(cs); err != nil {
 		return nil, err
 	}
-	sources, options, err := o.open(ctx, cs)
+	sources, options, err := o.open(ctx, cs, notes)
 	if err != nil {
 		return nil, err
 	}

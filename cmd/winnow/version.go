@@ -13,28 +13,34 @@ import (
 var version = "dev"
 
 type versionInfo struct {
+	document
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
+// thisVersion describes the running program.
+func thisVersion() versionInfo {
+	return versionInfo{newDocument("Version"), buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// line returns the version in a line.
+func (v versionInfo) line() string {
+	return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+}
+
 func newVersionCommand() *cobra.Command {
-	var output string
+	var output *choice
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Long: "Print the version of Winnow, the version of Go that it was built with, and the\n" +
 			"platform that it was built for.",
 		Example:           "  winnow version\n  winnow version -o json",
-		Args:              cobra.NoArgs,
+		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info := versionInfo{
-				Version:  buildVersion(),
-				Go:       runtime.Version(),
-				Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			}
-			text, err := info.format(output)
+			text, err := thisVersion().format(output.value)
 			if err != nil {
 				return err
 			}
@@ -42,22 +48,18 @@ func newVersionCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml instead of a line")
-	// The only error is that there is no such flag.
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatJSON, formatYAML}, cobra.ShellCompDirectiveNoFileComp))
+	output = addFormats(cmd, formatTable, formatJSON, formatYAML)
 	return cmd
 }
 
 func (v versionInfo) format(output string) (string, error) {
 	switch output {
-	case "":
-		return fmt.Sprintf("winnow %s (%s, %s)\n", v.Version, v.Go, v.Platform), nil
-	case "json":
+	case formatJSON:
 		text, err := json.MarshalIndent(v, "", "  ")
 		return string(text) + "\n", err
-	case "yaml":
+	case formatYAML:
 		text, err := yaml.Marshal(v)
 		return string(text), err
 	}
-	return "", fmt.Errorf("unknown output %q: use json or yaml", output)
+	return v.line(), nil
 }

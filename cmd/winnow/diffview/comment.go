@@ -47,7 +47,7 @@ func sizeOf(text string) int {
 // fit joins the parts that fit. If the folds do not fit, lists precede them, and a line counts the parts
 // that are left out.
 func fit(parts []part, limit int) string {
-	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o text` has all.\n"
+	const note = "\n**%s left out here: a comment has at most %d characters.** `winnow diff -o table` has all.\n"
 	room := limit - len(note) - 60
 	chosen := make([]string, len(parts))
 	left := map[rank]int{}

@@ -194,7 +194,7 @@ func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
 	if more := len(all) - maxReasons; more > 0 {
 		fmt.Fprintf(w, "- and %d more\n", more)
 	}
-	fmt.Fprint(w, "\n`-o text` prints the `values` and `patches` that keep these.\n")
+	fmt.Fprint(w, "\n`-o table` prints the `values` and `patches` that keep these.\n")
 }
 
 // listMarkdown writes the first statements as a list, and the number of the others.

@@ -2,10 +2,13 @@ package oci
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
 	ociregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -18,14 +21,35 @@ import (
 // Repository is a repository in a registry.
 type Repository struct{ remote *remote.Repository }
 
+// Access is how registries are reached. The zero value is TLS with the authorities that the machine trusts.
+type Access struct {
+	// PlainHTTP reports whether a host is reached without TLS; nil for none.
+	PlainHTTP func(host string) bool
+	// TLS is nil for the defaults.
+	TLS *tls.Config
+}
+
+// transport returns the transport for the access, below the retries.
+func (a Access) transport() http.RoundTripper {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if a.TLS == nil || !ok {
+		return http.DefaultTransport
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = a.TLS
+	return transport
+}
+
 // Connect returns the repository of a reference, with the credentials of Docker's configuration. A reference without
-// tag and digest has the tag latest. The default client, for nil, retries. Connect sends no request yet.
-func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Client) (*Repository, error) {
+// tag and digest has the tag latest. observe, which may be nil, wraps the transport below the retries: above, bodies that
+// it wraps could not be sent again. Connect sends no request yet.
+func Connect(reference ociregistry.Reference, access Access, observe func(http.RoundTripper) http.RoundTripper) (*Repository, error) {
 	if reference.Reference == "" {
 		reference.Reference = "latest"
 	}
-	if client == nil {
-		client = retry.DefaultClient
+	transport := access.transport()
+	if observe != nil {
+		transport = observe(transport)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -33,9 +57,9 @@ func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 	}
 	return &Repository{&remote.Repository{
 		Reference: reference,
-		PlainHTTP: plainHTTP,
+		PlainHTTP: access.PlainHTTP != nil && access.PlainHTTP(reference.Registry),
 		Client: &auth.Client{
-			Client:     client,
+			Client:     &http.Client{Transport: retry.NewTransport(transport)},
 			Cache:      auth.NewCache(),
 			Credential: credentials.Credential(store),
 		},
@@ -45,15 +69,37 @@ func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 // MovedTag is a tag that referred to another artifact before a push.
 type MovedTag struct {
 	// Name of the tag, and Was, the digest that it referred to.
-	Name, Was string
+	Name string `json:"name"`
+	Was  string `json:"was"`
+}
+
+// Moves returns the tags that refer to another artifact than the one to push.
+func (r *Repository) Moves(ctx context.Context, a registry.Artifact, tags []string) (moved []MovedTag, err error) {
+	// The same token serves the push: the challenge of the first request names only the right to pull.
+	ctx = auth.AppendRepositoryScope(ctx, r.remote.Reference, auth.ActionPull, auth.ActionPush)
+	for _, tag := range tags {
+		now, err := r.remote.Resolve(ctx, tag)
+		switch {
+		case errors.Is(err, errdef.ErrNotFound):
+		case err != nil:
+			return nil, fmt.Errorf("reading the tag %s: %w", tag, advise(r.remote, err))
+		case now.Digest != a.Manifest.Descriptor.Digest:
+			moved = append(moved, MovedTag{tag, now.Digest.String()})
+		}
+	}
+	return moved, nil
 }
 
 // Push pushes an artifact, sets the tags, and returns those that referred to another artifact. It calls step with a
-// description of each step.
-func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string)) (moved []MovedTag, err error) {
+// description of each step, and move before a tag moves: its error ends the push. A nil move allows all.
+func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string), move func(MovedTag) error) (moved []MovedTag, err error) {
 	pusher := registry.Pusher{Step: step, Move: func(_ context.Context, tag string, now v1.Descriptor) error {
-		moved = append(moved, MovedTag{tag, now.Digest.String()})
-		return nil
+		moves := MovedTag{tag, now.Digest.String()}
+		moved = append(moved, moves)
+		if move == nil {
+			return nil
+		}
+		return move(moves)
 	}}
 	err = pusher.Push(ctx, r.remote, a, tags)
 	return moved, advise(r.remote, err)

@@ -31,6 +31,9 @@ func (s *Selection) Place(field string) string {
 	return place(s.file, s.lines.of(field))
 }
 
+// File returns the name of the file, as it was passed to Parse.
+func (s *Selection) File() string { return s.file }
+
 // Parse returns the CatalogSelections among the documents of a file, in its order. If the API server or
 // the controller would refuse one, it returns a *render.Error with the reason InvalidSpec that wraps an
 // *InvalidError with all violations.

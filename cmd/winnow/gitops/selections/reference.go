@@ -52,12 +52,20 @@ func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (
 	if len(nearest) == 0 {
 		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
 	}
-	for _, other := range nearest[1:] {
-		if other.document != nearest[0].document {
-			return reference{}, fmt.Errorf("there are several: %s and %s have one", nearest[0].file, other.file)
-		}
+	if err := sameDocument(nearest); err != nil {
+		return reference{}, err
 	}
 	return nearest[0].reference()
+}
+
+// sameDocument returns an error if the documents of the sources differ.
+func sameDocument(sources []placedSource) error {
+	for _, other := range sources[1:] {
+		if other.document != sources[0].document {
+			return fmt.Errorf("there are several: %s and %s have one", sources[0].file, other.file)
+		}
+	}
+	return nil
 }
 
 // nearest returns the sources of the cluster, or outside of clusters those in the nearest directory.

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+)
+
+// A finding, a wrong usage and an input that is missing or invalid are told apart in every verb.
+func TestExitCodesTellFindingsFromFailures(t *testing.T) {
+	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
+	dir := t.TempDir()
+	invalid, absent := filepath.Join(dir, "invalid.yaml"), filepath.Join(dir, "absent")
+	writeFile(t, invalid, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: a, namespace: b}\nspec: {}\n")
+	const finding, failure = exitFindings, exitFailed
+	for line, want := range map[string]int{
+		"lint CATALOG": exitOK, "lint DIR": finding, "lint ABSENT": failure, "lint": failure, "lint CATALOG -o xml": failure,
+
+		"list CATALOG": exitOK, "list DIR": finding, "list CATALOG -f INVALID": finding, "list ABSENT": failure,
+		"list CATALOG -f ABSENT": failure, "list CATALOG CATALOG": failure, "list -f FILE": failure,
+
+		"explain -f FILE --source CATALOG argocd": exitOK, "explain -f FILE --source CATALOG falco": exitOK,
+		"explain -f FILE --source CATALOG nothing": finding, "explain -f INVALID --source CATALOG argocd": failure,
+		"explain -f FILE --source DIR argocd": failure, "explain -f ABSENT --source CATALOG argocd": failure, "explain argocd": failure,
+
+		"render -f FILE --source CATALOG": exitOK, "render -f INVALID --source CATALOG": finding, "render -f FILE --source DIR": finding,
+		"render -f FILE --source ABSENT": failure, "render -f ABSENT --source CATALOG": failure, "render CATALOG": failure,
+		"render -f FILE --source CATALOG -o json": failure, "render -f FILE --source CATALOG --crds ABSENT": failure,
+
+		"diff -f FILE --from CATALOG --to CATALOG --fail-on any": exitOK, "diff -f INVALID --from CATALOG --to CATALOG": failure,
+		"diff -f FILE --from CATALOG --to DIR": failure, "diff --from DIR --to CATALOG": failure, "diff -f FILE --from ABSENT --to CATALOG": failure,
+		"diff --live": failure, "diff --git nothing..nowhere": failure,
+
+		"push DIR oci://127.0.0.1:1/a:b": finding, "push ABSENT oci://127.0.0.1:1/a:b": failure, "push CATALOG": failure,
+		"push CATALOG oci://127.0.0.1:1/a:b --plain-http": failure,
+
+		"pull oci://127.0.0.1:1/a:b --plain-http -o ABSENT": failure, "pull CATALOG -o ABSENT": failure, "pull": failure,
+
+		"version": exitOK, "version -o xml": failure, "version extra": failure,
+		"completion bash": exitOK, "completion": failure, "": exitOK, "--version": exitOK, "nothing": failure,
+	} {
+		t.Run(line, func(t *testing.T) {
+			args := strings.Fields(strings.NewReplacer("CATALOG", catalog, "FILE", file, "INVALID", invalid, "ABSENT", absent, "DIR", dir).Replace(line))
+			if got := execute(t.Context(), args...); got.code != want {
+				t.Errorf("exit code %d, want %d: %s", got.code, want, got.stderr)
+			}
+		})
+	}
+}
+
+func TestUnusableInputIsNoFinding(t *testing.T) {
+	invalid := &render.Error{Code: v1alpha1.InvalidSpecReason, Err: errors.New("invalid")}
+	if !isFinding(invalid) || isFinding(unusable(invalid)) || unusable(nil) != nil {
+		t.Error("only the error as it is, is a finding")
+	}
+}

@@ -1,0 +1,98 @@
+package selections
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Location is the catalog of a source of a selection, as a document names it.
+type Location struct {
+	// Address is oci://host/repository[:tag|@digest].
+	Address string
+	// PlainHTTP reports whether the document allows a connection without TLS.
+	PlainHTTP bool
+	// Document is the kind, namespace and name of the document, and File the file that contains it.
+	Document, File string
+	// Notes are sentences on fields of the document that are not evaluated.
+	Notes []string
+}
+
+// NoDocumentError is returned for a source without a document.
+type NoDocumentError struct{ name string }
+
+// Error names the missing document.
+func (e *NoDocumentError) Error() string {
+	return "there is no " + e.name + " beside the selection"
+}
+
+// Locator finds catalogs by the OCIRepositories in files, which are read unchanged, without a build.
+type Locator struct{ found revision }
+
+// NewLocator reads the documents of the files. It skips those that cannot be parsed.
+func NewLocator(ctx context.Context, files []gitops.File) *Locator {
+	l := &Locator{}
+	for _, file := range files {
+		file.Path = filepath.ToSlash(file.Path)
+		l.found.read(ctx, file)
+	}
+	return l
+}
+
+// Locate returns the catalog of a source of the selection in a file.
+func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha1.SourceReference) (Location, error) {
+	kind, key := guard.SourceKey(cs, ref)
+	if kind != sourcev1.OCIRepositoryKind {
+		return Location{}, fmt.Errorf("the catalog of a %s is not fetched here", kind)
+	}
+	nearest := l.found.nearest(origin{file: filepath.ToSlash(file)}, kind, key)
+	name := qualified(kind, key.Namespace, key.Name)
+	if len(nearest) == 0 {
+		return Location{}, &NoDocumentError{name}
+	}
+	if err := sameDocument(nearest); err != nil {
+		return Location{}, fmt.Errorf("%s: %w", name, err)
+	}
+	source := nearest[0]
+	found, err := source.reference()
+	if err == nil {
+		err = found.requireVerified(ref)
+	}
+	if err != nil {
+		return Location{}, fmt.Errorf("%s in %s: %w", name, source.file, err)
+	}
+	return Location{
+		Address: found.catalog, PlainHTTP: found.plainHTTP, Notes: found.notes(),
+		Document: qualified(source.Kind, source.Namespace, source.Name), File: source.file,
+	}, nil
+}
+
+func qualified(kind, namespace, name string) string {
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	return kind + " " + name
+}
+
+// notes returns sentences on the fields that Flux evaluates and that are not evaluated here.
+func (r reference) notes() (notes []string) {
+	if r.plainHTTP {
+		notes = append(notes, "it is insecure: its registry is contacted without TLS")
+	}
+	if r.suspended {
+		notes = append(notes, "it is suspended: Flux pulls nothing")
+	}
+	if r.ignore {
+		notes = append(notes, "its spec.ignore is not evaluated here")
+	}
+	if r.verified {
+		notes = append(notes, "its signature is not verified here")
+	}
+	return notes
+}

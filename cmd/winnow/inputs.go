@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Bounds of what -f reads: bytes in all, and files of a directory.
+const (
+	maxInputBytes = 8 << 20
+	maxInputs     = 1000
+)
+
+// inputFile is a file of -f.
+type inputFile struct {
+	// name in messages.
+	name    string
+	content []byte
+}
+
+// readInputs reads a file, the manifests of a directory but not of those in it, or, for "-", standard input.
+func readInputs(ctx context.Context, place string, stdin io.Reader) ([]inputFile, error) {
+	if place == "-" {
+		// A read from a terminal does not end with the context.
+		content, err := await(ctx, func() ([]byte, error) { return readBounded(label(place), stdin, maxInputBytes) })
+		return []inputFile{{label(place), content}}, err
+	}
+	if info, err := os.Stat(place); err == nil && info.IsDir() {
+		return readInputDirectory(ctx, place)
+	}
+	f, err := os.Open(place)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := readBounded(place, f, maxInputBytes)
+	return []inputFile{{place, content}}, err
+}
+
+// readInputDirectory reads a directory through os.Root, so no symbolic link leads out of it.
+func readInputDirectory(ctx context.Context, dir string) ([]inputFile, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", dir, err)
+	}
+	var all []inputFile
+	total := 0
+	for _, entry := range entries {
+		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
+			continue
+		}
+		if len(all) == maxInputs {
+			return nil, fmt.Errorf("%s has more than %d manifests: pass a file, or a directory with fewer", dir, maxInputs)
+		}
+		content, err := readInput(ctx, root, dir, entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		if total += len(content); total > maxInputBytes {
+			return nil, fmt.Errorf("%s has manifests with more than %d bytes: pass a file, or a directory with fewer", dir, maxInputBytes)
+		}
+		all = append(all, inputFile{filepath.Join(dir, entry.Name()), content})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no *.yaml, *.yml or *.json file; directories in it are not read", dir)
+	}
+	return all, nil
+}
+
+// readInput reads a file of a directory. A pipe is refused before it is opened, because that could wait forever.
+func readInput(ctx context.Context, root *os.Root, dir, name string) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	where := filepath.Join(dir, name)
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", where, err)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", where, err)
+	}
+	defer f.Close()
+	return readBounded(where, f, maxInputBytes)
+}
+
+func readBounded(name string, in io.Reader, limit int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	if int64(len(content)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return content, nil
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// locateSources returns the catalogs of all sources of a selection, in the order of the spec, as the OCIRepositories
+// in the files name them. Its errors name every source without one.
+func locateSources(ctx context.Context, cs *selectionfile.Selection, files []inputFile) ([]selections.Location, error) {
+	read := make([]gitops.File, len(files))
+	for i, f := range files {
+		read[i] = gitops.File{Path: f.name, Content: f.content}
+	}
+	locator := selections.NewLocator(ctx, read)
+	var failures []error
+	all := make([]selections.Location, len(cs.Spec.Sources))
+	for i, ref := range cs.Spec.Sources {
+		var err error
+		if all[i], err = locator.Locate(cs.CatalogSelection, cs.File(), ref); err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w; %s", cs.Place(fmt.Sprintf("spec.sources[%d]", i)), err, sourceAdvice(cs, i, len(files) == 1, err)))
+		}
+	}
+	return all, errors.Join(failures...)
+}
+
+// sourceAdvice returns what to do about a source without a catalog.
+func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) string {
+	name := ""
+	if len(cs.Spec.Sources) > 1 {
+		name = cs.Spec.Sources[i].Name + "="
+	}
+	advice := fmt.Sprintf("pass %s %sCATALOG", sourceFlag, name)
+	var missing *selections.NoDocumentError
+	if alone && errors.As(err, &missing) {
+		advice += ", or the directory of both by -f"
+	}
+	return advice
+}
+
+// openLocated loads the catalogs at the locations, after a note on each: they come from a file, and are contacted
+// with the credentials of the user.
+func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]selection.Source, error) {
+	refs := o.selection.Spec.Sources
+	for i, at := range o.located {
+		printNote(notes, fmt.Sprintf("note: using %s of %s in %s for the source %s", at.Address, at.Document, at.File, refs[i].Name))
+		for _, note := range at.Notes {
+			printNote(notes, "note: "+at.Document+": "+note)
+		}
+	}
+	sources := make([]selection.Source, len(refs))
+	for i, at := range o.located {
+		access := &o.access
+		if at.PlainHTTP {
+			access = access.allowing(hostOf(at.Address))
+		}
+		source, err := openSource(ctx, at.Address, refs[i], access)
+		if err != nil {
+			return nil, fmt.Errorf("source %s: %w", refs[i].Name, err)
+		}
+		source.Name = refs[i].Name
+		sources[i] = source
+	}
+	return sources, nil
+}
+
+// hostOf returns the host of the address of a catalog, or nothing for an invalid one.
+func hostOf(address string) string {
+	reference, err := oci.ParseReference(address)
+	if err != nil {
+		return ""
+	}
+	return reference.Registry
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// didYouMean returns "; did you mean A or B?" for the known names that resemble name, or ";".
+func didYouMean(name, prefix string, known []string) string {
+	near := spelling.Nearest(name, known)
+	if len(near) == 0 {
+		return ";"
+	}
+	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
+}
+
+// unknownVerb returns the error for a verb that root does not have.
+func unknownVerb(root *cobra.Command, name string) error {
+	var known []string
+	for _, cmd := range root.Commands() {
+		if cmd.IsAvailableCommand() {
+			known = append(known, cmd.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q%s see %s --help", name, didYouMean(name, "", known), root.CommandPath())
+}
+
+// rootArguments refuses what follows the program's name and is no verb.
+func rootArguments(root *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownVerb(root, args[0])
+	}
+	return nil
+}
+
+// flagError explains an error of the flags. Flags after an unknown verb are parsed as those of the root.
+func flagError(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
+		return unknownVerb(cmd, args[0])
+	}
+	meant := ";"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		if advice := catalogAdvice(cmd.Name()); "--"+unknown.GetSpecifiedName() == sourceFlag && advice != "" {
+			return fmt.Errorf("%w: %s", err, advice)
+		}
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		meant = didYouMean(unknown.GetSpecifiedName(), "--", known)
+	}
+	return fmt.Errorf("%w%s see %s --help", err, meant, cmd.CommandPath())
+}
+
+// arguments returns a check of the number of arguments. Its error names the expected arguments.
+func arguments(least, most int, expected string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		problem := ""
+		switch {
+		case len(args) > most:
+			problem = ": unexpected " + shown(args[most:])
+		case len(args) < least && len(args) > 0:
+			problem = ", and got only " + shown(args)
+		case len(args) >= least:
+			return nil
+		}
+		return fmt.Errorf("%s wants %s%s; see %s --help", cmd.Name(), expected, problem, cmd.CommandPath())
+	}
+}
+
+// catalogAdvice maps verbs without --source to how they take catalogs.
+func catalogAdvice(verb string) string {
+	switch verb {
+	case "lint":
+		return "lint takes its catalogs as arguments; did you mean: winnow lint CATALOG?"
+	case "diff":
+		return "diff takes its catalogs by --from and --to"
+	case "push":
+		return "push takes its catalog as an argument; did you mean: winnow push DIR oci://HOST/REPOSITORY:TAG?"
+	}
+	return ""
+}
+
+// sourceArguments checks the arguments of a verb that takes its catalog by --source alone. expected names the
+// argument that it takes, if any.
+func sourceArguments(expected ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		sources, _ := cmd.Flags().GetStringArray("source") // the only error is that there is no such flag
+		if len(args) == len(expected)+1 && len(sources) == 0 {
+			return fmt.Errorf("%s takes its catalog by %s; did you mean: %s %s %s%s?", cmd.Name(), sourceFlag,
+				cmd.CommandPath(), sourceFlag, shown(args), selectionFlag(cmd))
+		}
+		return argumentError(cmd, args, expected)
+	}
+}
+
+// selectionFlag returns -f as it was given.
+func selectionFlag(cmd *cobra.Command) string {
+	if f := cmd.Flags().Lookup("file"); f != nil && f.Changed {
+		return " -f " + plaintext.Line(f.Value.String())
+	}
+	return ""
+}
+
+// argumentError returns an error that names the arguments that are missing, or those that are too many.
+func argumentError(cmd *cobra.Command, args, expected []string) error {
+	switch {
+	case len(args) < len(expected):
+		return fmt.Errorf("%s wants one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
+	case len(args) > len(expected) && len(expected) == 0:
+		return fmt.Errorf("%s takes no arguments: unexpected %s; see %s --help", cmd.Name(), shown(args), cmd.CommandPath())
+	case len(args) > len(expected):
+		return fmt.Errorf("%s takes one %s: unexpected %s; see %s --help", cmd.Name(), strings.Join(expected, " and "),
+			shown(args[len(expected):]), cmd.CommandPath())
+	}
+	return nil
+}
+
+// shown returns arguments as text for a line.
+func shown(args []string) string { return plaintext.Brief(strings.Join(args, " "), plaintext.MaxLine) }
+
+// noArguments refuses all arguments.
+func noArguments(cmd *cobra.Command, args []string) error { return argumentError(cmd, args, nil) }
+
+// oneOf returns a check that there is one argument, which is one of the words.
+func oneOf(words ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && slices.Contains(words, args[0]) {
+			return nil
+		}
+		problem := ""
+		if len(args) > 0 {
+			problem = ": unexpected " + shown(args)
+		}
+		return fmt.Errorf("%s wants one of %s%s; see %s --help", cmd.Name(), strings.Join(words, ", "), problem, cmd.CommandPath())
+	}
+}
