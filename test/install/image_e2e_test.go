@@ -5,6 +5,7 @@ package install_test
 import (
 	"archive/tar"
 	"crypto/x509"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -150,7 +151,7 @@ func unpack(t *testing.T, image v1.Image) string {
 	defer reader.Close()
 	for archive := tar.NewReader(reader); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return dir
 		}
 		if err != nil {

@@ -95,8 +95,11 @@ func serveBase(ctx context.Context, platforms []v1.Platform) (ref string, stop f
 		return "", nil, err
 	}
 	server := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0))), ReadHeaderTimeout: time.Minute}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // until it is closed; what fails before fails in ko
+	}()
 	stop = func() {
 		_ = server.Close()
 		<-done

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -58,7 +59,7 @@ func TestBaseHasCertificatesOfMozilla(t *testing.T) {
 	modes, certificates := map[string]int64{}, []byte{}
 	for archive := tar.NewReader(bytes.NewReader(content)); ; {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
