@@ -38,7 +38,7 @@ help: ## Show this help.
 	  /^[a-zA-Z0-9_-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference.
+generate: $(CONTROLLER_GEN) ## Generate deep copies, CRDs, the role, docs/reference, docs/schemas.
 	@$(call generate-into,.)
 
 # verify generates into an empty directory and compares, so that it judges the generated files and
@@ -47,7 +47,8 @@ define generate-into
 $(CONTROLLER_GEN) object paths=./api/v1alpha1 output:object:dir=$(1)/api/v1alpha1 && \
 $(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=$(1)/config/crd/bases && \
 $(CONTROLLER_GEN) rbac:roleName=winnow-controller paths=./controllers/... output:rbac:artifacts:config=$(1)/config/rbac && \
-$(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference
+$(GO) run -tags docs ./cmd/winnow markdown $(1)/docs/reference && \
+$(GO) run -tags docs ./cmd/winnow schemas $(1)/docs/schemas
 endef
 
 .PHONY: fmt
@@ -88,6 +89,7 @@ verify-generated: $(CONTROLLER_GEN)
 	  diff -ru $$file "$$out/$$file" || stale="$$stale $$file"; \
 	done && \
 	diff -ru --exclude=README.md docs/reference "$$out/docs/reference" || stale="$$stale docs/reference"; \
+	diff -ru docs/schemas "$$out/docs/schemas" || stale="$$stale docs/schemas"; \
 	if [ -n "$$stale" ]; then echo "stale:$$stale; run make generate" >&2; exit 1; fi
 
 .PHONY: verify-format

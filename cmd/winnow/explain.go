@@ -89,6 +89,7 @@ func unknownApplication(name string, result selection.Result) error {
 
 // explanation is the output of explain.
 type explanation struct {
+	document
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`
 	Shadowed []string      `json:"shadowed"`
@@ -101,7 +102,7 @@ type ruleVerdict struct {
 }
 
 func newExplanation(e *selection.Explanation) *explanation {
-	out := &explanation{decisionSummary: summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
+	out := &explanation{document: newDocument("Explanation"), decisionSummary: summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
 	for _, v := range e.Verdicts {
 		out.Rules = append(out.Rules, ruleVerdict{Rule: v.Rule, Outcome: string(v.Outcome), Reason: v.Reason})
 	}

@@ -20,6 +20,7 @@ const (
 
 // lintReport is the output of lint.
 type lintReport struct {
+	document
 	Applications int            `json:"applications"`
 	Errors       int            `json:"errors"`
 	Warnings     int            `json:"warnings"`
@@ -30,6 +31,10 @@ type lintReport struct {
 	least lint.Severity
 	// wrapped wraps lines to the width of a terminal.
 	wrapped bool
+}
+
+func newLintReport() *lintReport {
+	return &lintReport{document: newDocument("LintReport"), Findings: []lint.Finding{}} // [] in JSON, not null
 }
 
 // add adds the findings of a catalog.

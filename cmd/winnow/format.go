@@ -79,6 +79,18 @@ func (c *choice) Set(value string) error {
 	return nil
 }
 
+// document begins every JSON and YAML document. docs/schemas has a schema of each kind; within a version a field keeps
+// its meaning, and new ones may come.
+type document struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// documentVersion is the apiVersion of all documents but those of diff, which has its own.
+const documentVersion = "cli.winnow.dev/v1alpha1"
+
+func newDocument(kind string) document { return document{documentVersion, kind} }
+
 // view is a result that can be printed in every format. YAML and JSON print its fields by their JSON
 // tags.
 type view interface {

@@ -51,7 +51,8 @@ func newLintCommand() *cobra.Command {
 }
 
 func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) error {
-	report := &lintReport{Findings: []lint.Finding{}, least: lint.Info, wrapped: isTerminal(out.stdout)} // [] in JSON, not null
+	report := newLintReport()
+	report.least, report.wrapped = lint.Info, isTerminal(out.stdout)
 	if out.quiet() {
 		report.least = lint.Severity(o.failOn.value)
 	}

@@ -45,7 +45,7 @@ func newListCommand() *cobra.Command {
 			"A reference that cannot be copied unchanged has unknown: the tag, template or\n" +
 			"repository of an image, or the chart. unsearched is the reason why default\n" +
 			"values are no YAML.\n" +
-			"See docs/guides/air-gap.md.\n\n" +
+			"See docs/guides/air-gap.md and docs/schemas.\n\n" +
 			"Exit codes: 0 listed, 1 the catalog or selection is invalid, 2 usage or I/O.",
 		Example: "  winnow list ./catalog\n\n" +
 			"  winnow list ./catalog -f selection.yaml -o markdown\n\n" +
@@ -118,6 +118,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 
 // applicationList is the output of list without a selection.
 type applicationList struct {
+	document
 	Applications []listedApplication `json:"applications"`
 	*references
 }
@@ -134,7 +135,7 @@ type listedApplication struct {
 }
 
 func newApplicationList(c *catalog.Catalog) *applicationList {
-	list := &applicationList{Applications: make([]listedApplication, 0, len(c.Applications))}
+	list := &applicationList{document: newDocument("ApplicationList"), Applications: make([]listedApplication, 0, len(c.Applications))}
 	for _, a := range c.Applications {
 		list.Applications = append(list.Applications, listedApplication{
 			Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Path: a.Path, Tier: a.Metadata.Tier,
@@ -190,6 +191,7 @@ func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
 
 // decisionList is the output of list with a selection.
 type decisionList struct {
+	document
 	Available    int              `json:"available"`
 	Selected     int              `json:"selected"`
 	Shadowed     int              `json:"shadowed"`
@@ -208,6 +210,7 @@ type listedDecision struct {
 
 func newDecisionList(result selection.Result, several bool) *decisionList {
 	list := &decisionList{
+		document:  newDocument("DecisionList"),
 		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
 		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
 	}

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // Exit codes. isFinding distinguishes the last two.
@@ -38,6 +40,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		printError(stderr, err)
 	}
 	return exitFailed
+}
+
+// documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
+func documents() []any {
+	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
+		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
+		diff.New(), thisVersion()}
 }
 
 func newRootCommand() *cobra.Command {

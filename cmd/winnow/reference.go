@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// main writes the reference of the command line as Markdown or as man pages:
-// go run -tags docs ./cmd/winnow markdown|man DIR. The build tag keeps it out of the released program.
+// main writes the reference of the command line as Markdown or as man pages, or the schemas of its documents:
+// go run -tags docs ./cmd/winnow markdown|man|schemas DIR. The build tag keeps it out of the released program.
 func main() {
 	if err := writeReference(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -25,14 +25,17 @@ func main() {
 
 func writeReference(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("usage: markdown|man DIR")
-	}
-	page := map[string]func(*cobra.Command) (string, []byte, error){"markdown": markdownPage, "man": manPage}[args[0]]
-	if page == nil {
-		return fmt.Errorf("%s is neither markdown nor man", args[0])
+		return fmt.Errorf("usage: markdown|man|schemas DIR")
 	}
 	if err := os.MkdirAll(args[1], 0o755); err != nil {
 		return err
+	}
+	if args[0] == "schemas" {
+		return writeSchemas(args[1])
+	}
+	page := map[string]func(*cobra.Command) (string, []byte, error){"markdown": markdownPage, "man": manPage}[args[0]]
+	if page == nil {
+		return fmt.Errorf("%s is neither markdown, man nor schemas", args[0])
 	}
 	root := newRootCommand()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {

@@ -13,6 +13,7 @@ import (
 var version = "dev"
 
 type versionInfo struct {
+	document
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -20,7 +21,7 @@ type versionInfo struct {
 
 // thisVersion describes the running program.
 func thisVersion() versionInfo {
-	return versionInfo{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	return versionInfo{newDocument("Version"), version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 // line returns the version in a line.

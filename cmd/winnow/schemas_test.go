@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"sigs.k8s.io/yaml"
+)
+
+const schemaDir = "../../docs/schemas"
+
+// closedSchema returns the schema of a kind, with unknown fields forbidden: a field that the verb prints is documented.
+func closedSchema(t *testing.T, kind string) validation.SchemaValidator {
+	t.Helper()
+	var schema apiextensionsv1.JSONSchemaProps
+	if err := json.Unmarshal([]byte(readFileString(t, filepath.Join(schemaDir, kind+".json"))), &schema); err != nil {
+		t.Fatal(err)
+	}
+	forbidUnknown(&schema)
+	schema.Schema = "" // the dialect; the validator knows an older one
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&schema, &internal, nil); err != nil {
+		t.Fatal(err)
+	}
+	validator, _, err := validation.NewSchemaValidator(&internal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return validator
+}
+
+func forbidUnknown(schema *apiextensionsv1.JSONSchemaProps) {
+	if schema.Items != nil {
+		forbidUnknown(schema.Items.Schema)
+	}
+	if len(schema.Properties) == 0 {
+		return
+	}
+	schema.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{}
+	for name, property := range schema.Properties {
+		forbidUnknown(&property)
+		schema.Properties[name] = property
+	}
+}
+
+// What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
+func TestDocumentsConformToTheirSchemas(t *testing.T) {
+	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
+	edited := filepath.Join(t.TempDir(), "edited.yaml")
+	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
+	lines := map[string][]string{
+		"LintReport":      {"lint " + catalog, "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
+		"ApplicationList": {"list " + catalog},
+		"DecisionList":    {"list -f " + file + " " + catalog},
+		"Explanation":     {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"Diff": {
+			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
+			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
+			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
+		},
+		"Version": {"version"},
+	}
+	for _, one := range documents() {
+		content, err := json.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var head document
+		if err := json.Unmarshal(content, &head); err != nil || head.APIVersion == "" {
+			t.Fatalf("%s has no kind: %v", content, err)
+		}
+		if len(lines[head.Kind]) == 0 {
+			t.Errorf("no command line prints a %s here", head.Kind)
+		}
+		for _, line := range lines[head.Kind] {
+			for _, format := range []string{formatJSON, formatYAML} {
+				t.Run(line+" -o "+format, func(t *testing.T) { conforms(t, head, line+" -o "+format) })
+			}
+		}
+	}
+}
+
+func conforms(t *testing.T, head document, line string) {
+	t.Helper()
+	got := execute(t.Context(), strings.Fields(line)...)
+	var printed map[string]any
+	if err := yaml.Unmarshal([]byte(got.stdout), &printed); err != nil || len(printed) == 0 {
+		t.Fatalf("no document: %v, %s", err, got.stderr)
+	}
+	if printed["kind"] != head.Kind || printed["apiVersion"] != head.APIVersion {
+		t.Errorf("it is a %v of %v", printed["kind"], printed["apiVersion"])
+	}
+	for _, violation := range validation.ValidateCustomResource(nil, printed, closedSchema(t, head.Kind)) {
+		t.Error(violation)
+	}
+}
