@@ -91,10 +91,12 @@ const documentVersion = "cli.winnow.dev/v1alpha1"
 
 func newDocument(kind string) document { return document{documentVersion, kind} }
 
-// view is a result that can be printed in every format. YAML and JSON print its fields by their JSON
-// tags.
-type view interface {
-	table(w io.Writer)
+// view is a result that can be printed as a table. YAML and JSON print its fields by their JSON tags.
+type view interface{ table(w io.Writer) }
+
+// markdownView is a view that can be printed as Markdown.
+type markdownView interface {
+	view
 	markdown(w io.Writer)
 }
 
@@ -125,9 +127,9 @@ func write(w io.Writer, format string, v view) error {
 		}
 		text.Write(content)
 	case formatMarkdown:
-		v.markdown(&text)
+		v.(markdownView).markdown(&text) // a verb allows only the formats that its views have
 	case formatWide:
-		v.(listing).wide(&text) // only verbs with a listing allow these formats
+		v.(listing).wide(&text)
 	case formatName:
 		for _, name := range v.(listing).names() {
 			fmt.Fprintln(&text, plaintext.Line(name))

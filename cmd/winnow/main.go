@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func documents() []any {
 	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
 		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
-		diff.New(), thisVersion()}
+		diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
 }
 
 func newRootCommand() *cobra.Command {

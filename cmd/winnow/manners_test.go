@@ -110,6 +110,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"explain": {"-f", file, "--source", catalog, "argocd"},
 		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
 		"version": {},
+		"push":    {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")

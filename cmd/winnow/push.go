@@ -26,6 +26,8 @@ type pushOptions struct {
 	tags, annotations   []string
 	sourceURL, revision string
 	plainHTTP           bool
+	dryRun, immutable   bool
+	output              *choice
 }
 
 func newPushCommand() *cobra.Command {
@@ -41,8 +43,13 @@ func newPushCommand() *cobra.Command {
 			"annotations are those of --annotation; --source-url and --revision are\n" +
 			"org.opencontainers.image.source and .revision, and .created is\n" +
 			"SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
+			"A tag that is a semantic version, such as v1.2.0, does not move to other content\n" +
+			"without --immutable-tags=false. Others move, such as latest and v1. --dry-run\n" +
+			"asks the registry for the tags and sends nothing. -o json has the reference, the\n" +
+			"digest, the tags, and the revision of an OCIRepository with the first tag.\n\n" +
 			"Credentials are those of Docker's configuration, which docker login writes.\n" +
-			"Exit codes: 0 published, 1 the catalog is invalid, 2 usage or I/O.",
+			"Exit codes: 0 published, 1 the catalog is invalid, or a tag must not move,\n" +
+			"2 usage or I/O.",
 		Example: "  winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0\n\n" +
 			"  # several tags, and where it comes from\n" +
 			"  winnow push ./catalog oci://ghcr.io/org/catalog --tag v1.2.0 --tag latest \\\n" +
@@ -67,6 +74,9 @@ func newPushCommand() *cobra.Command {
 	f.StringArrayVar(&o.annotations, "annotation", nil, "`KEY=VALUE` of the manifest; repeatable")
 	f.StringVar(&o.sourceURL, "source-url", "", "`URL` of the sources, an annotation")
 	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
+	f.BoolVar(&o.dryRun, "dry-run", false, "do everything but push")
+	f.BoolVar(&o.immutable, "immutable-tags", true, "keep tags that are versions")
+	o.output = addFormats(cmd, formatTable, formatJSON, formatYAML)
 	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
 	o.addFlags(cmd)
 	completeNothing(cmd, "tag", "annotation", "source-url", "revision")
@@ -109,18 +119,14 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return err
 	}
-	moved, err := repository.Push(ctx, packed, tags, progress.step)
+	moved, err := o.push(ctx, repository, packed, tags, progress.step)
 	if err != nil {
 		return fmt.Errorf("pushing %s to %s: %w", dir, oci.Address(reference), err)
 	}
 	progress.clear()
-	// The move of a tag may be a mistake of the user.
-	for _, tag := range moved {
-		fmt.Fprintf(out.notes, "the tag %s moved from %s\n", tag.Name, tag.Was)
-	}
-	printPushed(out.notes, result, files, tags)
-	_, err = fmt.Fprintln(out.stdout, oci.DigestAddress(reference, packed.Manifest.Descriptor.Digest.String()))
-	return err
+	o.printMoved(out.notes, moved)
+	o.printPushed(out.notes, result, files, tags)
+	return write(out.stdout, o.output.value, newPushResult(reference, packed, tags, moved, o.dryRun))
 }
 
 // manifestAnnotations returns the annotations of all flags, as KEY=VALUE.
@@ -199,7 +205,11 @@ func reportLint(dir string, result lint.Result, out streams) error {
 	return &findingError{errors.New("not pushed: " + report.summary())}
 }
 
-func printPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
-	fmt.Fprintf(notes, "pushed %s in %s, %s, as %s\n", plaintext.Count(result.Applications, "application"),
+func (o *pushOptions) printPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
+	done := "pushed"
+	if o.dryRun {
+		done = "dry run: not pushed:"
+	}
+	fmt.Fprintf(notes, "%s %s in %s, %s, as %s\n", done, plaintext.Count(result.Applications, "application"),
 		plaintext.Count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
 }

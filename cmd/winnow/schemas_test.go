@@ -51,6 +51,7 @@ func forbidUnknown(schema *apiextensionsv1.JSONSchemaProps) {
 // What the verbs print conforms to the schemas of docs/schemas, as JSON and as YAML.
 func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	const catalog, file = "../../examples/catalog", "../../examples/gitops/selection.yaml"
+	registry := startRegistry(t)
 	edited := filepath.Join(t.TempDir(), "edited.yaml")
 	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
 	lines := map[string][]string{
@@ -63,7 +64,8 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 		},
-		"Version": {"version"},
+		"Version":    {"version"},
+		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}
 	for _, one := range documents() {
 		content, err := json.Marshal(one)

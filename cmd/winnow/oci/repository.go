@@ -2,10 +2,12 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
 	ociregistry "oras.land/oras-go/v2/registry"
 	"oras.land/oras-go/v2/registry/remote"
 	"oras.land/oras-go/v2/registry/remote/auth"
@@ -45,15 +47,37 @@ func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 // MovedTag is a tag that referred to another artifact before a push.
 type MovedTag struct {
 	// Name of the tag, and Was, the digest that it referred to.
-	Name, Was string
+	Name string `json:"name"`
+	Was  string `json:"was"`
+}
+
+// Moves returns the tags that refer to another artifact than the one to push.
+func (r *Repository) Moves(ctx context.Context, a registry.Artifact, tags []string) (moved []MovedTag, err error) {
+	// The same token serves the push: the challenge of the first request names only the right to pull.
+	ctx = auth.AppendRepositoryScope(ctx, r.remote.Reference, auth.ActionPull, auth.ActionPush)
+	for _, tag := range tags {
+		now, err := r.remote.Resolve(ctx, tag)
+		switch {
+		case errors.Is(err, errdef.ErrNotFound):
+		case err != nil:
+			return nil, fmt.Errorf("reading the tag %s: %w", tag, advise(r.remote, err))
+		case now.Digest != a.Manifest.Descriptor.Digest:
+			moved = append(moved, MovedTag{tag, now.Digest.String()})
+		}
+	}
+	return moved, nil
 }
 
 // Push pushes an artifact, sets the tags, and returns those that referred to another artifact. It calls step with a
-// description of each step.
-func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string)) (moved []MovedTag, err error) {
+// description of each step, and move before a tag moves: its error ends the push. A nil move allows all.
+func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []string, step func(string), move func(MovedTag) error) (moved []MovedTag, err error) {
 	pusher := registry.Pusher{Step: step, Move: func(_ context.Context, tag string, now v1.Descriptor) error {
-		moved = append(moved, MovedTag{tag, now.Digest.String()})
-		return nil
+		moves := MovedTag{tag, now.Digest.String()}
+		moved = append(moved, moves)
+		if move == nil {
+			return nil
+		}
+		return move(moves)
 	}}
 	err = pusher.Push(ctx, r.remote, a, tags)
 	return moved, advise(r.remote, err)

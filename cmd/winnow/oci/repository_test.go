@@ -81,7 +81,7 @@ func TestPushAndPull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		moved, err = connect(t, address).Push(t.Context(), packed, []string{"latest"}, nil)
+		moved, err = connect(t, address).Push(t.Context(), packed, []string{"latest"}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
