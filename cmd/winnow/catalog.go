@@ -21,7 +21,7 @@ import (
 
 // openSources loads a catalog for every source of the selection, in the order of the spec. args are
 // the values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
-func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, plainHTTP bool) ([]selection.Source, error) {
+func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, access *accessOptions) ([]selection.Source, error) {
 	catalogs, err := assignSources(cs, flag, args)
 	if err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func openSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string
 	sources := make([]selection.Source, len(catalogs))
 	for i, where := range catalogs {
 		ref := cs.Spec.Sources[i]
-		source, err := openSource(ctx, where, ref, plainHTTP)
+		source, err := openSource(ctx, where, ref, access)
 		if err != nil {
 			return nil, err
 		}
@@ -75,12 +75,12 @@ func assignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([
 // openSource loads a CATALOG as the source ref, of which it uses the path and the format. Errors name both
 // the CATALOG and the path, because paths in errors are relative to it. Only a source from a registry has a
 // digest, that of the manifest.
-func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error) {
+func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference, access *accessOptions) (selection.Source, error) {
 	name := where
 	if ref.Path != "" {
 		name = fmt.Sprintf("%s (path %s)", where, ref.Path)
 	}
-	opened, err := openCatalog(where, ref.Format, plainHTTP)
+	opened, err := openCatalog(where, ref.Format, access)
 	if err != nil {
 		return selection.Source{}, err
 	}
@@ -97,9 +97,9 @@ type openedCatalog interface {
 
 // openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
 // It reads no content yet.
-func openCatalog(where, format string, plainHTTP bool) (openedCatalog, error) {
+func openCatalog(where, format string, access *accessOptions) (openedCatalog, error) {
 	if strings.HasPrefix(where, oci.Scheme) {
-		return artifact{where, format, plainHTTP}, nil
+		return artifact{where, format, access}, nil
 	}
 	info, err := os.Stat(where)
 	switch {
@@ -165,7 +165,7 @@ func (a archiveFile) load(ctx context.Context, name, path string) (selection.Sou
 // artifact is a CATALOG in a registry.
 type artifact struct {
 	where, format string
-	plainHTTP     bool
+	access        *accessOptions
 }
 
 func (a artifact) connect() (*oci.Repository, error) {
@@ -173,7 +173,11 @@ func (a artifact) connect() (*oci.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oci.Connect(reference, a.plainHTTP, nil)
+	access, err := a.access.open()
+	if err != nil {
+		return nil, err
+	}
+	return oci.Connect(reference, access, nil)
 }
 
 func (a artifact) files(ctx context.Context) (*tree.Tree, error) {

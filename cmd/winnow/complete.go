@@ -80,7 +80,7 @@ func completeApplications(ctx context.Context, sources []string) []string {
 			if strings.HasPrefix(where, oci.Scheme) {
 				continue
 			}
-			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, false)
+			source, err := openSource(ctx, where, v1alpha1.SourceReference{}, nil)
 			if err != nil {
 				continue
 			}

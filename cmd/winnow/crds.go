@@ -21,11 +21,11 @@ import (
 
 // openDefinitions reads the CustomResourceDefinitions of --crds from directories, files and artifacts
 // in registries.
-func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crds.Set, error) {
+func openDefinitions(ctx context.Context, places []string, access *accessOptions) (*crds.Set, error) {
 	set := &crds.Set{}
 	for _, where := range places {
 		before := set.Len()
-		if err := loadDefinitions(ctx, set, where, plainHTTP); err != nil {
+		if err := loadDefinitions(ctx, set, where, access); err != nil {
 			return nil, fmt.Errorf("reading --crds: %w", err)
 		}
 		if set.Len() == before {
@@ -35,9 +35,9 @@ func openDefinitions(ctx context.Context, places []string, plainHTTP bool) (*crd
 	return set, nil
 }
 
-func loadDefinitions(ctx context.Context, set *crds.Set, where string, plainHTTP bool) error {
+func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *accessOptions) error {
 	if strings.HasPrefix(where, oci.Scheme) {
-		files, err := artifact{where, v1alpha1.FormatApplications, plainHTTP}.files(ctx)
+		files, err := artifact{where, v1alpha1.FormatApplications, access}.files(ctx)
 		if err != nil {
 			return pulledDefinitionsError(where, err)
 		}

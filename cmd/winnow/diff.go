@@ -134,7 +134,7 @@ func (v diffView) markdown(w io.Writer) { diffview.Markdown(w, v.Report, v.stat)
 func (o *diffOptions) compare(ctx context.Context, paths []string, stdin io.Reader) (*diff.Report, error) {
 	switch {
 	case o.commits.git != "":
-		return o.commits.compare(ctx, paths, o.catalogs.plainHTTP, o.cluster)
+		return o.commits.compare(ctx, paths, &o.catalogs.access, o.cluster)
 	case len(o.commits.repositories) > 0:
 		return nil, errors.New("--repository is for --git")
 	}

@@ -20,7 +20,8 @@ import (
 type catalogOptions struct {
 	file, fromFile, name string
 	from, to             []string
-	plainHTTP, live      bool
+	live                 bool
+	access               accessOptions
 }
 
 func (o *catalogOptions) addFlags(cmd *cobra.Command) {
@@ -30,7 +31,7 @@ func (o *catalogOptions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
 	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, NAME=CATALOG for each of several")
 	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, NAME=CATALOG for each of several")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
 	completeSelection(cmd)
 	completeFiles(cmd, "from-selection")
@@ -71,7 +72,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 		return nil, err
 	}
 	if o.file == "" {
-		return compareEverything(ctx, o.from[0], o.to[0], o.plainHTTP)
+		return compareEverything(ctx, o.from[0], o.to[0], &o.access)
 	}
 	next, err := readSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
@@ -149,7 +150,7 @@ func addTransient(ctx context.Context, from, to *diff.Side, out *diff.Selection)
 
 // side renders the selection in the file over the catalogs of the flag.
 func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*diff.Side, error) {
-	opened, err := openSources(ctx, cs, flag, catalogs, o.plainHTTP)
+	opened, err := openSources(ctx, cs, flag, catalogs, &o.access)
 	if err != nil {
 		return nil, err
 	}

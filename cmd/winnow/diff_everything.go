@@ -15,13 +15,13 @@ const everythingName = "catalog"
 
 // compareEverything compares two catalogs by a selection of all their applications. It selects by name, as KKP's
 // system applications require, and omits no field.
-func compareEverything(ctx context.Context, fromCatalog, toCatalog string, plainHTTP bool) (*diff.Report, error) {
+func compareEverything(ctx context.Context, fromCatalog, toCatalog string, access *accessOptions) (*diff.Report, error) {
 	ref := v1alpha1.SourceReference{Name: everythingName}
-	older, err := openSource(ctx, fromCatalog, ref, plainHTTP)
+	older, err := openSource(ctx, fromCatalog, ref, access)
 	if err != nil {
 		return nil, fmt.Errorf("before: %w", err)
 	}
-	newer, err := openSource(ctx, toCatalog, ref, plainHTTP)
+	newer, err := openSource(ctx, toCatalog, ref, access)
 	if err != nil {
 		return nil, fmt.Errorf("after: %w", err)
 	}

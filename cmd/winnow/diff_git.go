@@ -30,7 +30,7 @@ func (o *commitOptions) addFlags(cmd *cobra.Command) {
 }
 
 // compare compares the commits of --git, with the live state of the cluster that open returns.
-func (o *commitOptions) compare(ctx context.Context, paths []string, plainHTTP bool, open func() (*live.Cluster, error)) (*diff.Report, error) {
+func (o *commitOptions) compare(ctx context.Context, paths []string, access *accessOptions, open func() (*live.Cluster, error)) (*diff.Report, error) {
 	base, head, err := gitops.Git{}.Commits(ctx, o.git)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,10 @@ func (o *commitOptions) compare(ctx context.Context, paths []string, plainHTTP b
 		// insecure comes from the commit. It needs --plain-http as well: a pull request alone must not make winnow
 		// send credentials in the clear.
 		Open: func(ctx context.Context, address string, ref v1alpha1.SourceReference, insecure bool) (selection.Source, error) {
-			return openSource(ctx, address, ref, insecure && plainHTTP)
+			if !insecure {
+				return openSource(ctx, address, ref, access.encrypted())
+			}
+			return openSource(ctx, address, ref, access)
 		},
 		Compare: cluster.Compare,
 	})

@@ -25,7 +25,7 @@ var (
 
 // Every CatalogSelection in the documentation renders something from the example catalog.
 func TestDocumentedSelectionsRender(t *testing.T) {
-	example, err := openSource(t.Context(), "../../examples/catalog", v1alpha1.SourceReference{}, false)
+	example, err := openSource(t.Context(), "../../examples/catalog", v1alpha1.SourceReference{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

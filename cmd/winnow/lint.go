@@ -16,7 +16,7 @@ import (
 // lintOptions are the flags of winnow lint.
 type lintOptions struct {
 	ruleOptions
-	plainHTTP      bool
+	access         accessOptions
 	output, failOn *choice
 }
 
@@ -46,7 +46,7 @@ func newLintCommand() *cobra.Command {
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
 	o.addFlags(cmd)
-	cmd.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) e
 
 // lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
 func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintReport) (failures []error) {
-	options, err := o.open(ctx, o.plainHTTP)
+	options, err := o.open(ctx, &o.access)
 	if err != nil {
 		report.unreadable("", err)
 		return []error{err}
@@ -95,7 +95,7 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 
 // lintCatalog lints a CATALOG, valid or not.
 func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (openedCatalog, lint.Result, error) {
-	opened, err := openCatalog(where, v1alpha1.FormatAuto, o.plainHTTP)
+	opened, err := openCatalog(where, v1alpha1.FormatAuto, &o.access)
 	if err != nil {
 		return nil, lint.Result{}, err
 	}

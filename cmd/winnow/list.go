@@ -103,7 +103,7 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	case len(o.sources) != 1:
 		return errors.New("which catalog? pass one CATALOG; several need a selection, -f FILE")
 	}
-	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, o.plainHTTP)
+	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, &o.access)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 type selectionOptions struct {
 	file, name string
 	sources    []string
-	plainHTTP  bool
+	access     accessOptions
 
 	// read sets the selection and, without --source, the catalogs that the documents beside it name.
 	selection *selectionfile.Selection
@@ -37,7 +37,7 @@ func (o *selectionOptions) addFlags(cmd *cobra.Command) {
 	f.StringVarP(&o.file, "file", "f", "", fileUsage)
 	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
 	f.StringArrayVar(&o.sources, "source", nil, "`CATALOG`, or NAME=CATALOG for each of several")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	completeSelection(cmd)
 }
 
@@ -69,7 +69,7 @@ func (o *selectionOptions) open(ctx context.Context, cs *v1alpha1.CatalogSelecti
 		sources, err := o.openLocated(ctx, notes)
 		return sources, options, err
 	}
-	sources, err := openSources(ctx, cs, sourceFlag, o.sources, o.plainHTTP)
+	sources, err := openSources(ctx, cs, sourceFlag, o.sources, &o.access)
 	return sources, options, err
 }
 

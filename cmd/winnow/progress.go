@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/term"
-	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
@@ -76,10 +75,9 @@ func (p *progress) count(done, total int64) {
 	p.show(fmt.Sprintf("%s: %s of %s", p.text, size(done), size(total)))
 }
 
-// client returns a client that retries as retry.DefaultClient does and counts the bytes of blobs. It
-// counts below the retries: they could not rewind a body that is wrapped above them.
-func (p *progress) client() *http.Client {
-	return &http.Client{Transport: retry.NewTransport(&meter{progress: p, next: http.DefaultTransport})}
+// observe returns a transport that counts the bytes of blobs.
+func (p *progress) observe(next http.RoundTripper) http.RoundTripper {
+	return &meter{progress: p, next: next}
 }
 
 // meter is a transport that counts the bytes of blobs.

@@ -20,7 +20,7 @@ func TestProgressCountsBlobs(t *testing.T) {
 	defer server.Close()
 	var terminal strings.Builder
 	p := &progress{terminal: &terminal, text: "pushing"}
-	response, err := p.client().Post(server.URL+"/v2/a/blobs/uploads/1", "", strings.NewReader(body))
+	response, err := (&http.Client{Transport: p.observe(http.DefaultTransport)}).Post(server.URL+"/v2/a/blobs/uploads/1", "", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 // pullOptions are the flags of winnow pull.
 type pullOptions struct {
 	directory string
-	plainHTTP bool
+	access    accessOptions
 }
 
 func newPullCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func newPullCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.directory, "output", "o", "", "write the files to `DIR`")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
 	return cmd
 }
@@ -64,7 +64,11 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
-	repository, err := oci.Connect(reference, o.plainHTTP, progress.client())
+	access, err := o.access.open()
+	if err != nil {
+		return err
+	}
+	repository, err := oci.Connect(reference, access, progress.observe)
 	if err != nil {
 		return err
 	}

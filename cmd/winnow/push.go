@@ -25,7 +25,7 @@ type pushOptions struct {
 	ruleOptions
 	tags, annotations   []string
 	sourceURL, revision string
-	plainHTTP           bool
+	access              accessOptions
 	dryRun, immutable   bool
 	output              *choice
 }
@@ -77,7 +77,7 @@ func newPushCommand() *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "do everything but push")
 	f.BoolVar(&o.immutable, "immutable-tags", true, "keep tags that are versions")
 	o.output = addFormats(cmd, formatTable, formatJSON, formatYAML)
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "talk to the registry without TLS")
+	o.access.addFlags(cmd)
 	o.addFlags(cmd)
 	completeNothing(cmd, "tag", "annotation", "source-url", "revision")
 	return cmd
@@ -99,7 +99,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return err
 	}
-	options, err := o.open(ctx, o.plainHTTP)
+	options, err := o.open(ctx, &o.access)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,11 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return fmt.Errorf("packing %s: %w", dir, err)
 	}
-	repository, err := oci.Connect(reference, o.plainHTTP, progress.client())
+	access, err := o.access.open()
+	if err != nil {
+		return err
+	}
+	repository, err := oci.Connect(reference, access, progress.observe)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (o *renderOptions) checkPlaces(cmd *cobra.Command) error {
 }
 
 func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
-	set, err := openDefinitions(ctx, o.definitions, o.plainHTTP)
+	set, err := openDefinitions(ctx, o.definitions, &o.access)
 	if err != nil {
 		return err
 	}

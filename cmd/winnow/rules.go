@@ -35,7 +35,7 @@ func (o *ruleOptions) addFlags(cmd *cobra.Command) {
 }
 
 // open checks the flags and returns the options of lint.Run.
-func (o *ruleOptions) open(ctx context.Context, plainHTTP bool) (lint.Options, error) {
+func (o *ruleOptions) open(ctx context.Context, access *accessOptions) (lint.Options, error) {
 	options := lint.Options{Ignore: o.ignore}
 	for _, rule := range o.ignore {
 		if err := lint.Ignorable(rule); err != nil {
@@ -45,7 +45,7 @@ func (o *ruleOptions) open(ctx context.Context, plainHTTP bool) (lint.Options, e
 	if len(o.definitions) == 0 {
 		return options, nil
 	}
-	set, err := openDefinitions(ctx, o.definitions, plainHTTP)
+	set, err := openDefinitions(ctx, o.definitions, access)
 	if err != nil {
 		return lint.Options{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -58,7 +59,11 @@ func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]
 	}
 	sources := make([]selection.Source, len(refs))
 	for i, at := range o.located {
-		source, err := openSource(ctx, at.Address, refs[i], at.PlainHTTP || o.plainHTTP)
+		access := &o.access
+		if at.PlainHTTP {
+			access = access.allowing(hostOf(at.Address))
+		}
+		source, err := openSource(ctx, at.Address, refs[i], access)
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", refs[i].Name, err)
 		}
@@ -66,6 +71,15 @@ func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]
 		sources[i] = source
 	}
 	return sources, nil
+}
+
+// hostOf returns the host of the address of a catalog, or nothing for an invalid one.
+func hostOf(address string) string {
+	reference, err := oci.ParseReference(address)
+	if err != nil {
+		return ""
+	}
+	return reference.Registry
 }
 
 // printNote writes a note as warn writes a warning.

@@ -35,9 +35,9 @@ func adviceOn(repository *remote.Repository, err error) string {
 	case errors.As(err, &response):
 		return adviceOnResponse(repository, response.StatusCode)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "a registry without TLS needs --plain-http"
+		return "a registry without TLS needs --plain-http=" + host
 	case errors.As(err, &untrusted):
-		return "add the authority of " + host + " to those that this machine trusts"
+		return "pass --ca-file with the authority of " + host + ", or add it to those that this machine trusts"
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData):
 		return "the artifact in the registry is damaged: push the catalog again"
 	case errors.As(err, &network) && network.Op == "dial":

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,14 +21,35 @@ import (
 // Repository is a repository in a registry.
 type Repository struct{ remote *remote.Repository }
 
+// Access is how registries are reached. The zero value is TLS with the authorities that the machine trusts.
+type Access struct {
+	// PlainHTTP reports whether a host is reached without TLS; nil for none.
+	PlainHTTP func(host string) bool
+	// TLS is nil for the defaults.
+	TLS *tls.Config
+}
+
+// transport returns the transport for the access, below the retries.
+func (a Access) transport() http.RoundTripper {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if a.TLS == nil || !ok {
+		return http.DefaultTransport
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = a.TLS
+	return transport
+}
+
 // Connect returns the repository of a reference, with the credentials of Docker's configuration. A reference without
-// tag and digest has the tag latest. The default client, for nil, retries. Connect sends no request yet.
-func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Client) (*Repository, error) {
+// tag and digest has the tag latest. observe, which may be nil, wraps the transport below the retries: above, bodies that
+// it wraps could not be sent again. Connect sends no request yet.
+func Connect(reference ociregistry.Reference, access Access, observe func(http.RoundTripper) http.RoundTripper) (*Repository, error) {
 	if reference.Reference == "" {
 		reference.Reference = "latest"
 	}
-	if client == nil {
-		client = retry.DefaultClient
+	transport := access.transport()
+	if observe != nil {
+		transport = observe(transport)
 	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
@@ -35,9 +57,9 @@ func Connect(reference ociregistry.Reference, plainHTTP bool, client *http.Clien
 	}
 	return &Repository{&remote.Repository{
 		Reference: reference,
-		PlainHTTP: plainHTTP,
+		PlainHTTP: access.PlainHTTP != nil && access.PlainHTTP(reference.Registry),
 		Client: &auth.Client{
-			Client:     client,
+			Client:     &http.Client{Transport: retry.NewTransport(transport)},
 			Cache:      auth.NewCache(),
 			Credential: credentials.Credential(store),
 		},

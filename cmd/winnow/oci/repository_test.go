@@ -59,7 +59,7 @@ func connect(t *testing.T, address string) *oci.Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repository, err := oci.Connect(reference, true, nil)
+	repository, err := oci.Connect(reference, oci.Access{PlainHTTP: func(string) bool { return true }}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+)
+
+// accessOptions are the flags of the verbs that reach registries. Nil is without any of them.
+type accessOptions struct {
+	plain                     plainHosts
+	caFile, certFile, keyFile string
+}
+
+// maxCertificates bounds a file of certificates or a key, in bytes.
+const maxCertificates = 1 << 20
+
+func (o *accessOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&o.plain, "plain-http", "no TLS for `HOST`; repeatable, alone for all")
+	f.Lookup("plain-http").NoOptDefVal = allHosts
+	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in `FILE`, too")
+	f.StringVar(&o.certFile, "cert-file", "", "client certificate for registries, a `FILE`")
+	f.StringVar(&o.keyFile, "key-file", "", "key of the client certificate, a `FILE`")
+	cmd.MarkFlagsRequiredTogether("cert-file", "key-file")
+	completeNothing(cmd, "plain-http")
+}
+
+// open reads the files of the flags.
+func (o *accessOptions) open() (oci.Access, error) {
+	if o == nil {
+		return oci.Access{}, nil
+	}
+	access := oci.Access{PlainHTTP: o.plain.has}
+	if o.caFile == "" && o.certFile == "" {
+		return access, nil
+	}
+	access.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+	if err := o.addAuthorities(access.TLS); err != nil {
+		return oci.Access{}, fmt.Errorf("--ca-file: %w", err)
+	}
+	if err := o.addCertificate(access.TLS); err != nil {
+		return oci.Access{}, fmt.Errorf("--cert-file and --key-file: %w", err)
+	}
+	return access, nil
+}
+
+func (o *accessOptions) addAuthorities(config *tls.Config) error {
+	if o.caFile == "" {
+		return nil
+	}
+	content, err := readCertificates(o.caFile)
+	if err != nil {
+		return err
+	}
+	if config.RootCAs, err = x509.SystemCertPool(); err != nil {
+		config.RootCAs = x509.NewCertPool() // a machine without any
+	}
+	if !config.RootCAs.AppendCertsFromPEM(content) {
+		return fmt.Errorf("%s has no certificate in PEM", o.caFile)
+	}
+	return nil
+}
+
+func (o *accessOptions) addCertificate(config *tls.Config) error {
+	if o.certFile == "" {
+		return nil
+	}
+	certificate, err := readCertificates(o.certFile)
+	if err != nil {
+		return err
+	}
+	key, err := readCertificates(o.keyFile)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	config.Certificates = []tls.Certificate{pair}
+	return err
+}
+
+func readCertificates(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readBounded(file, f, maxCertificates)
+}
+
+// allowing returns the options with a further host without TLS.
+func (o *accessOptions) allowing(host string) *accessOptions {
+	more := *o
+	more.plain.hosts = append(slices.Clone(o.plain.hosts), host)
+	return &more
+}
+
+// encrypted returns the options with TLS for all hosts.
+func (o *accessOptions) encrypted() *accessOptions {
+	less := *o
+	less.plain = plainHosts{}
+	return &less
+}
+
+// allHosts is the value of --plain-http for all hosts.
+const allHosts = "all"
+
+// plainHosts is the value of --plain-http.
+type plainHosts struct {
+	all   bool
+	hosts []string
+}
+
+func (p *plainHosts) has(host string) bool { return p.all || slices.Contains(p.hosts, host) }
+
+// String is part of pflag.Value.
+func (p *plainHosts) String() string { return strings.Join(p.hosts, ",") }
+
+// Type is part of pflag.Value.
+func (p *plainHosts) Type() string { return "hosts" }
+
+// Set is part of pflag.Value. true and false are those of the flag when it was a boolean.
+func (p *plainHosts) Set(value string) error {
+	switch {
+	case value == allHosts, value == "true":
+		p.all = true
+	case value == "false":
+		*p = plainHosts{}
+	case value == "" || strings.ContainsAny(value, "/@ ,"):
+		return fmt.Errorf("want HOST or HOST:PORT, without a scheme and a path")
+	default:
+		p.hosts = append(p.hosts, value)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// startSecureRegistry returns the host of a registry that requires a client certificate, and files with its
+// authority, and with a certificate and its key.
+func startSecureRegistry(t *testing.T) (host, authority, certificate, key string) {
+	t.Helper()
+	packed, err := pack("../../examples/catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(newRegistry(t, packed))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	authority, certificate, key = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	raw, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	writeFile(t, authority, encoded)
+	writeFile(t, certificate, encoded)
+	writeFile(t, key, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})))
+	return strings.TrimPrefix(server.URL, "https://"), authority, certificate, key
+}
+
+func TestRegistriesWithAnAuthorityOfTheirOwn(t *testing.T) {
+	host, authority, certificate, key := startSecureRegistry(t)
+	plain := startRegistry(t)
+	flags := " --ca-file " + authority + " --cert-file " + certificate + " --key-file " + key
+	const file = "../../examples/gitops/selection.yaml"
+	for _, test := range []struct {
+		line string
+		code int
+		want string // on stderr
+	}{
+		{"lint oci://" + host + "/catalog" + flags, exitOK, ""},
+		{"list oci://" + host + "/catalog" + flags, exitOK, ""},
+		{"render -f " + file + " --source oci://" + host + "/catalog" + flags, exitOK, ""},
+		{"explain -f " + file + " argocd --source oci://" + host + "/catalog" + flags, exitOK, ""},
+		{"pull oci://" + host + "/catalog -o " + filepath.Join(t.TempDir(), "out") + flags, exitOK, ""},
+		{"push ../../examples/catalog oci://" + host + "/push:v1" + flags, exitOK, ""},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http=" + plain + flags, exitOK, ""},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog" + flags, exitFailed, "a registry without TLS needs --plain-http=" + plain},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http" + flags, exitFailed, "a registry with TLS needs no --plain-http"},
+		{"lint oci://" + host + "/catalog", exitFailed, "pass --ca-file with the authority of " + host},
+		{"lint oci://" + host + "/catalog --ca-file " + authority, exitFailed, "certificate required"},
+		{"lint oci://" + host + "/catalog --ca-file " + key, exitFailed, "has no certificate in PEM"},
+		{"lint oci://" + host + "/catalog --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
+		{"push ../../examples/catalog oci://" + host + "/push:v1 --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
+		{"lint oci://" + host + "/catalog --cert-file " + authority, exitFailed, "key-file"},
+		{"lint oci://" + host + "/catalog --cert-file " + key + " --key-file " + key, exitFailed, "--cert-file and --key-file: "},
+		{"lint oci://" + plain + "/catalog --plain-http=other --plain-http=" + plain, exitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http", exitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http=true", exitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http=false", exitFailed, "needs --plain-http="},
+		{"lint oci://" + plain + "/catalog --plain-http=other", exitFailed, "needs --plain-http="},
+		{"lint oci://" + plain + "/catalog --plain-http=http://" + plain, exitFailed, "want HOST or HOST:PORT"},
+	} {
+		t.Run(strings.ReplaceAll(test.line, t.TempDir(), ""), func(t *testing.T) {
+			got := execute(t.Context(), strings.Fields(test.line)...)
+			if got.code != test.code || !strings.Contains(got.stderr, test.want) {
+				t.Errorf("exit code %d, want %d: %s", got.code, test.code, got.stderr)
+			}
+			if strings.Contains(got.stderr, "PRIVATE KEY") {
+				t.Error("the key is printed")
+			}
+		})
+	}
+}
