@@ -60,6 +60,7 @@ func TestRegistriesWithAnAuthorityOfTheirOwn(t *testing.T) {
 		{"lint oci://" + host + "/catalog", exitFailed, "pass --ca-file with the authority of " + host},
 		{"lint oci://" + host + "/catalog --ca-file " + authority, exitFailed, "certificate required"},
 		{"lint oci://" + host + "/catalog --ca-file " + key, exitFailed, "has no certificate in PEM"},
+		{"lint oci://" + host + "/catalog --ca-file /dev/zero", exitFailed, "--ca-file: /dev/zero is larger than 1048576 bytes"},
 		{"lint oci://" + host + "/catalog --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
 		{"push ../../examples/catalog oci://" + host + "/push:v1 --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
 		{"lint oci://" + host + "/catalog --cert-file " + authority, exitFailed, "key-file"},

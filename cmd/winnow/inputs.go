@@ -55,7 +55,7 @@ func readInputDirectory(ctx context.Context, dir string) ([]inputFile, error) {
 		return nil, fmt.Errorf("reading %s: %w", dir, err)
 	}
 	var all []inputFile
-	left := int64(maxInputBytes)
+	total := 0
 	for _, entry := range entries {
 		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
 			continue
@@ -63,11 +63,13 @@ func readInputDirectory(ctx context.Context, dir string) ([]inputFile, error) {
 		if len(all) == maxInputs {
 			return nil, fmt.Errorf("%s has more than %d manifests: pass a file, or a directory with fewer", dir, maxInputs)
 		}
-		content, err := readInput(ctx, root, dir, entry.Name(), left)
+		content, err := readInput(ctx, root, dir, entry.Name())
 		if err != nil {
 			return nil, err
 		}
-		left -= int64(len(content))
+		if total += len(content); total > maxInputBytes {
+			return nil, fmt.Errorf("%s has manifests with more than %d bytes: pass a file, or a directory with fewer", dir, maxInputBytes)
+		}
 		all = append(all, inputFile{filepath.Join(dir, entry.Name()), content})
 	}
 	if len(all) == 0 {
@@ -77,7 +79,7 @@ func readInputDirectory(ctx context.Context, dir string) ([]inputFile, error) {
 }
 
 // readInput reads a file of a directory. A pipe is refused before it is opened, because that could wait forever.
-func readInput(ctx context.Context, root *os.Root, dir, name string, limit int64) ([]byte, error) {
+func readInput(ctx context.Context, root *os.Root, dir, name string) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -94,7 +96,7 @@ func readInput(ctx context.Context, root *os.Root, dir, name string, limit int64
 		return nil, fmt.Errorf("reading %s: %w", where, err)
 	}
 	defer f.Close()
-	return readBounded(where, f, limit)
+	return readBounded(where, f, maxInputBytes)
 }
 
 func readBounded(name string, in io.Reader, limit int64) ([]byte, error) {
@@ -102,11 +104,8 @@ func readBounded(name string, in io.Reader, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	switch {
-	case int64(len(content)) <= limit:
-		return content, nil
-	case limit < maxInputBytes:
-		return nil, fmt.Errorf("up to %s, the files have more than %d bytes: pass one of them", name, maxInputBytes)
+	if int64(len(content)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
 	}
-	return nil, fmt.Errorf("%s is larger than %d bytes", name, maxInputBytes)
+	return content, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -52,9 +51,9 @@ func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) str
 func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]selection.Source, error) {
 	refs := o.selection.Spec.Sources
 	for i, at := range o.located {
-		printNote(notes, fmt.Sprintf("using %s of %s in %s for the source %s", at.Address, at.Document, at.File, refs[i].Name))
+		printNote(notes, fmt.Sprintf("note: using %s of %s in %s for the source %s", at.Address, at.Document, at.File, refs[i].Name))
 		for _, note := range at.Notes {
-			printNote(notes, at.Document+": "+note)
+			printNote(notes, "note: "+at.Document+": "+note)
 		}
 	}
 	sources := make([]selection.Source, len(refs))
@@ -80,13 +79,4 @@ func hostOf(address string) string {
 		return ""
 	}
 	return reference.Registry
-}
-
-// printNote writes a note as warn writes a warning.
-func printNote(notes io.Writer, text string) {
-	text = "note: " + plaintext.Line(text)
-	if isTerminal(notes) {
-		text = plaintext.Wrap(text, "")
-	}
-	fmt.Fprintln(notes, text)
 }

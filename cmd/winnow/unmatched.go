@@ -48,9 +48,12 @@ func (o *selectionOptions) placed(err error) error {
 	return err
 }
 
-// warn writes a warning: wrapped on a terminal, and otherwise in one line, so that grep finds all of it.
-func warn(notes io.Writer, text string) {
-	text = "warning: " + plaintext.Line(text)
+// warn writes a warning.
+func warn(notes io.Writer, text string) { printNote(notes, "warning: "+text) }
+
+// printNote writes a text: wrapped on a terminal, and otherwise in one line, so that grep finds all of it.
+func printNote(notes io.Writer, text string) {
+	text = plaintext.Line(text)
 	if isTerminal(notes) {
 		text = plaintext.Wrap(text, "")
 	}

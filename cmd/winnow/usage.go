@@ -13,11 +13,11 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-// didYouMean returns "; did you mean A or B?" for the known names that resemble name, or nothing.
+// didYouMean returns "; did you mean A or B?" for the known names that resemble name, or ";".
 func didYouMean(name, prefix string, known []string) string {
 	near := spelling.Nearest(name, known)
 	if len(near) == 0 {
-		return ""
+		return ";"
 	}
 	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
 }
@@ -30,7 +30,7 @@ func unknownVerb(root *cobra.Command, name string) error {
 			known = append(known, cmd.Name())
 		}
 	}
-	return fmt.Errorf("unknown command %q%s; see %s --help", name, didYouMean(name, "", known), root.CommandPath())
+	return fmt.Errorf("unknown command %q%s see %s --help", name, didYouMean(name, "", known), root.CommandPath())
 }
 
 // rootArguments refuses what follows the program's name and is no verb.
@@ -46,7 +46,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
 		return unknownVerb(cmd, args[0])
 	}
-	meant := ""
+	meant := ";"
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 		if advice := catalogAdvice(cmd.Name()); "--"+unknown.GetSpecifiedName() == sourceFlag && advice != "" {
@@ -60,7 +60,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		})
 		meant = didYouMean(unknown.GetSpecifiedName(), "--", known)
 	}
-	return fmt.Errorf("%w%s; see %s --help", err, meant, cmd.CommandPath())
+	return fmt.Errorf("%w%s see %s --help", err, meant, cmd.CommandPath())
 }
 
 // arguments returns a check of the number of arguments. Its error names the expected arguments.
