@@ -62,7 +62,7 @@ func newImportCommand() *cobra.Command {
 }
 
 func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader, out streams) error {
-	helm, err := o.helm()
+	helm, err := o.check()
 	if err != nil {
 		return err
 	}
@@ -87,12 +87,14 @@ func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader,
 	return o.report(importer, out)
 }
 
-// helm checks the flags.
-func (o *importOptions) helm() (helm importing.Helm, err error) {
-	if o.directory == "" {
+// check checks the flags, and returns those for the index of a Helm repository.
+func (o *importOptions) check() (helm importing.Helm, err error) {
+	switch {
+	case o.directory == "":
 		return helm, errors.New("where to? pass -o DIR")
-	}
-	if o.latest < 0 {
+	case slices.Contains([]string{"-", formatTable, formatYAML, formatJSON, formatMarkdown, formatGitHub}, o.directory):
+		return helm, fmt.Errorf("-o %s: want a directory; write ./%[1]s for one of this name", o.directory)
+	case o.latest < 0:
 		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
 	}
 	helm.Latest = o.latest

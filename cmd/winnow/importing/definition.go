@@ -28,7 +28,7 @@ const (
 // without these stays as it is.
 func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) error {
 	if len(text) > maxDefinition {
-		i.Skip(at.String(), fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
+		i.refuse(at.String(), fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
 		return nil
 	}
 	root, err := yamlnode.First(text)
@@ -37,7 +37,7 @@ func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) err
 		return nil
 	}
 	if problem := at.unbounded(root); problem != "" {
-		i.Skip(at.String(), problem)
+		i.refuse(at.String(), problem)
 		return nil
 	}
 	name, metadata := nameOf(root), metadataOf(root)

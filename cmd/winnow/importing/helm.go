@@ -56,18 +56,18 @@ func (i *Importer) addIndex(ctx context.Context, at place, root *yaml.Node) erro
 	i.indexes++
 	switch {
 	case !yamlnode.IsExpanded(root):
-		i.Skip(at.String(), errAliases.Error())
+		i.refuse(at.String(), errAliases.Error())
 		return nil
 	case i.indexes > 1:
-		i.Skip(at.String(), "it is the index of another Helm repository: import one at a time")
+		i.refuse(at.String(), "it is the index of another Helm repository: import one at a time")
 		return nil
 	}
 	entries := yamlnode.Entries(yamlnode.Lookup(root, "entries"))
 	if len(entries) == 0 {
-		i.Skip(at.String(), "the index has no charts")
+		i.refuse(at.String(), "the index has no charts")
 	}
 	if i.helm.URL == "" && slices.ContainsFunc(entries, hasRepositoryURL) {
-		i.Skip(at.String(), "the index does not have the address of its repository: pass --helm-url URL")
+		i.refuse(at.String(), "the index does not have the address of its repository: pass --helm-url URL")
 		return nil
 	}
 	at.exact = false

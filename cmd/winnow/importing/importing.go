@@ -58,7 +58,9 @@ type Importer struct {
 
 // New returns an Importer that does not take the names in existing, which maps them to their places.
 func New(helm Helm, existing map[string]string) *Importer {
-	return &Importer{helm: helm, files: tree.New(), taken: maps.Clone(existing)}
+	taken := map[string]string{}
+	maps.Copy(taken, existing)
+	return &Importer{helm: helm, files: tree.New(), taken: taken}
 }
 
 // Files returns the files of the applications that were taken.
@@ -67,8 +69,8 @@ func (i *Importer) Files() *tree.Tree { return i.files }
 // Len returns the number of applications that were taken.
 func (i *Importer) Len() int { return i.count }
 
-// Skip adds a place that could not be taken.
-func (i *Importer) Skip(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
+// refuse adds a place whose application, if it has one, is not known.
+func (i *Importer) refuse(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
 
 func (i *Importer) skip(s Skipped) {
 	if len(i.Skipped) == maxSkipped {
@@ -100,9 +102,6 @@ func (i *Importer) take(ctx context.Context, at place, definition, metadata []by
 	}
 	if i.count == maxApplications {
 		return fmt.Errorf("more than %d applications: import them in several directories", maxApplications)
-	}
-	if i.taken == nil {
-		i.taken = map[string]string{}
 	}
 	i.taken[name] = at.String()
 	i.count++

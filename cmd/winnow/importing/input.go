@@ -27,14 +27,14 @@ var errAliases = errors.New("it has aliases or merge keys, which are taken in de
 // what cannot be taken is in Skipped.
 func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 	if elements(content) > maxElements {
-		i.Skip(file, fmt.Sprintf("it has more than %d elements: import it in parts", maxElements))
+		i.refuse(file, fmt.Sprintf("it has more than %d elements: import it in parts", maxElements))
 		return nil
 	}
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) && json.Valid(content)
 	if isJSON { // in block style it can be edited and read
 		converted, err := sigsyaml.JSONToYAML(content)
 		if err != nil {
-			i.Skip(file, excerpt.To(err.Error(), maxReason))
+			i.refuse(file, excerpt.To(err.Error(), maxReason))
 			return nil
 		}
 		content = converted
@@ -42,9 +42,9 @@ func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 	documents := split(content)
 	switch {
 	case len(documents) == 0:
-		i.Skip(file, "it is empty")
+		i.refuse(file, "it is empty")
 	case len(documents) > maxDocuments:
-		i.Skip(file, fmt.Sprintf("it has more than %d documents: import it in parts", maxDocuments))
+		i.refuse(file, fmt.Sprintf("it has more than %d documents: import it in parts", maxDocuments))
 		return nil
 	}
 	for n, one := range documents {
@@ -102,7 +102,7 @@ func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error
 	i.Recognized = i.Recognized || kind == definitionKind || isList || isIndex(root)
 	switch {
 	case root.Kind != yaml.MappingNode:
-		i.Skip(at.String(), "it is "+yamlnode.Describe(root))
+		i.refuse(at.String(), "it is "+yamlnode.Describe(root))
 	case kind == definitionKind:
 		return i.addDefinition(ctx, at, text)
 	case isList:
@@ -110,7 +110,7 @@ func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error
 	case isIndex(root):
 		return i.addIndex(ctx, at, root)
 	case kind == "":
-		i.Skip(at.String(), "it has no kind")
+		i.refuse(at.String(), "it has no kind")
 	default:
 		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "its kind is " + excerpt.Of(kind)})
 	}
@@ -120,11 +120,11 @@ func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error
 // addList takes the items of a list, as kubectl get prints it.
 func (i *Importer) addList(ctx context.Context, at place, root, items *yaml.Node) error {
 	if !yamlnode.IsExpanded(root) {
-		i.Skip(at.String(), errAliases.Error())
+		i.refuse(at.String(), errAliases.Error())
 		return nil
 	}
 	if len(items.Content) == 0 {
-		i.Skip(at.String(), "the list has no items")
+		i.refuse(at.String(), "the list has no items")
 	}
 	at.exact = false
 	for n, item := range items.Content {
@@ -138,7 +138,7 @@ func (i *Importer) addList(ctx context.Context, at place, root, items *yaml.Node
 		}
 		text, err := encode(item)
 		if err != nil {
-			i.Skip(at.String(), excerpt.To(err.Error(), maxReason))
+			i.refuse(at.String(), excerpt.To(err.Error(), maxReason))
 			continue
 		}
 		if err := i.addDefinition(ctx, at, text); err != nil {

@@ -14,7 +14,7 @@ import (
 const (
 	maxFiles     = 10_000
 	maxEntries   = 100_000
-	maxDepth     = 16
+	maxDepth     = 15 // of directories
 	maxFileBytes = 32 << 20
 	maxBytes     = 128 << 20
 )
@@ -51,7 +51,8 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 		if r.entries++; r.entries > maxEntries {
 			return fmt.Errorf("more than %d files and directories", maxEntries)
 		}
-		switch place := path.Join(dir, name); {
+		place := path.Join(dir, name)
+		switch {
 		case err != nil:
 			return err
 		case ctx.Err() != nil:
@@ -60,29 +61,36 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 			return nil
 		case strings.HasPrefix(entry.Name(), "."):
 			return skipped(entry)
-		case entry.IsDir() && strings.Count(name, "/") >= maxDepth-1:
-			i.Skip(place, fmt.Sprintf("the directory is deeper than %d levels", maxDepth-1))
-			return fs.SkipDir
-		case entry.IsDir():
-			return nil
-		case entry.Type()&fs.ModeSymlink != 0 && (isText(name) || mayBeDirectory(fsys, name)):
-			i.Skip(place, "it is a symbolic link, which is not followed")
-			return nil
-		case !isText(name):
-			return nil
-		case !entry.Type().IsRegular():
-			i.Skip(place, "it is no regular file")
-			return nil
-		default:
-			return i.addFile(ctx, r, place, fsys, name)
 		}
+		if reason := refusal(fsys, name, entry); reason != "" {
+			i.refuse(place, reason)
+			return skipped(entry)
+		}
+		if entry.IsDir() || !isText(name) {
+			return nil
+		}
+		return i.addFile(ctx, r, place, fsys, name)
 	})
 	if err == nil && r.files == before {
-		i.Skip(dir, "it has no *.yaml, *.yml or *.json file")
+		i.refuse(dir, "it has no *.yaml, *.yml or *.json file")
 	}
 	return err
 }
 
+// refusal returns why a file or directory that may have definitions is not read, empty if it is.
+func refusal(fsys fs.FS, name string, entry fs.DirEntry) string {
+	switch {
+	case entry.IsDir() && strings.Count(name, "/") >= maxDepth:
+		return fmt.Sprintf("the directory is deeper than %d levels", maxDepth)
+	case entry.Type()&fs.ModeSymlink != 0 && (isText(name) || mayBeDirectory(fsys, name)):
+		return "it is a symbolic link, which is not followed"
+	case isText(name) && !entry.IsDir() && !entry.Type().IsRegular():
+		return "it is no regular file"
+	}
+	return ""
+}
+
+// skipped leaves a directory out, with all that is below it.
 func skipped(entry fs.DirEntry) error {
 	if entry.IsDir() {
 		return fs.SkipDir
@@ -114,7 +122,7 @@ func (i *Importer) addFile(ctx context.Context, r *Reader, place string, fsys fs
 	content, err := r.Read(file)
 	switch {
 	case errors.Is(err, errLarge):
-		i.Skip(place, err.Error())
+		i.refuse(place, err.Error())
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", place, err)
