@@ -3,8 +3,74 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/winnow-dev/winnow/test/stack"
 )
+
+// What an API server returns of definitions that Flux applies makes a valid catalog without marks of the cluster.
+func TestLiveDefinitionsAreImported(t *testing.T) {
+	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Apply(t.Context(), []byte(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))); err != nil {
+		t.Fatal(err)
+	}
+	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
+	writeFile(t, list, listDefinitions(t, s.Kubeconfig()))
+	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
+		if got := execute(t.Context(), args...); got.code != exitOK {
+			t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(to, "applications", "*", "application.yaml"))
+	if err != nil || len(files) != 5 {
+		t.Fatalf("imported %v: %v", files, err)
+	}
+	for _, file := range files {
+		text := readFileString(t, file)
+		for _, mark := range []string{"managedFields", "uid", "resourceVersion", "creationTimestamp", "fluxcd", "bypass"} {
+			if strings.Contains(text, mark) {
+				t.Errorf("%s has %s:\n%s", file, mark, text)
+			}
+		}
+	}
+}
+
+// listDefinitions returns the list of the definitions in a cluster, as JSON.
+func listDefinitions(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource := schema.GroupVersionResource{Group: "apps.kubermatic.k8c.io", Version: "v1", Resource: "applicationdefinitions"}
+	list, err := client.Resource(resource).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := list.MarshalJSON()
+	if err != nil || !strings.Contains(string(content), "managedFields") {
+		t.Fatalf("the list has no managed fields: %v", err)
+	}
+	return string(content)
+}
 
 // The definitions of KKP and Cozystack are imported byte for byte, and have no errors.
 func TestTheVendorsDefinitionsAreImported(t *testing.T) {
