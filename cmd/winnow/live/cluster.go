@@ -45,6 +45,7 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	case err != nil:
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
+	config.QPS = -1 // the API server limits the rate; a client that does so fails before a deadline
 	namespace, _, err := loaded.Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)

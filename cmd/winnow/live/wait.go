@@ -63,8 +63,8 @@ type state struct {
 }
 
 // Wait waits until the controller has handled the request and Ready is True or False for the current generation, and
-// until a Ready selection was rendered from r.Sources. The error is a *PendingError once the deadline of the context is exceeded, and a *SuspendedError if the object is
-// suspended meanwhile.
+// until a Ready selection was rendered from r.Sources. The error is a *PendingError once the deadline of the context is
+// exceeded, and a *SuspendedError if the object is suspended meanwhile.
 func (c *Cluster) Wait(ctx context.Context, r *Request) (*Reconciled, error) {
 	pending := &PendingError{Request: r, Waiting: "has not been read"}
 	var done *Reconciled
