@@ -41,7 +41,7 @@ type edit struct {
 // parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
 // or merge keys the nodes have these expanded, so that an edit changes no other place.
 func parse(data []byte) (*document, error) {
-	doc := &document{data: data, lines: lineOffsets(data)}
+	doc := &document{data: data, lines: yamlnode.LineOffsets(data)}
 	for next, err := range yamlnode.Documents(data) {
 		switch {
 		case err != nil:
@@ -64,16 +64,6 @@ func parse(data []byte) (*document, error) {
 		doc.root, doc.whole = yamlnode.Expand(doc.root), true
 	}
 	return doc, nil
-}
-
-func lineOffsets(data []byte) []int {
-	lines := []int{0}
-	for i, b := range data {
-		if b == '\n' {
-			lines = append(lines, i+1)
-		}
-	}
-	return lines
 }
 
 func (d *document) content() *yaml.Node { return d.root.Content[0] }
@@ -109,7 +99,7 @@ func (d *document) flush() error {
 			return nil
 		}
 	}
-	data, err := encode(d.root)
+	data, err := yamlnode.Encode(d.root)
 	if err != nil {
 		return err
 	}
@@ -150,21 +140,4 @@ func (d *document) spliced() ([]byte, bool) {
 		at = e.end
 	}
 	return append(out, d.data[at:]...), true
-}
-
-// encode writes a node with an indentation of two spaces, and without folding lines.
-func encode(node *yaml.Node) (_ []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the encoder gave up: %v", r)
-		}
-	}()
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(node); err != nil {
-		return nil, err
-	}
-	err = encoder.Close()
-	return out.Bytes(), err
 }

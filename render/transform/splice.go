@@ -7,16 +7,12 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // line returns a line, counted from 0, without its line break.
-func (d *document) line(i int) []byte {
-	end := len(d.data)
-	if i+1 < len(d.lines) {
-		end = d.lines[i+1] - 1
-	}
-	return bytes.TrimSuffix(d.data[d.lines[i]:end], []byte("\r"))
-}
+func (d *document) line(i int) []byte { return yamlnode.Line(d.data, d.lines, i) }
 
 // lineEnd returns the offset behind the last byte of a line, before its line break.
 func (d *document) lineEnd(i int) int { return d.lines[i] + len(d.line(i)) }
@@ -238,7 +234,7 @@ func (d *document) end(mapping *yaml.Node) place {
 func render(key, value *yaml.Node, indent int) (string, error) {
 	entry := newMapping()
 	entry.Content = []*yaml.Node{key, value}
-	encoded, err := encode(entry)
+	encoded, err := yamlnode.Encode(entry)
 	lines := strings.Split(strings.TrimSuffix(string(encoded), "\n"), "\n")
 	for i := 1; i < len(lines); i++ {
 		if lines[i] != "" {

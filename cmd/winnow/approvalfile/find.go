@@ -1,7 +1,6 @@
 package approvalfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,7 +39,7 @@ var ErrEncrypted = errors.New("the document is encrypted by SOPS, which signs al
 // Find finds the CatalogSelection with the name among the documents of a file and the items of lists, with the
 // namespace or without any. It refuses a file that has it several times.
 func Find(content []byte, key types.NamespacedName) (*File, error) {
-	f := &File{content: content, lines: lineOffsets(content)}
+	f := &File{content: content, lines: yamlnode.LineOffsets(content)}
 	var err error
 	if f.documents, err = parse(content); err != nil {
 		return nil, err
@@ -134,24 +133,10 @@ func (f *File) Approved() []string {
 	return entries
 }
 
-func lineOffsets(content []byte) []int {
-	lines := []int{0}
-	for i, b := range content {
-		if b == '\n' {
-			lines = append(lines, i+1)
-		}
-	}
-	return lines
-}
-
 // line returns a line, counted from 0, without its line break; none behind the last.
 func (f *File) line(i int) []byte {
 	if i < 0 || i >= len(f.lines) {
 		return nil
 	}
-	end := len(f.content)
-	if i+1 < len(f.lines) {
-		end = f.lines[i+1] - 1
-	}
-	return bytes.TrimSuffix(f.content[f.lines[i]:end], []byte("\r"))
+	return yamlnode.Line(f.content, f.lines, i)
 }

@@ -52,7 +52,7 @@ func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) err
 		return nil
 	}
 	at.exact = at.exact && bytes.Equal(definition, text)
-	encoded, err := encode(metadata)
+	encoded, err := yamlnode.Encode(metadata)
 	if err != nil {
 		return err
 	}
@@ -129,21 +129,4 @@ func metadataOf(root *yaml.Node) metadataFields {
 		}
 	}
 	return metadata
-}
-
-// encode writes YAML with an indentation of two spaces.
-func encode(value any) (_ []byte, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the encoder gave up: %v", r)
-		}
-	}()
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	err = encoder.Close()
-	return out.Bytes(), err
 }

@@ -111,11 +111,11 @@ func (i *Importer) addChart(ctx context.Context, at place, entry yamlnode.Entry)
 		}
 		return nil
 	}
-	definition, err := encode(c.application(versions))
+	definition, err := yamlnode.Encode(c.application(versions))
 	if err != nil {
 		return err
 	}
-	metadata, err := encode(metadataFields{})
+	metadata, err := yamlnode.Encode(metadataFields{})
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (i *Importer) addList(ctx context.Context, at place, root, items *yaml.Node
 			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definitionKind})
 			continue
 		}
-		text, err := encode(item)
+		text, err := yamlnode.Encode(item)
 		if err != nil {
 			i.refuse(at.String(), excerpt.To(err.Error(), maxReason))
 			continue

@@ -1,0 +1,46 @@
+package yamlnode
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Encode returns a node, or another value, as YAML with an indentation of two spaces. It returns panics of the encoder
+// as errors.
+func Encode(value any) (_ []byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the encoder gave up: %v", r)
+		}
+	}()
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	err = encoder.Close()
+	return out.Bytes(), err
+}
+
+// LineOffsets returns where each line of a document starts. Positions of nodes count lines from 1.
+func LineOffsets(document []byte) []int {
+	offsets := []int{0}
+	for i, b := range document {
+		if b == '\n' {
+			offsets = append(offsets, i+1)
+		}
+	}
+	return offsets
+}
+
+// Line returns a line, counted from 0, without its line break. offsets are those of LineOffsets.
+func Line(document []byte, offsets []int, i int) []byte {
+	end := len(document)
+	if i+1 < len(offsets) {
+		end = offsets[i+1] - 1
+	}
+	return bytes.TrimSuffix(document[offsets[i]:end], []byte("\r"))
+}
