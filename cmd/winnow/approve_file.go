@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -40,7 +39,7 @@ func approveInFile(ctx context.Context, name string, cs *v1alpha1.CatalogSelecti
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := replaceFile(name, content, edited, mode); err != nil {
+	if err := rewriteFile(name, content, edited, mode); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	for _, entry := range entries {
@@ -67,24 +66,18 @@ func readForEdit(name string) ([]byte, fs.FileMode, error) {
 	return content, info.Mode(), err
 }
 
-// replaceFile replaces the content of a file by a rename, and keeps its mode. It refuses a file that has changed since
+// rewriteFile replaces the content of a file by a rename, and keeps its mode. It refuses a file that has changed since
 // before was read.
-func replaceFile(name string, before, after []byte, mode fs.FileMode) error {
-	temporary, err := os.CreateTemp(filepath.Dir(name), temporaryPattern)
-	if err != nil {
+func rewriteFile(name string, before, after []byte, mode fs.FileMode) error {
+	return replaceFile(name, mode.Perm(), func(f *os.File) error {
+		_, err := f.Write(after)
+		if err = errors.Join(err, f.Sync()); err != nil {
+			return err
+		}
+		now, _, err := readForEdit(name)
+		if err == nil && !bytes.Equal(now, before) {
+			err = errors.New("it was changed at the same time: try again")
+		}
 		return err
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(after)
-	if err = errors.Join(err, temporary.Chmod(mode.Perm()), temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	now, _, err := readForEdit(name)
-	switch {
-	case err != nil:
-		return err
-	case !bytes.Equal(now, before):
-		return errors.New("it was changed at the same time: try again")
-	}
-	return os.Rename(temporary.Name(), name)
+	})
 }

@@ -39,14 +39,21 @@ func writeArchive(file string, result *render.Result) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("writing the archive: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(file), temporaryPattern)
-	if err != nil {
+	if err := replaceFile(file, 0o644, func(f *os.File) error { return result.WriteArchive(f) }); err != nil {
 		return fmt.Errorf("writing %s: %w", file, err)
+	}
+	return nil
+}
+
+// replaceFile writes a file beside the named one, and renames it once write and all else has succeeded.
+func replaceFile(name string, mode fs.FileMode, write func(*os.File) error) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), temporaryPattern)
+	if err != nil {
+		return err
 	}
 	defer os.Remove(temporary.Name())
-	err = errors.Join(result.WriteArchive(temporary), temporary.Chmod(0o644), temporary.Close())
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", file, err)
+	if err := errors.Join(write(temporary), temporary.Chmod(mode), temporary.Close()); err != nil {
+		return err
 	}
-	return os.Rename(temporary.Name(), file)
+	return os.Rename(temporary.Name(), name)
 }
