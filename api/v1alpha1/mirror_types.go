@@ -1,6 +1,7 @@
 package v1alpha1
 
 // Mirror replaces a prefix of addresses.
+// +kubebuilder:validation:XValidation:rule="!(self.to.startsWith('https://') && has(self.helm) && has(self.helm.plainHTTP) && self.helm.plainHTTP)",message="helm.plainHTTP is for oci:// addresses"
 type Mirror struct {
 	// From is the prefix to replace: a host, with or without a path, such as
 	// quay.io/kubermatic-mirror. It matches whole elements of a path, with any scheme.
