@@ -111,20 +111,21 @@ func (m mirror) moved(a address, location string, kind Kind, source *yaml.Node) 
 		}
 		return m.scheme + "://" + user + location, nil
 	}
+	const instead = "give it an entry of its own, with a longer from and with a to"
 	switch {
 	case kind == KindGit:
-		return "", errors.New("a registry has no Git repositories: mirror it by an entry of its own, with a longer from, to https:// or without a scheme")
+		return "", errors.New("a registry has no Git repositories: " + instead + " that begins with https:// or has no scheme")
 	case user != "":
-		return "", errors.New("an oci:// address has no user: name the Secret in helm.credentials, and mirror a catalog without it")
+		return "", errors.New("an oci:// address has no user: leave it out of the catalog and name a Secret in helm.credentials, or " + instead + " without a scheme")
 	case strings.ContainsAny(location, "?#"):
-		return "", errors.New("an oci:// address has no query and no fragment: mirror it by an entry of its own, with a longer from, without a scheme")
+		return "", errors.New("an oci:// address has no query and no fragment: " + instead + " without a scheme")
 	}
 	location = strings.TrimRight(location, "/")
 	host, _, _ := strings.Cut(location, "/")
 	chart := printed(lookup(source, "chartName"))
 	if repository := location[len(host):] + "/" + chart; !ociPath.MatchString(repository) {
-		return "", fmt.Errorf("KKP would not find the chart, because %.200q is not the path of a repository in a registry, "+
-			"which has lower case letters, digits, and . _ - between them: mirror it by an entry of its own, with a longer from, without a scheme", repository[1:])
+		return "", fmt.Errorf("KKP would not find the chart, because %.200q is not the name of a repository in a registry, "+
+			"which has lower case letters, digits, and . _ - between them: "+instead+" without a scheme", repository[1:])
 	}
 	return m.scheme + "://" + location, nil
 }

@@ -106,14 +106,14 @@ func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 		{"a query", "helm: {url: 'https://charts.example/a?token=secret', chartName: web}", "no query"},
 		{"a fragment", "helm: {url: 'https://charts.example/a#secret', chartName: web}", "no query"},
 		{"a user", "helm: {url: 'https://me:secret@charts.example/a', chartName: web}", "no user"},
-		{"upper case", "helm: {url: https://charts.example/A, chartName: web}", `"charts/A/web" is not the path`},
-		{"an encoded character", "helm: {url: https://charts.example/a%20b, chartName: web}", "is not the path"},
-		{"an empty element", "helm: {url: https://charts.example/a//b, chartName: web}", "is not the path"},
-		{"the directory above", "helm: {url: https://charts.example/../a, chartName: web}", "is not the path"},
-		{"a template", "helm: {url: 'https://charts.example/{{ .A }}', chartName: web}", "is not the path"},
-		{"a tag", "helm: {url: 'https://charts.example/stable:1', chartName: web}", "is not the path"},
-		{"a chart in upper case", "helm: {url: https://charts.example/a, chartName: Web}", `"charts/a/Web" is not the path`},
-		{"no chart", "helm: {url: https://charts.example/a}", `"charts/a/" is not the path`},
+		{"upper case", "helm: {url: https://charts.example/A, chartName: web}", `"charts/A/web" is not the name`},
+		{"an encoded character", "helm: {url: https://charts.example/a%20b, chartName: web}", "is not the name"},
+		{"an empty element", "helm: {url: https://charts.example/a//b, chartName: web}", "is not the name"},
+		{"the directory above", "helm: {url: https://charts.example/../a, chartName: web}", "is not the name"},
+		{"a template", "helm: {url: 'https://charts.example/{{ .A }}', chartName: web}", "is not the name"},
+		{"a tag", "helm: {url: 'https://charts.example/stable:1', chartName: web}", "is not the name"},
+		{"a chart in upper case", "helm: {url: https://charts.example/a, chartName: Web}", `"charts/a/Web" is not the name`},
+		{"no chart", "helm: {url: https://charts.example/a}", `"charts/a/" is not the name`},
 		{"a Git repository", "git: {remote: 'https://charts.example/a.git'}", "no Git repositories"},
 		{"a Git repository by SSH", "git: {remote: 'git@charts.example:a.git'}", "no Git repositories"},
 	} {
@@ -134,7 +134,7 @@ func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 	}
 	document := head + "  versions:\n" + strings.Repeat("  - {version: '1', template: {source: {helm: {url: 'https://charts.example/A', chartName: web}}}}\n", 1)
 	document += "  - {version: '2', template: {source: {helm: {url: 'https://charts.example/B', chartName: web}}}}\n"
-	if err := applyError(t, parseSettings(t, schemed), document); !strings.Contains(err.Error(), "(and 1 more addresses of it)") {
+	if err := applyError(t, parseSettings(t, schemed), document); !strings.Contains(err.Error(), "(and 1 more)") {
 		t.Errorf("Apply() of two = %v", err)
 	}
 }

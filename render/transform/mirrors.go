@@ -164,7 +164,7 @@ func (s *search) fail(by *mirror, err error) {
 // failed returns the failure, with the number of others.
 func (s *search) failed() *Error {
 	if s.others > 0 {
-		s.failure.Err = fmt.Errorf("%w (and %d more addresses of it)", s.failure.Err, s.others)
+		s.failure.Err = fmt.Errorf("%w (and %d more)", s.failure.Err, s.others)
 	}
 	return s.failure
 }
@@ -190,7 +190,7 @@ func (s *search) source(source *yaml.Node, path string, version int) {
 		if !ok || value == "" {
 			continue
 		}
-		path := path + "." + at.method
+		path := path + "." + at.method + "." + at.field
 		host, by := s.location(from, value, at.kind, path)
 		if host.To != value {
 			s.doc.setString(node, host.To)
@@ -199,7 +199,7 @@ func (s *search) source(source *yaml.Node, path string, version int) {
 			}
 		}
 		host.Reference = at.complete(from, host.Reference)
-		s.report(host, path+"."+at.field, key{})
+		s.report(host, path, key{})
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *search) location(from *yaml.Node, value string, kind Kind, path string)
 	}
 	var err error
 	if host.To, err = by.address(a, location, kind, from); err != nil {
-		s.fail(by, fmt.Errorf("the address at %s, of the host %s: %w", path, a.host, err))
+		s.fail(by, fmt.Errorf("%s, of %s: %w", path, a.host, err))
 	}
 	return host, by
 }

@@ -1,8 +1,15 @@
 package transform_test
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // serverOf has a mirror with that helm.
@@ -126,5 +133,69 @@ func TestWhatKKPRefusesIsRefused(t *testing.T) {
 	out := apply(t, s, []byte(sourceOf("helm: {url: https://a.example/x, plainHTTP: true}")))
 	if want := sourceOf("helm: {url: https://b.internal/x, plainHTTP: true}"); string(out.Document) != want {
 		t.Errorf("got:\n%s\nwant:\n%s", out.Document, want)
+	}
+}
+
+// randomHelm returns a Helm source in one style or another.
+func randomHelm(r *rand.Rand) string {
+	lines := []string{"url: https://charts.example/a", "chartName: web", "chartVersion: 1.0.0"}
+	for _, one := range []string{
+		"insecure: true", "insecure: false # no", "plainHTTP: null", "credentials: {registryConfigFile: {name: o, key: k}}",
+		"credentials:\n  # mine\n  username: {name: o, key: u}\n\n  password:\n    name: o\n    key: p", "credentials: {registryConfigFile: {key: c, name: s}}", "unknown: [a]",
+	} {
+		name, _, _ := strings.Cut(one, ":")
+		if known := slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, name+":") }); !known && r.IntN(2) == 0 {
+			lines = slices.Insert(lines, r.IntN(len(lines)+1), one)
+		}
+	}
+	if r.IntN(3) == 0 {
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.ContainsAny(line, "\n#") })
+		return "helm: {" + strings.Join(lines, ", ") + "}"
+	}
+	for i := range lines {
+		if r.IntN(4) == 0 {
+			lines[i] = "# above\n" + lines[i]
+		}
+		if r.IntN(6) == 0 && i > 0 {
+			lines[i] = "\n" + lines[i]
+		}
+	}
+	return strings.ReplaceAll("helm:\n"+strings.Join(lines, "\n"), "\n", "\n          ")
+}
+
+func TestServersAreReplacedAndNothingElse(t *testing.T) {
+	type object = map[string]any
+	helmOf := func(version any) object {
+		return version.(object)["template"].(object)["source"].(object)["helm"].(object)
+	}
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		server := []string{"{}", "{insecure: true}", "{credentials: {registryConfigFile: {name: s, key: c}}, plainHTTP: true}"}[r.IntN(3)]
+		document := head + "  versions:\n"
+		for i := range 1 + r.IntN(3) {
+			document += fmt.Sprintf("  - version: %d.0.0\n    template:\n      source:\n        %s\n", i, randomHelm(r))
+		}
+		document += "  method: helm\n"
+		out := apply(t, serverOf(t, server), []byte(document))
+		var want, got, set object
+		for text, into := range map[string]*object{document: &want, string(out.Document): &got, server: &set} {
+			if err := yaml.Unmarshal([]byte(text), into); err != nil {
+				t.Fatalf("seed %d: %v in:\n%s", seed, err, text)
+			}
+		}
+		for _, version := range want["spec"].(object)["versions"].([]any) {
+			helm := helmOf(version)
+			helm["url"] = "oci://r.internal/charts/a"
+			for _, field := range []string{"credentials", "insecure", "plainHTTP"} {
+				delete(helm, field)
+			}
+			maps.Copy(helm, set)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("seed %d: with %s\n%s\nis\n%s", seed, server, document, out.Document)
+		}
+		if !strings.Contains(string(out.Document), "\n  - version: 0.0.0\n") {
+			t.Fatalf("seed %d: the layout of the rest is lost:\n%s", seed, out.Document)
+		}
 	}
 }
