@@ -21,7 +21,7 @@ func pipelineOf(t *testing.T) *transform.Pipeline {
 			From: "quay.io", To: "oci://registry.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true},
 		}},
 		AnnotateSource: true,
-		Values: []transform.ValuesRule{{Names: []string{"web"}, Defaults: []byte(`{"a": 1}`)}},
+		Values:         []transform.ValuesRule{{Names: []string{"web"}, Defaults: []byte(`{"a": 1}`)}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package transform
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -41,38 +40,41 @@ var (
 
 // newMirror compiles a mirror. The error is an *Error, or several joined.
 func newMirror(field string, configured Mirror) (mirror, error) {
-	m := mirror{field: field + ".to", from: configured.From, target: configured.To}
+	m := mirror{field: field + ".to", from: configured.From}
 	var errs []error
-	wrong := func(field string, err error) { errs = append(errs, &Error{Field: field, Err: err}) }
-	if scheme, rest, ok := strings.Cut(configured.To, "://"); ok && (scheme == schemeOCI || scheme == schemeHTTPS) {
-		m.scheme, m.target = scheme, rest
-		host, path, slash := strings.Cut(rest, "/")
-		switch path = rest[len(host):]; {
-		case scheme == schemeOCI && (!isHost(host) || !ociPath.MatchString(path)):
-			wrong(m.field, errOCI)
-		case scheme == schemeHTTPS && (!isHost(host) || slash && !webPath.MatchString(path)):
-			wrong(m.field, errScheme)
-		}
-	} else if !isPrefix(configured.To) {
-		wrong(m.field, errScheme)
+	var err error
+	if m.scheme, m.target, err = parseTarget(configured.To); err != nil {
+		errs = append(errs, &Error{Field: m.field, Err: err})
 	}
 	if configured.Helm == nil {
 		return m, errors.Join(errs...)
 	}
 	if err := checkCredentials(configured.Helm.Credentials); err != nil {
-		wrong(field+".helm.credentials", err)
+		errs = append(errs, &Error{Field: field + ".helm.credentials", Err: err})
 	}
-	raw, err := json.Marshal(configured.Helm)
-	if err == nil {
-		m.server, err = object(raw)
-	}
-	if err == nil {
-		err = refused(m.scheme, m.server)
-	}
-	if err != nil {
-		wrong(field+".helm", err)
+	if m.server, err = newServer(m.scheme, configured.Helm); err != nil {
+		errs = append(errs, &Error{Field: field + ".helm", Err: err})
 	}
 	return m, errors.Join(errs...)
+}
+
+// parseTarget splits the To of a mirror.
+func parseTarget(to string) (scheme, target string, err error) {
+	scheme, target, ok := strings.Cut(to, "://")
+	if !ok || scheme != schemeOCI && scheme != schemeHTTPS {
+		if !isPrefix(to) {
+			err = errScheme
+		}
+		return "", to, err
+	}
+	host, _, _ := strings.Cut(target, "/")
+	switch path := target[len(host):]; {
+	case scheme == schemeOCI && (!isHost(host) || !ociPath.MatchString(path)):
+		err = errOCI
+	case scheme == schemeHTTPS && (!isHost(host) || !webPath.MatchString(path)):
+		err = errScheme
+	}
+	return scheme, target, err
 }
 
 // serves reports whether the mirror has what has a scheme.

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"regexp"
@@ -19,6 +20,19 @@ var (
 	errHTTPS         = errors.New("plainHTTP is for oci:// addresses, and KKP refuses it with https://: leave it out of helm, or give the address a mirror of its own with oci://")
 	errHTTP          = errors.New("KKP refuses insecure, and plainHTTP: false, with http://: leave insecure out of helm, or give the address a mirror of its own with https://")
 )
+
+// newServer returns the members of a Helm source that a mirror with a scheme, perhaps none, replaces.
+func newServer(scheme string, helm *v1alpha1.MirrorHelm) (*yaml.Node, error) {
+	raw, err := json.Marshal(helm)
+	if err != nil {
+		return nil, err
+	}
+	server, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	return server, refused(scheme, server)
+}
 
 // refused returns why the webhook of KKP refuses a source with a scheme, which is empty if it is not
 // known. The members are those of the source, or serverFields alone.
