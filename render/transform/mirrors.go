@@ -220,10 +220,12 @@ func (s *search) location(from *yaml.Node, value string, kind Kind, path string)
 	if by == nil || location == a.location && by.serves(a.scheme) {
 		return host, by
 	}
-	var err error
-	if host.To, err = by.address(a, location, kind, from); err != nil {
+	to, err := by.address(a, location, kind, from)
+	if err != nil {
 		s.fail(by, fmt.Errorf("%s, of %s: %w", path, a.host, err))
+		return host, by
 	}
+	host.To = to
 	return host, by
 }
 

@@ -17,9 +17,11 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/registry/remote"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -29,28 +31,68 @@ import (
 
 // Two charts of one repository move into a registry, where `winnow list` says. Helm, as it is in
 // source-controller, then pulls them by what the live definitions say, as KKP does: the URL, the name and
-// the version.
+// the version, with the Secret that the credentials name.
 func TestChartsArePulledFromTheMirror(t *testing.T) {
-	mirror := fmt.Sprintf("oci://%s/airgap-mirror/charts", system.RegistryHost())
-	s := newScenario(t, "airgap", catalogOf("airgap")[:2], func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
-		cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: mirror, Helm: &v1alpha1.MirrorHelm{PlainHTTP: true}}}
+	t.Run("without TLS", func(t *testing.T) {
+		m := chartMirror{host: system.RegistryHost(), helm: v1alpha1.MirrorHelm{PlainHTTP: true}}
+		m.open = func(name string) (*remote.Repository, error) { return plainRepository(t, name), nil }
+		m.test(t, "airgap")
+	})
+	t.Run("with a password", func(t *testing.T) {
+		const user, password = "robot", "of-the-robot"
+		secure, err := system.StartSecureRegistry(t.Context(), "airgap-registry", user, password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := secure.Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+		m := chartMirror{host: secure.Host, login: map[string][]byte{"username": []byte(user), "password": []byte(password), "ca.crt": secure.CA}}
+		m.helm.Credentials = &v1alpha1.HelmCredentials{
+			Username: &v1alpha1.SecretKey{Name: "mirror", Key: "username"}, Password: &v1alpha1.SecretKey{Name: "mirror", Key: "password"},
+		}
+		m.open = func(name string) (*remote.Repository, error) {
+			return secure.Repository(secure.Host+"/"+name, user, password)
+		}
+		m.test(t, "airgap-secure")
+	})
+}
+
+// chartMirror is a registry that charts move to.
+type chartMirror struct {
+	host string
+	helm v1alpha1.MirrorHelm
+	open func(name string) (*remote.Repository, error)
+	// login is the content of the Secret that the credentials name.
+	login map[string][]byte
+}
+
+func (m chartMirror) test(t *testing.T, name string) {
+	to := fmt.Sprintf("oci://%s/%s/charts", m.host, name)
+	s := newScenario(t, name, catalogOf(name)[:2], func(cs *v1alpha1.CatalogSelection, _ *kustomizev1.Kustomization) {
+		cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example.com", To: to, Helm: &m.helm}}
 		cs.Spec.RequireMirrors = true
 	})
+	if m.login != nil {
+		s.create(&corev1.Secret{ObjectMeta: s.metaOf("mirror"), Data: m.login})
+	}
 	pushed := map[string]string{}
 	for _, chart := range s.references() {
-		if chart.From != "https://charts.example.com" || chart.To != mirror {
+		if chart.From != "https://charts.example.com" || chart.To != to {
 			t.Errorf("%s moves from %s to %s", chart.Name, chart.From, chart.To)
 		}
-		pushed[chart.Name+" "+chart.Version] = s.pushChart(chart.Name, chart.Version)
+		pushed[chart.Name+" "+chart.Version] = m.push(t, name+"/charts/"+chart.Name, chart)
 	}
 	pulled := 0
-	for _, definition := range s.awaitApplied("airgap-a", "airgap-b") {
+	for _, definition := range s.awaitApplied(name+"-a", name+"-b") {
 		versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
 		for i := range versions {
 			helm, _, _ := unstructured.NestedMap(versions[i].(map[string]any), "template", "source", "helm")
-			name, version := helm["chartName"].(string), helm["chartVersion"].(string)
-			if got, want := s.pull(helm), pushed[name+" "+version]; got != want {
-				t.Errorf("the chart %s %s is %s, and %q was pushed", name, version, got, want)
+			chart, version := helm["chartName"].(string), helm["chartVersion"].(string)
+			if got, want := s.pull(helm), pushed[chart+" "+version]; got != want {
+				t.Errorf("the chart %s %s is %s, and %q was pushed", chart, version, got, want)
 			}
 			pulled++
 		}
@@ -79,17 +121,20 @@ func (s *scenario) references() []chartReference {
 	return list.Charts
 }
 
-// pushChart pushes a chart to the mirror in the form of `helm push`, and returns the digest of its archive.
-func (s *scenario) pushChart(name, version string) string {
-	s.t.Helper()
-	metadata := fmt.Sprintf(`{"apiVersion":"v2","name":%q,"version":%q}`, name, version)
-	archive := sourcetest.Archive(s.t, name+"/Chart.yaml", metadata, name+"/templates/empty.yaml", "# "+version+"\n")
-	to := plainRepository(s.t, "airgap-mirror/charts/"+name)
+// push pushes a chart in the form of `helm push`, and returns the digest of its archive.
+func (m chartMirror) push(t *testing.T, repository string, chart chartReference) string {
+	t.Helper()
+	metadata := fmt.Sprintf(`{"apiVersion":"v2","name":%q,"version":%q}`, chart.Name, chart.Version)
+	archive := sourcetest.Archive(t, chart.Name+"/Chart.yaml", metadata, chart.Name+"/templates/empty.yaml", "# "+chart.Version+"\n")
+	to, err := m.open(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
 	config := registry.NewBlob("application/vnd.cncf.helm.config.v1+json", []byte(metadata))
 	layer := registry.NewBlob("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)
 	for _, blob := range []registry.Blob{config, layer} {
-		if err := registry.PushBlob(s.t.Context(), to, blob); err != nil {
-			s.t.Fatal(err)
+		if err := registry.PushBlob(t.Context(), to, blob); err != nil {
+			t.Fatal(err)
 		}
 	}
 	manifest, err := json.Marshal(v1.Manifest{
@@ -97,10 +142,10 @@ func (s *scenario) pushChart(name, version string) string {
 		Config: config.Descriptor, Layers: []v1.Descriptor{layer.Descriptor},
 	})
 	if err == nil {
-		_, err = oras.TagBytes(s.t.Context(), to, v1.MediaTypeImageManifest, manifest, version)
+		_, err = oras.TagBytes(t.Context(), to, v1.MediaTypeImageManifest, manifest, chart.Version)
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return layer.Descriptor.Digest.String()
 }
@@ -119,6 +164,10 @@ func (s *scenario) pull(helm map[string]any) string {
 		Chart: chartName, Version: version, Interval: hour,
 		SourceRef: sourcev1.LocalHelmChartSourceReference{Kind: sourcev1.HelmRepositoryKind, Name: name},
 	}}
+	if secret, found, _ := unstructured.NestedString(helm, "credentials", "username", "name"); found {
+		repository.Spec.SecretRef = &meta.LocalObjectReference{Name: secret}
+		repository.Spec.CertSecretRef = &meta.LocalObjectReference{Name: secret}
+	}
 	s.create(repository)
 	s.create(chart)
 	s.t.Cleanup(func() { s.remove(chart, repository) })
