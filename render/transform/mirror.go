@@ -77,6 +77,12 @@ func parseTarget(to string) (scheme, target string, err error) {
 	return scheme, target, err
 }
 
+// widens reports whether what follows the prefix would become part of the mirror's host, as a user before
+// another host, or as a port.
+func (m mirror) widens(rest string) bool {
+	return rest != "" && rest[0] != '/' && !strings.Contains(m.target, "/")
+}
+
 // serves reports whether the mirror has what has a scheme.
 func (m mirror) serves(scheme string) bool {
 	return m.scheme == "" || scheme == "" || m.scheme == scheme

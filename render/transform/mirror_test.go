@@ -101,6 +101,26 @@ func TestASchemeNeverReachesDefaultValues(t *testing.T) {
 	}
 }
 
+// A catalog that could name the host behind a mirror would receive the credentials of the mirror.
+func TestACatalogDoesNotLeaveTheMirror(t *testing.T) {
+	for _, to := range []string{"r.internal", "https://r.internal", "oci://r.internal"} {
+		s := parseSettings(t, "omitFields: []\nmirrors:\n- {from: charts.example/x, to: '"+to+"', helm: {insecure: true}}\n")
+		for _, source := range []string{
+			"helm: {url: 'https://charts.example/x@evil.example/a', chartName: web}", "helm: {url: 'https://charts.example/x:6666/a', chartName: web}",
+			"helm: {url: 'https://charts.example/x@evil.example', chartName: web}", "git: {remote: 'git@charts.example:x@evil.example/a'}",
+		} {
+			application := load(t, []byte(sourceOf(source)))
+			if out := applyTo(t, s, application); !isSame(out.Document, application.Document) || out.Hosts[0].Covered {
+				t.Errorf("to %s:\n%s\n%+v", to, out.Document, out.Hosts)
+			}
+		}
+		values := []byte(head + "  defaultValuesBlock: |\n    a: https://charts.example/x@evil.example/a\n    image: charts.example/x@sha256:ab\n")
+		if application := load(t, values); !isSame(applyTo(t, s, application).Document, application.Document) {
+			t.Errorf("to %s: %s", to, applyTo(t, s, application).Document)
+		}
+	}
+}
+
 func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 	for _, test := range []struct{ name, source, want string }{
 		{"a query", "helm: {url: 'https://charts.example/a?token=secret', chartName: web}", "no query"},

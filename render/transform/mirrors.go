@@ -56,7 +56,7 @@ func isPrefix(prefix string) bool {
 func (m mirrors) match(address, scheme string) (*mirror, string) {
 	for i, one := range m.sorted {
 		rest, ok := below(address, one.from)
-		if !ok {
+		if !ok || one.widens(rest) {
 			continue
 		}
 		if _, nested := below(one.target, one.from); nested {

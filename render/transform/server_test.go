@@ -55,6 +55,12 @@ func TestAMirrorSaysHowChartsAreFetched(t *testing.T) {
 			version("helm: {url: 'oci://r.internal/charts', chartName: web, insecure: true} # c"),
 		},
 		{
+			"names that YAML takes for something else", "{credentials: {username: {name: 'null', key: 'on'}, password: {name: '123', key: '1e3'}}}",
+			version("helm:", "  url: https://charts.example", "  chartName: web"),
+			version("helm:", "  url: oci://r.internal/charts", "  chartName: web",
+				"  credentials:", "    password:", "      key: \"1e3\"", "      name: \"123\"", "    username:", "      key: \"on\"", "      name: \"null\""),
+		},
+		{
 			"a mirror without a scheme", "{insecure: true}",
 			version("helm:", "  url: https://plain.example/a", "  chartName: web"),
 			version("helm:", "  url: https://plain.internal/a", "  chartName: web", "  insecure: true"),
