@@ -83,8 +83,8 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 			specOf("mirrors: [{from: a}]"), specOf("mirrors: [{from: 'https://a', to: b}]"), specOf("mirrors: [{from: 'oci://a', to: 'oci://b'}]"),
 			specOf("mirrors: [{from: a/, to: b}]"), specOf("mirrors: [{from: a, to: 'b c'}]"), specOf("mirrors: [{from: a, to: b}, {from: a, to: c}]"),
 		}},
-		{"schemes of mirrors", specOf("mirrors: [{from: a, to: 'oci://registry.internal:5000/b-c/d'}, {from: b, to: 'https://git.internal/Org'}, {from: c, to: 'https://git.internal'}]"), []string{
-			toMirror("to: 'http://b'"), toMirror("to: 'OCI://b'"), toMirror("to: 'oci://'"), toMirror("to: 'oci://b/'"), toMirror("to: 'oci://b/C'"),
+		{"schemes of mirrors", specOf("mirrors: [{from: a, to: 'oci://registry.internal:5000/b--c/d__e.f'}, {from: b, to: 'https://git.internal/Org'}, {from: c, to: 'https://git.internal'}]"), []string{
+			toMirror("to: 'http://b'"), toMirror("to: 'OCI://b'"), toMirror("to: 'oci://'"), toMirror("to: 'oci://b/'"), toMirror("to: 'oci://b/C'"), toMirror("to: 'oci://b/c..d'"),
 			toMirror("to: 'https://b/'"), toMirror("to: 'https://me@b'"), toMirror("to: 'https://b/c?d'"), toMirror("to: 'oci://https://b'"), toMirror("to: 'https://b c'"),
 		}},
 		{"helm of mirrors", specOf("mirrors: [{from: a, to: 'oci://b', helm: {credentials: {registryConfigFile: {name: s, key: .dockerconfigjson}}, plainHTTP: true, insecure: false}}, " +

@@ -15,7 +15,7 @@ type Mirror struct {
 	// charts, and https:// also that of Git repositories; in default values the rest of it is used.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https)://') ? self.matches('^(oci://[^/@?#\\\\s]+(/[a-z0-9]+([._-]+[a-z0-9]+)*)*|https://[^/@?#\\\\s]+(/[^/@?#\\\\s]+)*)$') : !self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be [oci://|https://]host[:port][/path], without other schemes, outer slashes and spaces; the path of oci:// is in lower case"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(oci|https)://') ? self.matches('^(oci://[^/@?#\\\\s]+(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*|https://[^/@?#\\\\s]+(/[^/@?#\\\\s]+)*)$') : !self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be [oci://|https://]host[:port][/path], without other schemes, outer slashes and spaces; the path of oci:// is in lower case"
 	// +required
 	To string `json:"to"`
 

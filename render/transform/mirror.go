@@ -28,7 +28,7 @@ type mirror struct {
 
 var (
 	// ociPath is what follows the host of a repository in a registry. KKP appends the name of the chart.
-	ociPath = regexp.MustCompile(`^(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
+	ociPath = regexp.MustCompile(`^(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*$`)
 	// webPath is what follows the host of a mirror with https://.
 	webPath = regexp.MustCompile(`^(/[^/@?#\s]+)*$`)
 )

@@ -131,6 +131,7 @@ func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 		{"an empty element", "helm: {url: https://charts.example/a//b, chartName: web}", "is not the name"},
 		{"the directory above", "helm: {url: https://charts.example/../a, chartName: web}", "is not the name"},
 		{"a template", "helm: {url: 'https://charts.example/{{ .A }}', chartName: web}", "is not the name"},
+		{"two dots", "helm: {url: https://charts.example/a..b, chartName: web}", "is not the name"},
 		{"a tag", "helm: {url: 'https://charts.example/stable:1', chartName: web}", "is not the name"},
 		{"a chart in upper case", "helm: {url: https://charts.example/a, chartName: Web}", `"charts/a/Web" is not the name`},
 		{"no chart", "helm: {url: https://charts.example/a}", `"charts/a/" is not the name`},
@@ -180,7 +181,7 @@ func TestMirrorsAreChecked(t *testing.T) {
 		mirror transform.Mirror
 		field  string
 	}{
-		{"a scheme", transform.Mirror{To: "oci://r.internal:5000/a/b-c_d.e"}, ""},
+		{"a scheme", transform.Mirror{To: "oci://r.internal:5000/a/b--c__d.e_f"}, ""},
 		{"a host alone", transform.Mirror{To: "https://[::1]:443"}, ""},
 		{"an HTTPS path in upper case", transform.Mirror{To: "https://git.internal/Org"}, ""},
 		{"another scheme", transform.Mirror{To: "http://a"}, ".to"},
@@ -192,6 +193,7 @@ func TestMirrorsAreChecked(t *testing.T) {
 		{"a slash at the end", transform.Mirror{To: "oci://a/b/"}, ".to"},
 		{"a slash at the end of a host", transform.Mirror{To: "https://a/"}, ".to"},
 		{"upper case in a registry", transform.Mirror{To: "oci://a/B"}, ".to"},
+		{"two dots in a registry", transform.Mirror{To: "oci://a/b..c"}, ".to"},
 		{"a user", transform.Mirror{To: "https://me@a/b"}, ".to"},
 		{"a query", transform.Mirror{To: "https://a/b?c"}, ".to"},
 		{"a line break", transform.Mirror{To: "https://a/b\nc"}, ".to"},
