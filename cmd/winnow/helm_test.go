@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +28,7 @@ const (
 )
 
 // helmMain replaces the command helm. It implements those of the guides, of which push stores a chart as
-// Helm does, in the registry of orasMain. pull makes up the chart. It records its arguments in LOG.
+// Helm does, in the registry of orasMain. It records its arguments in LOG.
 func helmMain() {
 	if err := runHelm(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "helm:", err)
@@ -51,13 +52,14 @@ func runHelm(args []string) error {
 	case len(args) == 3 && args[0] == "repo" && args[1] == "index":
 		return nil
 	case len(args) > 1 && args[0] == "pull":
-		return helmPull(args[1], args[2:])
+		return helmPull(path.Base(args[1]), args[2:])
 	case len(args) == 3 && args[0] == "push":
 		return helmPush(args[1], args[2])
 	}
 	return fmt.Errorf("not known here: %q", args)
 }
 
+// helmPull makes up a chart. Like Helm, it does not create the destination.
 func helmPull(name string, args []string) error {
 	flags := flag.NewFlagSet("pull", flag.ContinueOnError)
 	repo, version, destination := flags.String("repo", "", ""), flags.String("version", "", ""), flags.String("destination", "", "")
@@ -70,9 +72,6 @@ func helmPull(name string, args []string) error {
 	}
 	var packed bytes.Buffer
 	if err := archive.Write(&packed, chart); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(*destination, 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(*destination, name+"-"+*version+".tgz"), packed.Bytes(), 0o600)
