@@ -84,15 +84,15 @@ func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 	if err != nil {
 		return selection.Source{}, err
 	}
-	return opened.load(ctx, name, ref.Path)
+	return opened.load(ctx, name, render.PlaceOf(ref))
 }
 
 // openedCatalog reads the content of a CATALOG.
 type openedCatalog interface {
 	// files reads all files and does not check that they are a valid catalog.
 	files(ctx context.Context) (*tree.Tree, error)
-	// load loads the catalog at a path in the files. Errors refer to it by name.
-	load(ctx context.Context, name, path string) (selection.Source, error)
+	// load loads the catalog at a place in the files. Errors refer to it by name.
+	load(ctx context.Context, name string, place render.Place) (selection.Source, error)
 }
 
 // openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
@@ -125,13 +125,13 @@ func (d directory) files(ctx context.Context) (*tree.Tree, error) {
 	return archive.ReadFS(ctx, root.FS(), archive.Limits{})
 }
 
-func (d directory) load(ctx context.Context, name, path string) (selection.Source, error) {
+func (d directory) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return selection.Source{}, err
 	}
 	defer root.Close()
-	loaded, err := render.LoadFS(ctx, name, root.FS(), path)
+	loaded, err := render.LoadFS(ctx, name, root.FS(), place)
 	return selection.Source{Catalog: loaded}, err
 }
 
@@ -152,13 +152,13 @@ func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
 	return archive.Read(ctx, file, archive.Limits{})
 }
 
-func (a archiveFile) load(ctx context.Context, name, path string) (selection.Source, error) {
+func (a archiveFile) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
 	file, err := os.Open(string(a))
 	if err != nil {
 		return selection.Source{}, err
 	}
 	defer file.Close()
-	loaded, err := render.LoadArchive(ctx, name, file, path)
+	loaded, err := render.LoadArchive(ctx, name, file, place)
 	return selection.Source{Catalog: loaded}, err
 }
 
@@ -185,24 +185,25 @@ func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, layer, err := repository.Pull(ctx, a.format)
+	pulled, err := repository.Pull(ctx, a.format)
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}
-	return archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
+	return archive.Read(ctx, bytes.NewReader(pulled.Layer), archive.Limits{})
 }
 
-func (a artifact) load(ctx context.Context, name, path string) (selection.Source, error) {
+func (a artifact) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
 	repository, err := a.connect()
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)
 	}
-	digest, layer, err := repository.Pull(ctx, a.format)
+	pulled, err := repository.Pull(ctx, a.format)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("pulling %s: %w", a.where, err)
 	}
-	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), path)
-	return selection.Source{Digest: digest, Catalog: loaded}, err
+	place.Format = pulled.Format
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(pulled.Layer), place)
+	return selection.Source{Digest: pulled.Digest, Catalog: loaded}, err
 }
 
 // readFiles reads the files of an opened CATALOG. It returns errors as archiveError does.

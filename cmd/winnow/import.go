@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/importing"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -187,7 +188,7 @@ func existingApplications(ctx context.Context, dir string) (map[string]string, e
 	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	source, err := directory(dir).load(ctx, dir, "")
+	source, err := directory(dir).load(ctx, dir, render.Place{})
 	if err != nil {
 		return nil, fmt.Errorf("adding to %s: %w", dir, err)
 	}

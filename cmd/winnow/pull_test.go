@@ -25,11 +25,11 @@ func TestPushingWhatWasPulled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, content, err := repository.Pull(t.Context(), "Auto")
+		pulled, err := repository.Pull(t.Context(), "Auto")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return digest, string(content)
+		return digest, string(pulled.Layer)
 	}
 	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
 	copied := filepath.Join(t.TempDir(), "copy")

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -36,6 +37,10 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 			return nil, err
 		}
 		applications = applications || top == applicationsDirectory
+	}
+	if format, err := catalog.Detect(all.FS()); !applications && err == nil && format == (catalog.Definitions{}) {
+		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
+			"is a catalog of the format %s, which the contract of pushed catalogs does not have: publish it by flux push artifact", format.Name())}
 	}
 	if !applications {
 		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
