@@ -203,9 +203,10 @@ func existingApplications(ctx context.Context, dir string) (map[string]string, e
 
 // checkNotStripped returns an error if dir has applications at its root, which a directory applications would hide.
 func checkNotStripped(dir string) error {
-	found, err := filepath.Glob(filepath.Join(dir, "*", "application.yaml"))
+	found, err := fs.Glob(os.DirFS(dir), "*/application.yaml") // the name of dir may have characters of a pattern
 	if err == nil && len(found) > 0 {
-		err = fmt.Errorf("%s is an application outside of %s: choose another output directory", found[0], filepath.Join(dir, importedDirectory))
+		err = fmt.Errorf("%s is an application outside of %s: choose another output directory",
+			filepath.Join(dir, found[0]), filepath.Join(dir, importedDirectory))
 	}
 	return err
 }
