@@ -19,6 +19,9 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 # Each program would wait a second at its end for reports of races.
 export GORACE ?= atexit_sleep_ms=0
 
+# An argument for the shell, whatever characters it has.
+quoted = '$(subst ','\'',$(1))'
+
 # Tools are pinned by modules of their own, and built once for all clones on a machine.
 TOOLS_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/winnow/tools
 SHA256 := $(shell command -v sha256sum || echo shasum -a 256)
@@ -64,7 +67,7 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 .PHONY: build
 build: ## Build bin/winnow and bin/winnow-controller.
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags $(call quoted,-s -w -X main.version=$(VERSION)) -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
 
 .PHONY: man
 man: ## Build the man pages of winnow into bin/man/man1.
@@ -77,15 +80,16 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .PHONY: image
 image: $(KO) ## Build the image into bin/image, or push it to IMAGE_REPO.
-	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
-	  -repo '$(IMAGE_REPO)' -tag '$(IMAGE_TAG)' -platforms '$(IMAGE_PLATFORMS)' -base '$(IMAGE_BASE)'
+	@GOOS= GOARCH= SOURCE_DATE_EPOCH=$(call quoted,$(SOURCE_DATE_EPOCH)) $(GO) run ./test/install/image -ko $(KO) -o $(BIN)/image \
+	  -repo $(call quoted,$(IMAGE_REPO)) -tag $(call quoted,$(IMAGE_TAG)) \
+	  -platforms $(call quoted,$(IMAGE_PLATFORMS)) -base $(call quoted,$(IMAGE_BASE))
 
 # config/overlays/flux-system, for example.
 MANIFESTS ?= config/default
 
 .PHONY: release-manifests
 release-manifests: ## Render bin/install.yaml, with the image IMAGE.
-	@GOOS= GOARCH= $(GO) run ./test/install/manifests -image '$(IMAGE)' -o $(BIN)/install.yaml $(MANIFESTS)
+	@GOOS= GOARCH= $(GO) run ./test/install/manifests -image $(call quoted,$(IMAGE)) -o $(BIN)/install.yaml $(call quoted,$(MANIFESTS))
 
 .PHONY: tools
 tools: $(CONTROLLER_GEN) $(GOLANGCI_LINT) ## Build the pinned development tools.
