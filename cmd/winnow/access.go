@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ func (o *accessOptions) addFlags(cmd *cobra.Command) {
 }
 
 // open reads the files of the flags.
-func (o *accessOptions) open() (oci.Access, error) {
+func (o *accessOptions) open(ctx context.Context) (oci.Access, error) {
 	if o == nil {
 		return oci.Access{}, nil
 	}
@@ -43,20 +44,20 @@ func (o *accessOptions) open() (oci.Access, error) {
 		return access, nil
 	}
 	access.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if err := o.addAuthorities(access.TLS); err != nil {
+	if err := o.addAuthorities(ctx, access.TLS); err != nil {
 		return oci.Access{}, fmt.Errorf("--ca-file: %w", err)
 	}
-	if err := o.addCertificate(access.TLS); err != nil {
+	if err := o.addCertificate(ctx, access.TLS); err != nil {
 		return oci.Access{}, fmt.Errorf("--cert-file and --key-file: %w", err)
 	}
 	return access, nil
 }
 
-func (o *accessOptions) addAuthorities(config *tls.Config) error {
+func (o *accessOptions) addAuthorities(ctx context.Context, config *tls.Config) error {
 	if o.caFile == "" {
 		return nil
 	}
-	content, err := readCertificates(o.caFile)
+	content, err := readCertificates(ctx, o.caFile)
 	if err != nil {
 		return err
 	}
@@ -69,15 +70,15 @@ func (o *accessOptions) addAuthorities(config *tls.Config) error {
 	return nil
 }
 
-func (o *accessOptions) addCertificate(config *tls.Config) error {
+func (o *accessOptions) addCertificate(ctx context.Context, config *tls.Config) error {
 	if o.certFile == "" {
 		return nil
 	}
-	certificate, err := readCertificates(o.certFile)
+	certificate, err := readCertificates(ctx, o.certFile)
 	if err != nil {
 		return err
 	}
-	key, err := readCertificates(o.keyFile)
+	key, err := readCertificates(ctx, o.keyFile)
 	if err != nil {
 		return err
 	}
@@ -86,13 +87,10 @@ func (o *accessOptions) addCertificate(config *tls.Config) error {
 	return err
 }
 
-func readCertificates(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readBounded(file, f, maxCertificates)
+func readCertificates(ctx context.Context, file string) ([]byte, error) {
+	return readFile(ctx, file, nil, func(in io.Reader) ([]byte, error) {
+		return readBounded(file, in, maxCertificates)
+	})
 }
 
 // allowing returns the options with a further host without TLS.

@@ -126,15 +126,8 @@ func importArgument(ctx context.Context, importer *importing.Importer, reader *i
 			defer root.Close()
 			return importer.AddDirectory(ctx, reader, filepath.ToSlash(where), root.FS())
 		}
-		file, err := os.Open(where)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		stdin = file
 	}
-	// A read from a terminal or a pipe does not end with the context.
-	content, err := await(ctx, func() ([]byte, error) { return reader.Read(stdin) })
+	content, err := readFile(ctx, where, stdin, reader.Read)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", label(where), err)
 	}
