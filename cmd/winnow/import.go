@@ -48,6 +48,9 @@ func newImportCommand() *cobra.Command {
 			"    --helm-url https://charts.example.com --latest 3",
 		Args: arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPlace(cmd, "-o", "directory", o.directory); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
@@ -92,8 +95,6 @@ func (o *importOptions) check() (helm importing.Helm, err error) {
 	switch {
 	case o.directory == "":
 		return helm, errors.New("where to? pass -o DIR")
-	case slices.Contains([]string{"-", formatTable, formatYAML, formatJSON, formatMarkdown, formatGitHub}, o.directory):
-		return helm, fmt.Errorf("-o %s: want a directory; write ./%[1]s for one of this name", o.directory)
 	case o.latest < 0:
 		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
 	}
