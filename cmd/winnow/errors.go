@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -52,8 +53,17 @@ func isFinding(err error) bool {
 const maxViolations = 100
 
 // printError prints an error for people and for the logs of CI. It prints the violations of an
-// invalid input one a line.
+// invalid input one a line, and leaves out the users and passwords of URLs.
 func printError(w io.Writer, err error) {
+	var text strings.Builder
+	writeError(&text, err)
+	_, _ = io.WriteString(w, userPattern.ReplaceAllString(text.String(), "://***@"))
+}
+
+// userPattern finds the user and the password of a URL, which an error may quote from the command line.
+var userPattern = regexp.MustCompile(`://[^\s/]*@`)
+
+func writeError(w io.Writer, err error) {
 	violations, omitted, cause := violationsOf(err)
 	if cause == nil {
 		fmt.Fprintf(w, "winnow: %v\n", err)
