@@ -79,6 +79,7 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
 		newVersionCommand(), newCompletionCommand())
+	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newGetCommand(), newReconcileCommand(), newSuspendCommand(), newResumeCommand(), newApproveCommand())
 	return root
 }
