@@ -25,13 +25,13 @@ const maxCertificates = 1 << 20
 
 func (o *accessOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.plain, "plain-http", "no TLS for `HOST`; repeatable, alone for all")
-	f.Lookup("plain-http").NoOptDefVal = allHosts
+	f.Var(&o.plain, plainFlag, "no TLS; `[=HOST]` limits it, repeatable")
+	f.Lookup(plainFlag).NoOptDefVal = allHosts
 	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in `FILE`, too")
 	f.StringVar(&o.certFile, "cert-file", "", "client certificate for registries, a `FILE`")
 	f.StringVar(&o.keyFile, "key-file", "", "key of the client certificate, a `FILE`")
 	cmd.MarkFlagsRequiredTogether("cert-file", "key-file")
-	completeNothing(cmd, "plain-http")
+	completeNothing(cmd, plainFlag)
 }
 
 // open reads the files of the flags.
@@ -107,8 +107,11 @@ func (o *accessOptions) encrypted() *accessOptions {
 	return &less
 }
 
-// allHosts is the value of --plain-http for all hosts.
-const allHosts = "all"
+const (
+	plainFlag = "plain-http"
+	// allHosts is the value of --plain-http for all hosts, that of booleans.
+	allHosts = "true"
+)
 
 // plainHosts is the value of --plain-http.
 type plainHosts struct {
@@ -121,13 +124,13 @@ func (p *plainHosts) has(host string) bool { return p.all || slices.Contains(p.h
 // String is part of pflag.Value.
 func (p *plainHosts) String() string { return strings.Join(p.hosts, ",") }
 
-// Type is part of pflag.Value.
-func (p *plainHosts) Type() string { return "hosts" }
+// Type is part of pflag.Value. The help shows a boolean as a flag that needs no value.
+func (p *plainHosts) Type() string { return "bool" }
 
-// Set is part of pflag.Value. true and false are those of the flag when it was a boolean.
+// Set is part of pflag.Value. true and false are those of the flag when it was a boolean, and all is another word.
 func (p *plainHosts) Set(value string) error {
 	switch {
-	case value == allHosts, value == "true":
+	case value == allHosts, value == "all":
 		p.all = true
 	case value == "false":
 		*p = plainHosts{}
