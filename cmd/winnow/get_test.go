@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -166,5 +170,28 @@ func TestGetWithoutACluster(t *testing.T) {
 		if got := execute(t.Context(), args...); got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
 			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.code, got.stdout, got.stderr, want)
 		}
+	}
+}
+
+// client-go logs what it returns as an error as well; winnow prints the error alone.
+func TestAnErrorOfAClusterIsPrintedOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("{"))
+		_ = http.NewResponseController(w).Flush()
+		<-req.Context().Done()
+	}))
+	defer server.Close()
+	logged, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logged.Close()
+	stderr := os.Stderr
+	os.Stderr = logged
+	got := execute(t.Context(), "get", "--kubeconfig", kubeconfigOf(t, server.URL), "--timeout", "100ms")
+	os.Stderr = stderr
+	if text := readFileString(t, logged.Name()); text != "" || !strings.HasPrefix(got.stderr, "winnow: the cluster did not answer within 100ms: ") {
+		t.Errorf("logged %q, printed %q", text, got.stderr)
 	}
 }

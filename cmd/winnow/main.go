@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -26,7 +27,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	// client-go logs errors that it returns as well.
+	err := root.ExecuteContext(logr.NewContext(ctx, logr.Discard()))
 	if err == nil {
 		return exitOK
 	}
