@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -144,22 +145,16 @@ func (d directory) locate(path string) string {
 type archiveFile string
 
 func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
-	file, err := os.Open(string(a))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return archive.Read(ctx, file, archive.Limits{})
+	return readFile(ctx, string(a), nil, func(file io.Reader) (*tree.Tree, error) {
+		return archive.Read(ctx, file, archive.Limits{})
+	})
 }
 
 func (a archiveFile) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
-	file, err := os.Open(string(a))
-	if err != nil {
-		return selection.Source{}, err
-	}
-	defer file.Close()
-	loaded, err := render.LoadArchive(ctx, name, file, place)
-	return selection.Source{Catalog: loaded}, err
+	return readFile(ctx, string(a), nil, func(file io.Reader) (selection.Source, error) {
+		loaded, err := render.LoadArchive(ctx, name, file, place)
+		return selection.Source{Catalog: loaded}, err
+	})
 }
 
 // artifact is a CATALOG in a registry.
@@ -168,12 +163,12 @@ type artifact struct {
 	access        *accessOptions
 }
 
-func (a artifact) connect() (*oci.Repository, error) {
+func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
 	reference, err := oci.ParseReference(a.where)
 	if err != nil {
 		return nil, err
 	}
-	access, err := a.access.open()
+	access, err := a.access.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +176,7 @@ func (a artifact) connect() (*oci.Repository, error) {
 }
 
 func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
-	repository, err := a.connect()
+	repository, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +188,7 @@ func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
 }
 
 func (a artifact) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
-	repository, err := a.connect()
+	repository, err := a.connect(ctx)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)
 	}

@@ -64,7 +64,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
-	access, err := o.access.open()
+	access, err := o.access.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func TestPushingWhatWasPulled(t *testing.T) {
 			t.Fatal(pushed.stderr)
 		}
 		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
-		repository, err := artifact{where: host + name + ":v1", access: &accessOptions{plain: plainHosts{all: true}}}.connect()
+		repository, err := artifact{where: host + name + ":v1", access: &accessOptions{plain: plainHosts{all: true}}}.connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
