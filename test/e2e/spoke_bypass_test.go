@@ -21,7 +21,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -277,12 +276,5 @@ func (s *bypassSpoke) assertValues(want map[string]string) {
 
 func (s *bypassSpoke) await(what string, check func(context.Context) error) {
 	s.t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(s.t.Context(), pulse, patience, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		s.t.Fatalf("%s: %v", what, last)
-	}
+	(&scenario{t: s.t}).await(what, check)
 }
