@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -146,15 +145,18 @@ func (s *bypassSpoke) run(prefix string) {
 // awaitPolicies waits until the API server heeds both policies, a moment after it has accepted them.
 func (s *bypassSpoke) awaitPolicies(name string) {
 	s.t.Helper()
-	s.await("the policies mark", func(ctx context.Context) error {
-		marked, unmarked := s.definition(name), s.definition(name)
-		marked.SetLabels(merged(marked.GetLabels(), map[string]string{v1alpha1.BypassLabel: ""}))
-		unmarked.SetAnnotations(merged(unmarked.GetAnnotations(), map[string]string{v1alpha1.BypassMarkAnnotation: "admission"}))
-		if err := errors.Join(s.Client().Update(ctx, marked, client.DryRunAll), s.Client().Update(ctx, unmarked, client.DryRunAll)); err != nil {
-			return err
-		}
-		if marked.GetAnnotations()[reconcileAnnotation] == "" || unmarked.GetAnnotations()[v1alpha1.BypassMarkAnnotation] != "" {
-			return errors.New("not yet")
+	s.await("the policies are in force", func(ctx context.Context) error {
+		for patch, want := range map[string]string{
+			fmt.Sprintf(`{"metadata":{"labels":{%q:""}}}`, v1alpha1.BypassLabel):                        "admission",
+			fmt.Sprintf(`{"metadata":{"annotations":{%q:"admission"}}}`, v1alpha1.BypassMarkAnnotation): "",
+		} {
+			probe := definitionOf(name)
+			if err := s.Client().Patch(ctx, probe, client.RawPatch("application/merge-patch+json", []byte(patch)), client.DryRunAll); err != nil {
+				return err
+			}
+			if got := probe.GetAnnotations()[v1alpha1.BypassMarkAnnotation]; got != want {
+				return fmt.Errorf("%s: the mark is %q", patch, got)
+			}
 		}
 		return nil
 	})
