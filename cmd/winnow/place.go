@@ -18,8 +18,8 @@ type placeOptions struct {
 
 func (o *placeOptions) addFlags(cmd *cobra.Command) {
 	names := catalog.FormatNames()
-	o.format = addChoice(cmd, "format", "", "`FORMAT` of the catalog", names...)
-	cmd.Flags().StringSliceVar(&o.include, "include", nil, "only files with paths as in `PATTERN`, such as **/rds/*.yaml")
+	o.format = addChoice(cmd, "format", "", "`FORMAT` of files", names...)
+	cmd.Flags().StringSliceVar(&o.include, "include", nil, "only files like `PATTERN`, such as **/rds/*.yaml")
 }
 
 // check returns an error for a flag that is not valid.
