@@ -24,7 +24,7 @@ const (
 // applications loads the Applications format:
 //
 //	applications/<dir>/application.yaml   one object of kind ApplicationDefinition
-//	applications/<dir>/metadata.yaml      optional: tier, labels, annotations, deprecated, others
+//	applications/<dir>/metadata.yaml      optional: tier, labels, annotations, deprecated, versions, others
 //	catalogs/<name>/metadata.yaml         optional: applications: [names]
 //
 // Without applications/ at the root, as a source that stripped it delivers the catalog, every
