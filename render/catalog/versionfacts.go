@@ -47,6 +47,16 @@ type Requirement struct {
 // String returns "kubernetes >=1.31".
 func (r Requirement) String() string { return r.Component + " " + r.Constraint }
 
+// Channels returns the channels of all versions of the application, sorted and each once.
+func (a *Application) Channels() []string {
+	var channels []string
+	for _, version := range a.Versions {
+		channels = append(channels, a.Metadata.Versions[version].Channels...)
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels)
+}
+
 // VersionFactsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
 // result is the same as that of loading. It is nil for a value that loading would refuse.
 func VersionFactsOf(extra any) map[string]VersionFacts {

@@ -35,7 +35,9 @@ type Criteria struct {
 	Labels labels.Selector
 	// Expression must be true; nil selects everything.
 	Expression *Expression
-	// Versions narrow the versions of selected applications, one rule after the other.
+	// Platform drops versions that do not run on it; nil drops none.
+	Platform *Platform
+	// Versions narrow the other versions of selected applications, one rule after the other.
 	Versions []VersionRule
 }
 
@@ -52,6 +54,8 @@ type Decision struct {
 	// Versions that stay, in the document's order; those of the catalog for an application that is not
 	// selected. They must not be modified.
 	Versions []string
+	// Unmet are the versions that the platform drops, in the document's order.
+	Unmet []Unmet
 	// Rule is the identifier of the rule that decided.
 	Rule string
 	// Reason describes why the rule decided so.
@@ -200,17 +204,28 @@ func (s *sieve) decide(ctx context.Context, application *catalog.Application, so
 			return decision, nil
 		}
 	}
-	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met
-	if all := len(application.Versions); len(decision.Versions) < all {
-		decision.Reason += fmt.Sprintf("; versions keeps %d of its %d versions", len(decision.Versions), all)
-	}
+	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met+narrowed(decision)
 	return decision, nil
+}
+
+// narrowed describes which rules drop versions of a selected application.
+func narrowed(decision Decision) string {
+	all, unmet, text := len(decision.Application.Versions), len(decision.Unmet), ""
+	which := fmt.Sprintf("its %d versions", all)
+	if unmet > 0 {
+		text = fmt.Sprintf("; platform drops %d of its %d versions", unmet, all)
+		which = fmt.Sprintf("the other %d", all-unmet)
+	}
+	if len(decision.Versions) < all-unmet {
+		text += fmt.Sprintf("; versions keeps %d of %s", len(decision.Versions), which)
+	}
+	return text
 }
 
 func unknown(known map[string]string, criteria Criteria) []string {
 	named := slices.Concat(criteria.Names, criteria.Exclude)
 	for _, rule := range criteria.Versions {
-		named = append(named, rule.names...)
+		named = append(named, rule.Names...)
 	}
 	missing := map[string]bool{}
 	for _, name := range named {
