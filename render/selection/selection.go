@@ -78,8 +78,9 @@ type Result struct {
 	Excluded int
 	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int
-	// Deprecated is the number of selected applications that are deprecated.
-	Deprecated int
+	// Deprecated is the number of selected applications that are deprecated, DeprecatedVersions that of the
+	// versions that stay and are deprecated.
+	Deprecated, DeprecatedVersions int
 }
 
 // Applications returns the decisions on the selected applications, sorted by name, which is unique
@@ -164,6 +165,11 @@ func (r *Result) add(decision Decision) {
 		r.Selected++
 		if decision.Application.Metadata.Deprecated != "" {
 			r.Deprecated++
+		}
+		for _, version := range decision.Versions {
+			if decision.Application.Metadata.Versions[version].Deprecated != "" {
+				r.DeprecatedVersions++
+			}
 		}
 	case RuleShadowed:
 		r.Shadowed++
