@@ -82,6 +82,19 @@ func unmetOf(c safeguard.Change, decided selection.Result) string {
 	return "; by spec.platform: " + selection.UnmetList(unmet)
 }
 
+// UnmetBy reports whether the platform drops a version of a definition; for an empty version, whether it refuses the
+// definition.
+func UnmetBy(key safeguard.Key, version string, decided selection.Result) bool {
+	d := decisionOn(key, decided)
+	switch {
+	case d == nil:
+		return false
+	case version == "":
+		return d.Rule == selection.RulePlatform
+	}
+	return slices.ContainsFunc(d.Unmet, func(u selection.Unmet) bool { return u.Version == version })
+}
+
 // WhyGone returns why the new render does not have a definition.
 func WhyGone(key safeguard.Key, decided selection.Result) string {
 	if d := decisionOn(key, decided); d != nil {

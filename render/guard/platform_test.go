@@ -151,7 +151,9 @@ func TestWhatThePlatformDropsIsHeld(t *testing.T) {
 
 func TestAMajorUpgradeThatThePlatformAllowsIsThatOfTheEdit(t *testing.T) {
 	source := withFacts(t, "3.0.0==>=1.40 2.0.0==>=1.34 1.0.0")
-	before := edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.33.2"}} })
+	before := edit(func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.33.2"}}
+	})
 	after := edit(func(s *v1alpha1.CatalogSelectionSpec) {
 		s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.34.0"}}
 		s.Safeguards.OnMajorUpgrade = v1alpha1.SafeguardHold
