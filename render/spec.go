@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -117,7 +118,7 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 	for _, listed := range []struct {
 		component string
 		versions  []string
-	}{{selection.ComponentKubernetes, p.Kubernetes}, {selection.ComponentKKP, p.KKP}} {
+	}{{catalog.ComponentKubernetes, p.Kubernetes}, {catalog.ComponentKKP, p.KKP}} {
 		path := path.Child(listed.component)
 		switch {
 		case listed.versions == nil:

@@ -26,6 +26,15 @@ const (
 	maxRequirement = 256
 )
 
+// Components of a platform that a selection can list.
+const (
+	ComponentKubernetes = "kubernetes"
+	ComponentKKP        = "kkp"
+)
+
+// Components returns all of them.
+func Components() []string { return []string{ComponentKKP, ComponentKubernetes} }
+
 // VersionFacts is what a metadata.yaml says about one version.
 type VersionFacts struct {
 	// Channels that have the version, in the order of the file.
@@ -38,7 +47,7 @@ type VersionFacts struct {
 
 // Requirement is a condition on the platform that a version runs on.
 type Requirement struct {
-	// Component of the platform, such as kubernetes or kkp: a DNS-1123 label.
+	// Component of the platform, a DNS-1123 label, which need not be one of Components.
 	Component string
 	// Constraint is a valid range of semantic versions of the component.
 	Constraint string

@@ -12,12 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// Components of a platform, as the requirements of a catalog name them.
-const (
-	ComponentKubernetes = "kubernetes"
-	ComponentKKP        = "kkp"
-)
-
 // release matches a version of a platform. A pre-release satisfies no range that does not name one, so it would drop
 // nearly all versions.
 var release = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(\+[0-9A-Za-z.-]+)?$`)
