@@ -155,7 +155,7 @@ func byCause(cause diff.Cause) string {
 	case diff.CauseSpec:
 		return "by the edit of the selection"
 	case diff.CausePlatform:
-		return "by spec.platform, on which it does not run"
+		return "by spec.platform"
 	case diff.CauseAdoption:
 		return "by the adoption: only the live definition has it"
 	}
