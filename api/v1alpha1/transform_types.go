@@ -30,8 +30,8 @@ type VersionRule struct {
 	// +optional
 	Channels []string `json:"channels,omitempty"`
 
-	// Deprecated: Drop leaves out the versions that the metadata.yaml of the application deprecates, Keep
-	// does not. Absent: Keep.
+	// Deprecated is what happens to the versions that the metadata.yaml of the application deprecates. Drop
+	// leaves them out, Keep does not. Absent: Keep.
 	// +kubebuilder:validation:Enum=Keep;Drop
 	// +optional
 	Deprecated string `json:"deprecated,omitempty"`
