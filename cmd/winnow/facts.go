@@ -21,7 +21,7 @@ type versionFacts struct {
 func factsOf(a *catalog.Application) []versionFacts {
 	var all []versionFacts
 	for _, version := range a.Versions {
-		facts := a.Metadata.Versions[version]
+		facts := a.Metadata.Versions.Of(version)
 		f := versionFacts{Version: version, Channels: facts.Channels, Deprecated: facts.Deprecated}
 		for _, requirement := range facts.Requires {
 			if f.Requires == nil {

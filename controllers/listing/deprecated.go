@@ -41,7 +41,7 @@ func deprecatedOf(d selection.Decision) []v1alpha1.DeprecatedStatus {
 		entries = append(entries, v1alpha1.DeprecatedStatus{Application: d.Application.Name, Message: message})
 	}
 	for _, version := range d.Versions {
-		message := bounds.Truncate(metadata.Versions[version].Deprecated, maxNote)
+		message := bounds.Truncate(metadata.Versions.Of(version).Deprecated, maxNote)
 		if message == "" {
 			continue
 		}

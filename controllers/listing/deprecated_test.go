@@ -3,6 +3,7 @@ package listing
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,16 +16,17 @@ import (
 // before one means that it does not stay.
 func deprecating(name, message, versions string) selection.Decision {
 	d := selection.Decision{Selected: true, Rule: selection.RuleSelected, Application: &catalog.Application{
-		Name: name, Metadata: catalog.Metadata{Deprecated: message, Versions: map[string]catalog.VersionFacts{}},
+		Name: name, Metadata: catalog.Metadata{Deprecated: message},
 	}}
 	for word := range strings.FieldsSeq(versions) {
 		version, message, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		d.Application.Versions = append(d.Application.Versions, version)
-		d.Application.Metadata.Versions[version] = catalog.VersionFacts{Deprecated: message}
+		d.Application.Metadata.Versions = append(d.Application.Metadata.Versions, catalog.Version{Name: version, Deprecated: message})
 		if !strings.HasPrefix(word, "-") {
 			d.Versions = append(d.Versions, version)
 		}
 	}
+	slices.SortFunc(d.Application.Metadata.Versions, func(a, b catalog.Version) int { return strings.Compare(a.Name, b.Name) })
 	return d
 }
 

@@ -53,7 +53,7 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 		case "annotations":
 			metadata.Annotations = parseStrings(member, checkAnnotation, found)
 		case VersionsKey:
-			metadata.Versions = parseVersionFacts(member, found)
+			metadata.Versions = parseVersions(member, found)
 			metadata.keepExtra(member, found)
 		default:
 			metadata.keepExtra(member, found)

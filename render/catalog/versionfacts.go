@@ -35,14 +35,28 @@ const (
 // Components returns all of them.
 func Components() []string { return []string{ComponentKKP, ComponentKubernetes} }
 
-// VersionFacts is what a metadata.yaml says about one version.
-type VersionFacts struct {
+// Version is what a metadata.yaml says about one version.
+type Version struct {
+	// Name of the version, as in spec.versions.
+	Name string
 	// Channels that have the version, in the order of the file.
 	Channels []string
 	// Deprecated is the message of a deprecated version, otherwise empty.
 	Deprecated string
 	// Requires are sorted by component, which occurs once.
 	Requires []Requirement
+}
+
+// Versions are sorted by name.
+type Versions []Version
+
+// Of returns the facts on a version; those on an unknown one are empty.
+func (v Versions) Of(name string) Version {
+	i, known := slices.BinarySearchFunc(v, name, func(one Version, name string) int { return cmp.Compare(one.Name, name) })
+	if !known {
+		return Version{Name: name}
+	}
+	return v[i]
 }
 
 // Requirement is a condition on the platform that a version runs on.
@@ -60,30 +74,30 @@ func (r Requirement) String() string { return r.Component + " " + r.Constraint }
 func (a *Application) Channels() []string {
 	var channels []string
 	for _, version := range a.Versions {
-		channels = append(channels, a.Metadata.Versions[version].Channels...)
+		channels = append(channels, a.Metadata.Versions.Of(version).Channels...)
 	}
 	slices.Sort(channels)
 	return slices.Compact(channels)
 }
 
-// VersionFactsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
+// VersionsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
 // result is the same as that of loading. It is nil for a value that loading would refuse.
-func VersionFactsOf(extra any) map[string]VersionFacts {
+func VersionsOf(extra any) Versions {
 	var node yaml.Node
 	if extra == nil || node.Encode(extra) != nil {
 		return nil
 	}
 	var found findings
-	parsed := parseVersionFacts(yamlnode.Entry{Name: VersionsKey, Value: &node}, &found)
+	parsed := parseVersions(yamlnode.Entry{Name: VersionsKey, Value: &node}, &found)
 	if len(found.kept) > 0 {
 		return nil
 	}
 	return parsed
 }
 
-// parseVersionFacts maps versions to their facts. A version that the application does not have is no violation: an
+// parseVersions returns the facts on versions. A version that the application does not have is no violation: an
 // author who removes a version may forget it here, and lint reports it.
-func parseVersionFacts(member yamlnode.Entry, found *findings) map[string]VersionFacts {
+func parseVersions(member yamlnode.Entry, found *findings) Versions {
 	if !isMapping(member.Value, member.Name, found) {
 		return nil
 	}
@@ -93,11 +107,12 @@ func parseVersionFacts(member yamlnode.Entry, found *findings) map[string]Versio
 		return nil
 	}
 	checkVersionKeys(member.Value, found)
-	facts := make(map[string]VersionFacts, len(entries))
+	versions := make(Versions, 0, len(entries))
 	for _, entry := range entries {
-		facts[entry.Name] = parseFactsOfVersion(entry, found)
+		versions = append(versions, parseVersion(entry, found))
 	}
-	return facts
+	slices.SortStableFunc(versions, func(a, b Version) int { return cmp.Compare(a.Name, b.Name) })
+	return versions
 }
 
 // checkVersionKeys refuses numbers: as a key, 1.10 is the number 1.1, which may be another version. It refuses merge keys
@@ -113,25 +128,25 @@ func checkVersionKeys(mapping *yaml.Node, found *findings) {
 	}
 }
 
-func parseFactsOfVersion(entry yamlnode.Entry, found *findings) VersionFacts {
-	var facts VersionFacts
+func parseVersion(entry yamlnode.Entry, found *findings) Version {
+	version := Version{Name: entry.Name}
 	at := VersionsKey + "[" + quote(entry.Name) + "]"
 	if !isMapping(entry.Value, at, found) {
-		return facts
+		return version
 	}
 	for _, member := range yamlnode.Entries(entry.Value) {
 		key := member.Name
 		member.Name = at + "." + key
 		switch key {
 		case "channels":
-			facts.Channels = parseChannels(member, found)
+			version.Channels = parseChannels(member, found)
 		case "deprecated":
-			facts.Deprecated = parseDeprecated(member, "the version", found)
+			version.Deprecated = parseDeprecated(member, "the version", found)
 		case "requires":
-			facts.Requires = parseRequirements(member, found)
+			version.Requires = parseRequirements(member, found)
 		}
 	}
-	return facts
+	return version
 }
 
 func parseChannels(member yamlnode.Entry, found *findings) []string {

@@ -26,15 +26,15 @@ versions:
 		t.Fatal(err)
 	}
 	metadata := loaded.Applications[0].Metadata
-	want := map[string]catalog.VersionFacts{
-		"2.13.0": {
-			Channels: []string{"stable", "fast"}, Deprecated: "use 3.0.0",
+	want := catalog.Versions{
+		{Name: "1.10"},
+		{
+			Name: "2.13.0", Channels: []string{"stable", "fast"}, Deprecated: "use 3.0.0",
 			Requires: []catalog.Requirement{
 				{Component: "kkp", Constraint: ">=2.28 <3"}, {Component: "kubernetes", Constraint: ">=1.31"}, {Component: "openshift", Constraint: "~4.14"},
 			},
 		},
-		"3.0.0": {Channels: []string{"stable", "fast"}},
-		"1.10":  {},
+		{Name: "3.0.0", Channels: []string{"stable", "fast"}},
 	}
 	if !reflect.DeepEqual(metadata.Versions, want) {
 		t.Errorf("facts = %#v", metadata.Versions)
@@ -55,14 +55,14 @@ versions:
 	if err != nil || json.Unmarshal(content, &kept) != nil {
 		t.Fatal(err)
 	}
-	if got := catalog.VersionFactsOf(kept["versions"]); !reflect.DeepEqual(got, want) {
+	if got := catalog.VersionsOf(kept["versions"]); !reflect.DeepEqual(got, want) {
 		t.Errorf("of what was kept the facts are %#v", got)
 	}
 }
 
 func TestFactsOfAValueThatLoadingRefuses(t *testing.T) {
 	for _, extra := range []any{nil, "text", []any{"1.0.0"}, map[string]any{"1.0.0": "stable"}, map[string]any{"1.0.0": map[string]any{"channels": "stable"}}} {
-		if got := catalog.VersionFactsOf(extra); got != nil {
+		if got := catalog.VersionsOf(extra); got != nil {
 			t.Errorf("the facts of %v are %v, want none", extra, got)
 		}
 	}

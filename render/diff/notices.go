@@ -44,7 +44,7 @@ func deprecation(d selection.Decision) string { return d.Application.Metadata.De
 func deprecatedVersions(d selection.Decision) []DeprecatedVersion {
 	var all []DeprecatedVersion
 	for _, version := range d.Versions {
-		if message := d.Application.Metadata.Versions[version].Deprecated; message != "" {
+		if message := d.Application.Metadata.Versions.Of(version).Deprecated; message != "" {
 			all = append(all, DeprecatedVersion{Version: version, Message: message})
 		}
 	}

@@ -128,7 +128,7 @@ func (a RecordedApplication) application() *catalog.Application {
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
 		Metadata: catalog.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
-			Versions: catalog.VersionFactsOf(a.Extra[catalog.VersionsKey]),
+			Versions: catalog.VersionsOf(a.Extra[catalog.VersionsKey]),
 		},
 	}
 }

@@ -89,7 +89,7 @@ type checker struct {
 func (c checker) unmet(application *catalog.Application) []Unmet {
 	var all []Unmet
 	for _, version := range application.Versions {
-		for _, requirement := range application.Metadata.Versions[version].Requires {
+		for _, requirement := range application.Metadata.Versions.Of(version).Requires {
 			if !c.meets(requirement) {
 				all = append(all, Unmet{Version: version, Requirement: requirement})
 				break
@@ -152,7 +152,7 @@ func (p *Platform) runs(decision Decision) string {
 func (p *Platform) unchecked(application *catalog.Application) string {
 	var names []string
 	for _, version := range application.Versions {
-		for _, requirement := range application.Metadata.Versions[version].Requires {
+		for _, requirement := range application.Metadata.Versions.Of(version).Requires {
 			if p.lists(requirement.Component) == nil && !slices.Contains(names, requirement.Component) {
 				names = append(names, requirement.Component)
 			}

@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,10 +12,10 @@ import (
 // described returns a source with the application a, whose versions are words such as
 // 1.0.0:stable,fast:old:kubernetes>=1.31,kkp>=2: channels, deprecation and requirements.
 func described(words string) []selection.Source {
-	application := &catalog.Application{Name: "a", Metadata: catalog.Metadata{Versions: map[string]catalog.VersionFacts{}}}
+	application := &catalog.Application{Name: "a"}
 	for word := range strings.FieldsSeq(words) {
 		part := strings.Split(word+":::", ":")
-		facts := catalog.VersionFacts{Deprecated: part[2]}
+		facts := catalog.Version{Name: part[0], Deprecated: part[2]}
 		if part[1] != "" {
 			facts.Channels = strings.Split(part[1], ",")
 		}
@@ -24,8 +25,9 @@ func described(words string) []selection.Source {
 			}
 		}
 		application.Versions = append(application.Versions, part[0])
-		application.Metadata.Versions[part[0]] = facts
+		application.Metadata.Versions = append(application.Metadata.Versions, facts)
 	}
+	slices.SortFunc(application.Metadata.Versions, func(a, b catalog.Version) int { return strings.Compare(a.Name, b.Name) })
 	return []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{application}}}}
 }
 
@@ -159,7 +161,8 @@ func TestRulesKeepChannelsAndDropWhatIsDeprecated(t *testing.T) {
 
 func TestExpressionsReadChannels(t *testing.T) {
 	sources := described("2.0.0:stable,fast 1.0.0:stable")
-	sources[0].Catalog.Applications[0].Metadata.Versions["9.9.9"] = catalog.VersionFacts{Channels: []string{"gone"}}
+	metadata := &sources[0].Catalog.Applications[0].Metadata
+	metadata.Versions = append(metadata.Versions, catalog.Version{Name: "9.9.9", Channels: []string{"gone"}})
 	for expression, want := range map[string]bool{
 		`"stable" in app.channels`:                     true,
 		`app.channels == ["fast", "stable"]`:           true,

@@ -167,7 +167,7 @@ func (r *Result) add(decision Decision) {
 			r.Deprecated++
 		}
 		for _, version := range decision.Versions {
-			if decision.Application.Metadata.Versions[version].Deprecated != "" {
+			if decision.Application.Metadata.Versions.Of(version).Deprecated != "" {
 				r.DeprecatedVersions++
 			}
 		}

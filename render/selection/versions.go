@@ -101,7 +101,7 @@ func descending(a, b numbered) int {
 }
 
 // admits reports whether a version satisfies all criteria but latest.
-func (r VersionRule) admits(version numbered, facts catalog.VersionFacts) bool {
+func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
 	if r.constraint != nil && (version.parsed == nil || !r.constraint.Check(version.parsed)) {
 		return false
 	}
@@ -112,8 +112,8 @@ func (r VersionRule) admits(version numbered, facts catalog.VersionFacts) bool {
 }
 
 // keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
-func (r VersionRule) keep(versions []string, facts map[string]catalog.VersionFacts) []string {
-	all := slices.DeleteFunc(number(versions), func(version numbered) bool { return !r.admits(version, facts[version.text]) })
+func (r VersionRule) keep(versions []string, facts catalog.Versions) []string {
+	all := slices.DeleteFunc(number(versions), func(version numbered) bool { return !r.admits(version, facts.Of(version.text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)
 	if r.Latest > 0 && len(ranked) > r.Latest {
