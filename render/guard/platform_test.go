@@ -3,6 +3,7 @@ package guard_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -198,5 +199,89 @@ func TestAMisspeltChannelIsHeld(t *testing.T) {
 				t.Errorf("held:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
+	}
+}
+
+// remaining returns the versions of argocd that a spec selects.
+func remaining(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source) []string {
+	t.Helper()
+	opts, err := render.FromSpec(cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided, err := render.Decide(t.Context(), guard.Selections([]guard.Source{source}), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range decided.Applications() {
+		if d.Application.Name == "argocd" {
+			return d.Versions
+		}
+	}
+	return nil
+}
+
+// Whatever is edited and whatever the catalog does: a loss that is not held is made by the new spec over the last
+// catalog, with its platform and without.
+func TestOnlyWhatAnEditLosesWithoutThePlatformIsExcused(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	one := func(values ...string) string { return values[random.IntN(len(values))] }
+	catalogWords := func() string {
+		words := []string{"0.1.0"}
+		for _, version := range []string{"1.0.0", "2.0.0", "3.0.0"} {
+			if random.IntN(4) > 0 {
+				words = append(words, version+"="+one("", "stable", "fast")+"="+one("", ">=1.31", ">=1.33", "<1.33", ">=1.35"))
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	spec := func() func(*v1alpha1.CatalogSelectionSpec) {
+		kubernetes, latest, constraint, channel := one("", "1.32.1", "1.34.1"), random.IntN(4), one("", "<3", ">=1"), one("", "", "stable")
+		return func(s *v1alpha1.CatalogSelectionSpec) {
+			if kubernetes != "" {
+				s.Platform = &v1alpha1.Platform{Kubernetes: []string{kubernetes}}
+			}
+			rule := v1alpha1.VersionRule{Names: []string{"argocd"}, Constraint: constraint}
+			if channel != "" {
+				rule.Channels = []string{channel}
+			}
+			if latest > 0 {
+				rule.Latest = int32(latest) //nolint:gosec // below 4
+			}
+			if latest > 0 || constraint != "" || channel != "" {
+				s.Versions = []v1alpha1.VersionRule{rule}
+			}
+		}
+	}
+	excused, held := 0, 0
+	for range 1000 {
+		thenWords, nowWords := catalogWords(), catalogWords()
+		if random.IntN(3) == 0 {
+			nowWords = thenWords
+		}
+		then, now, before, after := withFacts(t, thenWords), withFacts(t, nowWords), edit(spec()), edit(spec())
+		published := remaining(t, before, then)
+		result := rendered(t, after, now)
+		verdict := guard.Decide(t.Context(), recorded(t, before, then), guard.Next{Selection: after, Sources: []guard.Source{now}, Result: result})
+		var holds []string
+		for _, c := range verdict.Held {
+			holds = append(holds, c.Versions...)
+		}
+		bare := edit(func(s *v1alpha1.CatalogSelectionSpec) { after.Spec.DeepCopyInto(s); s.Platform = nil })
+		kept, with, without := remaining(t, after, now), remaining(t, after, then), remaining(t, bare, then)
+		for _, version := range published {
+			switch {
+			case slices.Contains(kept, version):
+			case slices.Contains(holds, version):
+				held++
+			case slices.Contains(with, version) || slices.Contains(without, version):
+				t.Fatalf("%s is lost from %v and not held: catalogs %q and %q, specs %+v and %+v", version, published, thenWords, nowWords, before.Spec, after.Spec)
+			default:
+				excused++
+			}
+		}
+	}
+	if excused < 100 || held < 100 {
+		t.Errorf("%d losses were excused, and %d held", excused, held)
 	}
 }
