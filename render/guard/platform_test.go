@@ -246,7 +246,7 @@ func TestOnlyWhatAnEditLosesWithoutThePlatformIsExcused(t *testing.T) {
 				rule.Channels = []string{channel}
 			}
 			if latest > 0 {
-				rule.Latest = int32(latest) //nolint:gosec // below 4
+				rule.Latest = int32(latest)
 			}
 			if latest > 0 || constraint != "" || channel != "" {
 				s.Versions = []v1alpha1.VersionRule{rule}
