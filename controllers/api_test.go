@@ -76,6 +76,15 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 		{"expression", specOf("limit: {expression: '" + long(4096) + "'}"), []string{
 			specOf("limit: {expression: ''}"), specOf("limit: {expression: '" + long(4097) + "'}"),
 		}},
+		{"channels and deprecation", specOf("versions: [{channels: [stable, fast]}, {deprecated: Drop}, {latest: 1, deprecated: Keep}]"), []string{
+			specOf("versions: [{deprecated: Keep}]"), specOf("versions: [{latest: 1, deprecated: drop}]"), specOf("versions: [{channels: []}]"),
+			specOf("versions: [{channels: ['']}]"), specOf("versions: [{channels: [a, a]}]"), specOf("versions: [{channels: [" + long(64) + "]}]"),
+		}},
+		{"platform", specOf("platform: {kubernetes: [1.32.9, v1.33.2+k3s1], kkp: [2.29.1]}"), []string{
+			specOf("platform: {}"), specOf("platform: {kubernetes: []}"), specOf("platform: {kubernetes: [1.32]}"), specOf("platform: {kubernetes: ['1.32']}"),
+			specOf("platform: {kubernetes: [1.32.9-gke.1]}"), specOf("platform: {kkp: [latest]}"), specOf("platform: {openshift: [4.14.0]}"),
+			specOf("platform: {kubernetes: [1.2." + long(64) + "]}"),
+		}},
 		{"versions", specOf("versions: [{latest: 2}, {names: [a], constraint: '>=1'}]"), []string{
 			specOf("versions: [{}]"), specOf("versions: [{names: [a]}]"), specOf("versions: [{latest: 0}]"), specOf("versions: [{names: [], latest: 1}]"),
 		}},

@@ -28,7 +28,7 @@ func tierRefs(tiers ...string) specEdit {
 
 func TestATypoInAnEditThatRemovesIsHeld(t *testing.T) {
 	const words = "argocd:gold nginx:silver falco:bronze"
-	const held = `spec.limit.metadataSelector.tierRefs[1]: the edit adds "sliver", which matches nothing, while applications would be removed: ` +
+	const held = `spec.limit.metadataSelector.tierRefs[1]: the edit adds "sliver", which matches nothing, while applications or versions would be removed: ` +
 		`did you mean "silver"? the catalogs have "bronze", "gold", "silver"`
 	e, good := publishGuarded(t, words)
 	e.edit(tierRefs("gold", "sliver"))

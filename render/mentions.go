@@ -34,19 +34,31 @@ const (
 	mentionsTier
 	mentionsLabel
 	mentionsLabelKey
+	mentionsChannel
 	mentionsField
 )
 
-// SameAs reports whether both mention the same name, tier, label or field, in whichever field of the spec.
+// NamesChannel reports whether the mention names a channel of versions.
+func (m Mention) NamesChannel() bool { return m.kind == mentionsChannel }
+
+// SameAs reports whether both mention the same name, tier, label, channel or field, in whichever field of the spec.
 func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
 
-// LimitMentions returns the names, tiers and labels that spec.limit selects by. It omits those that
-// exclude applications, such as the values of NotIn.
-func LimitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
-	return slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
+// IncludingMentions returns the names, tiers and labels that spec.limit selects by, and the channels of
+// spec.versions. It omits those that exclude applications, such as the values of NotIn.
+func IncludingMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
+	including := slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
+	for i, rule := range spec.Versions {
+		including = append(including, channelMentions(i, rule)...)
+	}
+	return including
 }
 
-// limitMentions is LimitMentions with the mentions that exclude applications.
+func channelMentions(i int, rule v1alpha1.VersionRule) []Mention {
+	return each(mentionsChannel, field.NewPath("spec", "versions").Index(i).Child("channels"), rule.Channels)
+}
+
+// limitMentions returns the mentions of spec.limit.
 func limitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	if spec.Limit == nil {
 		return nil
@@ -91,6 +103,7 @@ func mentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	all := append(limitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
 	for i, rule := range spec.Versions {
 		all = append(all, each(mentionsName, path.Child("versions").Index(i).Child("names"), rule.Names)...)
+		all = append(all, channelMentions(i, rule)...)
 	}
 	for i, rule := range spec.Values {
 		all = append(all, each(mentionsName, path.Child("values").Index(i).Child("names"), rule.Names)...)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -67,6 +68,9 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	return opts, nil
 }
 
+// maxPlatformVersions bounds the versions of a component in spec.platform, as the API does.
+const maxPlatformVersions = 64
+
 func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.Criteria, field.ErrorList) {
 	var errs field.ErrorList
 	c := selection.Criteria{Exclude: spec.Exclude}
@@ -90,13 +94,49 @@ func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.C
 		}
 	}
 	for i, v := range spec.Versions {
-		rule, err := selection.NewVersionRule(v.Names, v.Constraint, int(v.Latest))
+		rule, err := selection.NewVersionRule(selection.VersionCriteria{
+			Names: v.Names, Constraint: v.Constraint, Latest: int(v.Latest),
+			Channels: v.Channels, DropDeprecated: v.Deprecated == v1alpha1.DeprecatedDrop,
+		})
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("versions").Index(i), v.Constraint, err.Error()))
 		}
 		c.Versions = append(c.Versions, rule)
 	}
-	return c, errs
+	var invalid field.ErrorList
+	c.Platform, invalid = platform(spec.Platform, path.Child("platform"))
+	return c, append(errs, invalid...)
+}
+
+// platform returns nil for a platform that is not set.
+func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, field.ErrorList) {
+	if p == nil {
+		return nil, nil
+	}
+	var errs field.ErrorList
+	converted := &selection.Platform{}
+	for _, listed := range []struct {
+		component string
+		versions  []string
+	}{{catalog.ComponentKubernetes, p.Kubernetes}, {catalog.ComponentKKP, p.KKP}} {
+		path := path.Child(listed.component)
+		switch {
+		case listed.versions == nil:
+			continue
+		case len(listed.versions) == 0:
+			errs = append(errs, field.Required(path, "leave it out, or list at least one version"))
+		case len(listed.versions) > maxPlatformVersions:
+			errs = append(errs, field.TooMany(path, len(listed.versions), maxPlatformVersions))
+		default:
+			if err := converted.Add(listed.component, listed.versions); err != nil {
+				errs = append(errs, field.Invalid(path, field.OmitValueType{}, err.Error()))
+			}
+		}
+	}
+	if p.Kubernetes == nil && p.KKP == nil {
+		errs = append(errs, field.Required(path, "kubernetes or kkp is needed"))
+	}
+	return converted, errs
 }
 
 // labelSelector returns nil for a selector without labels: no constraint.

@@ -131,6 +131,21 @@ func TestFromSpecRefuses(t *testing.T) {
 		{"version rules that say nothing, or nothing sensible", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{}, {Constraint: "newest"}, {Latest: -1}}
 		}, []string{"spec.versions[0]: Invalid", "spec.versions[1]: Invalid", "spec.versions[2]: Invalid"}},
+		{"channels and deprecations that are none", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Versions = []v1alpha1.VersionRule{
+				{Channels: []string{}, Latest: 1}, {Channels: []string{""}}, {Deprecated: "Keep"}, {Deprecated: "drop", Latest: 1}, {Channels: make([]string, 65)},
+			}
+		}, []string{
+			"spec.versions[0].channels: Required", "spec.versions[1].channels[0]: Invalid", "spec.versions[2]: Invalid", "spec.versions[3].deprecated: Unsupported",
+			"spec.versions[4].channels: Too many",
+		}},
+		{"platforms that say nothing", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Platform = &v1alpha1.Platform{} }, []string{"spec.platform: Required"}},
+		{"versions of a platform that are none", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.32.9", "1.32.9-gke.1"}, KKP: []string{}}
+		}, []string{`spec.platform.kubernetes: Invalid value: "1.32.9-gke.1" is not a version such as 1.32.9`, "spec.platform.kkp: Required"}},
+		{"too many versions of a platform", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Platform = &v1alpha1.Platform{Kubernetes: make([]string, 65)}
+		}, []string{"spec.platform.kubernetes: Too many"}},
 		{"values that are no mapping", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Values = []v1alpha1.ValuesRule{{Names: []string{"a"}, Defaults: &apiextensionsv1.JSON{Raw: []byte(`[1]`)}}}
 		}, []string{"spec.values[0].defaults"}},

@@ -13,13 +13,17 @@ import (
 
 // Known are the values in catalogs that a spec can select by. The zero value is empty.
 type Known struct {
-	// Names of applications, Tiers, and Labels of the metadata.yaml as <key>=<value>.
-	Names, Tiers, Labels map[string]bool
+	// Names of applications, Tiers, Labels of the metadata.yaml as <key>=<value>, and Channels of versions.
+	Names, Tiers, Labels, Channels map[string]bool
+}
+
+func newKnown() Known {
+	return Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}, Channels: map[string]bool{}}
 }
 
 // KnownOf returns the values of all applications in the catalogs, shadowed ones included.
 func KnownOf(sources []selection.Source) Known {
-	k := Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}}
+	k := newKnown()
 	for _, source := range sources {
 		if source.Catalog == nil {
 			continue
@@ -39,15 +43,19 @@ func (k Known) add(a *catalog.Application) {
 	for key, value := range a.Metadata.Labels {
 		k.Labels[key+"="+value] = true
 	}
+	for _, channel := range a.Channels() {
+		k.Channels[channel] = true
+	}
 }
 
 // And returns the union of both.
 func (k Known) And(other Known) Known {
-	both := Known{Names: map[string]bool{}, Tiers: map[string]bool{}, Labels: map[string]bool{}}
+	both := newKnown()
 	for _, one := range []Known{k, other} {
 		maps.Copy(both.Names, one.Names)
 		maps.Copy(both.Tiers, one.Tiers)
 		maps.Copy(both.Labels, one.Labels)
+		maps.Copy(both.Channels, one.Channels)
 	}
 	return both
 }
@@ -59,6 +67,8 @@ func (k Known) of(m Mention) map[string]bool {
 		return k.Tiers
 	case mentionsLabel:
 		return k.Labels
+	case mentionsChannel:
+		return k.Channels
 	case mentionsLabelKey:
 		keys := map[string]bool{}
 		for label := range k.Labels {

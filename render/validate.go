@@ -48,6 +48,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	if limit := cs.Spec.Limit; limit != nil {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
+	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
 	errs = append(errs, validatePatches(cs.Spec.Patches, spec.Child("patches"))...)
 	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
 	if common := cs.Spec.CommonMetadata; common != nil {

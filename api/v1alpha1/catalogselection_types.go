@@ -50,6 +50,12 @@ type CatalogSelectionSpec struct {
 	// +optional
 	Versions []VersionRule `json:"versions,omitempty"`
 
+	// Platform leaves out the versions whose requirements, by the metadata.yaml of the application, none of
+	// the listed versions of the platform meets, before versions narrows the others. A published version that
+	// it leaves out is held, even if an edit of platform is the cause.
+	// +optional
+	Platform *Platform `json:"platform,omitempty"`
+
 	// Mirrors rewrite the addresses of charts, Git repositories and images; of several that
 	// match, the one with the longest from applies.
 	// +kubebuilder:validation:MaxItems=256

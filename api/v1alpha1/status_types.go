@@ -61,6 +61,12 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Excluded []string `json:"excluded,omitempty"`
 
+	// Deprecated lists the applications and versions in the artifact that their catalog deprecates, by
+	// application. The list is bounded; summary.deprecated and summary.deprecatedVersions are not.
+	// +listType=atomic
+	// +optional
+	Deprecated []DeprecatedStatus `json:"deprecated,omitempty"`
+
 	// Held has the changes that a safeguard holds, and the checksums that approve them.
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
@@ -198,6 +204,9 @@ type Summary struct {
 	// Deprecated is the number of applications in the artifact that their catalog deprecates.
 	// +optional
 	Deprecated int32 `json:"deprecated,omitempty"`
+	// DeprecatedVersions is the number of versions in the artifact that their catalog deprecates.
+	// +optional
+	DeprecatedVersions int32 `json:"deprecatedVersions,omitempty"`
 	// SourceChanges is the number of applications with a version that was published before, and that the
 	// last publication took from another chart, repository or commit.
 	// +optional
@@ -232,4 +241,16 @@ type ApplicationStatus struct {
 	// Tier is that of the metadata.yaml.
 	// +optional
 	Tier string `json:"tier,omitempty"`
+}
+
+// DeprecatedStatus is a message of a catalog about an application, or versions of one.
+type DeprecatedStatus struct {
+	// Application is the object's metadata.name.
+	Application string `json:"application"`
+	// Versions that the message is about; absent: the application as a whole. The list is bounded.
+	// +listType=atomic
+	// +optional
+	Versions []string `json:"versions,omitempty"`
+	// Message of the metadata.yaml. It is bounded.
+	Message string `json:"message"`
 }

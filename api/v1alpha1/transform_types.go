@@ -3,7 +3,7 @@ package v1alpha1
 import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 // VersionRule narrows the versions of applications.
-// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest)",message="constraint or latest is needed"
+// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest) || has(self.channels) || (has(self.deprecated) && self.deprecated == 'Drop')",message="constraint, latest, channels or deprecated: Drop is needed"
 type VersionRule struct {
 	// Names of the applications; absent: all applications with versions.
 	// +kubebuilder:validation:MinItems=1
@@ -21,10 +21,56 @@ type VersionRule struct {
 	// +optional
 	Constraint string `json:"constraint,omitempty"`
 
-	// Latest keeps that many of the highest versions that satisfy the constraint.
+	// Channels, one of which must have the version, by the metadata.yaml of the application.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	// +listType=set
+	// +optional
+	Channels []string `json:"channels,omitempty"`
+
+	// Deprecated is what happens to the versions that the metadata.yaml of the application deprecates. Drop
+	// leaves them out, Keep does not. Absent: Keep.
+	// +kubebuilder:validation:Enum=Keep;Drop
+	// +optional
+	Deprecated string `json:"deprecated,omitempty"`
+
+	// Latest keeps that many of the highest versions that satisfy the other members.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Latest int32 `json:"latest,omitempty"`
+}
+
+// Values of the deprecated of a VersionRule. There is no default in the schema: records of older releases, whose specs
+// lack it, would differ from every spec.
+const (
+	// DeprecatedKeep keeps deprecated versions.
+	DeprecatedKeep = "Keep"
+	// DeprecatedDrop leaves them out.
+	DeprecatedDrop = "Drop"
+)
+
+// Platform lists the versions of the platform that the applications have to run on.
+// +kubebuilder:validation:XValidation:rule="has(self.kubernetes) || has(self.kkp)",message="kubernetes or kkp is needed"
+type Platform struct {
+	// Kubernetes are versions of Kubernetes, such as 1.32.9. A leading v is accepted, pre-releases are not.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern="^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(\\+[0-9A-Za-z.-]+)?$"
+	// +listType=set
+	// +optional
+	Kubernetes []string `json:"kubernetes,omitempty"`
+
+	// KKP are versions of the Kubermatic Kubernetes Platform, such as 2.29.1, in the same form.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern="^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)(\\+[0-9A-Za-z.-]+)?$"
+	// +listType=set
+	// +optional
+	KKP []string `json:"kkp,omitempty"`
 }
 
 // ValuesRule merges values into the default values of applications. Mappings are merged, lists

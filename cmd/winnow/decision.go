@@ -13,18 +13,20 @@ type decisionSummary struct {
 	Versions   []string `json:"versions"`
 	Dropped    []string `json:"dropped"`
 	Deprecated string   `json:"deprecated,omitempty"`
+	// Facts on the versions that stay and on those that do not.
+	Facts []versionFacts `json:"facts,omitempty"`
 }
 
 func summarize(d selection.Decision) decisionSummary {
 	s := decisionSummary{
 		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
 		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
-		Versions: listed(nil), Dropped: listed(nil),
+		Versions: listed(nil), Dropped: listed(nil), Facts: factsOf(d.Application),
 	}
 	switch {
 	case d.Selected:
 		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
-	case d.Rule == selection.RuleVersions:
+	case d.Rule == selection.RuleVersions, d.Rule == selection.RulePlatform:
 		s.Dropped = listed(d.Application.Versions)
 	}
 	return s

@@ -31,7 +31,9 @@ func newExplainCommand() *cobra.Command {
 			"directory, as the selection.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
-			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
+			"fail or not set) and reason, and the list shadowed: later sources that have it.\n" +
+			"Where the catalog has facts on versions: facts with version, channels,\n" +
+			"deprecated and requires.\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
 			"invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
@@ -133,6 +135,9 @@ func (e *explanation) facts() []string {
 	}
 	if e.Deprecated != "" {
 		all = append(all, "deprecated: "+e.Deprecated)
+	}
+	for _, f := range e.Facts {
+		all = append(all, f.Version+": "+f.words(false))
 	}
 	return all
 }

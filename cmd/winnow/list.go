@@ -31,11 +31,12 @@ func newListCommand() *cobra.Command {
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
 			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
-			"selected. -o wide has all columns and versions.\n\n" +
+			"selected. -o wide has all columns, versions and facts on versions.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
-			"the numbers available, selected and shadowed.\n\n" +
+			"the numbers available, selected and shadowed. Where the catalog has facts on\n" +
+			"versions: facts with version, channels, deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
@@ -138,6 +139,8 @@ type listedApplication struct {
 	Versions   []string `json:"versions"`
 	Deprecated string   `json:"deprecated,omitempty"`
 	Path       string   `json:"path"`
+	// Facts on the versions.
+	Facts []versionFacts `json:"facts,omitempty"`
 	referring
 }
 
@@ -146,7 +149,7 @@ func newApplicationList(c *catalog.Catalog) *applicationList {
 	for _, a := range c.Applications {
 		list.Applications = append(list.Applications, listedApplication{
 			Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Path: a.Path, Tier: a.Metadata.Tier,
-			Versions: listed(a.Versions), Deprecated: a.Metadata.Deprecated,
+			Versions: listed(a.Versions), Deprecated: a.Metadata.Deprecated, Facts: factsOf(a),
 		})
 	}
 	return list
@@ -180,7 +183,7 @@ func (l *applicationList) grid(deprecatedWidth int) grid {
 func (l *applicationList) wide(w io.Writer) {
 	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED", "APIVERSION", "PATH"}}
 	for _, a := range l.Applications {
-		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), allVersions(a.Versions), orDash(a.Deprecated), a.APIVersion, a.Path})
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), withFacts(a.Versions, a.Facts), orDash(a.Deprecated), a.APIVersion, a.Path})
 	}
 	g.print(w)
 }
@@ -264,7 +267,7 @@ func (l *decisionList) wide(w io.Writer) {
 	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
 	for _, a := range l.Applications {
 		g.rows = append(g.rows, []string{
-			a.Name, yesNo(a.Selected), a.Rule, allVersions(a.Versions), a.Source, orDash(a.Tier), allVersions(a.Dropped), orDash(a.Deprecated),
+			a.Name, yesNo(a.Selected), a.Rule, withFacts(a.Versions, a.Facts), a.Source, orDash(a.Tier), withFacts(a.Dropped, a.Facts), orDash(a.Deprecated),
 		})
 	}
 	g.print(w)

@@ -46,17 +46,19 @@ func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Applications = listApplications(p.Result.Selection)
 	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < p.Result.Selection.Selected
 	cs.Status.Excluded = listExcluded(p.Result.Selection)
+	cs.Status.Deprecated = listDeprecated(p.Result.Selection)
 }
 
 func summarize(result *render.Result) *v1alpha1.Summary {
 	s := result.Selection
 	return &v1alpha1.Summary{
-		Available:  bounds.Count(s.Available),
-		Selected:   bounds.Count(s.Selected),
-		Excluded:   bounds.Count(s.Excluded),
-		Shadowed:   bounds.Count(s.Shadowed),
-		Deprecated: bounds.Count(s.Deprecated),
-		Unmirrored: bounds.Count(len(unmirroredHosts(result))),
+		Available:          bounds.Count(s.Available),
+		Selected:           bounds.Count(s.Selected),
+		Excluded:           bounds.Count(s.Excluded),
+		Shadowed:           bounds.Count(s.Shadowed),
+		Deprecated:         bounds.Count(s.Deprecated),
+		DeprecatedVersions: bounds.Count(s.DeprecatedVersions),
+		Unmirrored:         bounds.Count(len(unmirroredHosts(result))),
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 // Applications is the format of the catalog contract:
 //
 //	applications/<dir>/application.yaml   one object of kind ApplicationDefinition
-//	applications/<dir>/metadata.yaml      optional: tier, labels, annotations, deprecated, others
+//	applications/<dir>/metadata.yaml      optional: tier, labels, annotations, deprecated, versions, others
 //	catalogs/<name>/metadata.yaml         optional: applications: [names]
 //
 // Without applications/ at the root, as a source that stripped it delivers the catalog, every

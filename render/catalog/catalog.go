@@ -61,7 +61,9 @@ type Metadata struct {
 	Annotations map[string]string
 	// Deprecated is the message of a deprecated application, otherwise empty.
 	Deprecated string
-	// Extra holds the keys that have no meaning here, in JSON's types: map[string]any, []any,
-	// string, bool, int64, float64 and nil. Timestamps are strings.
+	// Versions has the facts on versions; the application may lack some.
+	Versions Versions
+	// Extra holds the keys that have no meaning here, and VersionsKey, in JSON's types:
+	// map[string]any, []any, string, bool, int64, float64 and nil. Timestamps are strings.
 	Extra map[string]any
 }

@@ -22,6 +22,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(definition("x")), []byte(document))
 	}
 	f.Add([]byte(definition("x")), []byte("tier: 1\nlabels: {a b: [c]}\nannotations: {<<: {a: b}}\ndeprecated: true\nx: [.nan, 2026-01-02, 0x10]\n"))
+	f.Add([]byte(definition("x", "1.0.0")), []byte("versions: {1.0.0: {deprecated: old, channels: [a], requires: {kubernetes: '>=1.31 <2 || ^3'}}, 1.1: {<<: {}}}\n"))
 	f.Fuzz(func(t *testing.T, document, metadata []byte) {
 		fsys := fstest.MapFS{
 			"applications/x/application.yaml": {Data: bytes.Clone(document)},

@@ -47,24 +47,31 @@ func parseMetadata(root *yaml.Node, found *findings) Metadata {
 		case "tier":
 			metadata.Tier = parseTier(member, found)
 		case "deprecated":
-			metadata.Deprecated = parseDeprecated(member, found)
+			metadata.Deprecated = parseDeprecated(member, "the application", found)
 		case "labels":
 			metadata.Labels = parseStrings(member, checkLabel, found)
 		case "annotations":
 			metadata.Annotations = parseStrings(member, checkAnnotation, found)
+		case VersionsKey:
+			metadata.Versions = parseVersions(member, found)
+			metadata.keepExtra(member, found)
 		default:
-			value, err := yamlnode.Plain(member.Value)
-			if err != nil {
-				found.add(member.Line, "%s: %s", quote(member.Name), err)
-				continue
-			}
-			if metadata.Extra == nil {
-				metadata.Extra = map[string]any{}
-			}
-			metadata.Extra[member.Name] = value
+			metadata.keepExtra(member, found)
 		}
 	}
 	return metadata
+}
+
+func (m *Metadata) keepExtra(member yamlnode.Entry, found *findings) {
+	value, err := yamlnode.Plain(member.Value)
+	if err != nil {
+		found.add(member.Line, "%s: %s", quote(member.Name), err)
+		return
+	}
+	if m.Extra == nil {
+		m.Extra = map[string]any{}
+	}
+	m.Extra[member.Name] = value
 }
 
 // parseTier refuses a tier that no selection can name.
@@ -84,9 +91,10 @@ func parseText(member yamlnode.Entry, found *findings) string {
 	return value
 }
 
-func parseDeprecated(member yamlnode.Entry, found *findings) string {
+// parseDeprecated returns the message of what is deprecated.
+func parseDeprecated(member yamlnode.Entry, what string, found *findings) string {
 	if member.Value.Kind == yaml.ScalarNode && member.Value.ShortTag() == "!!bool" {
-		found.add(member.Value.Line, "deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated")
+		found.add(member.Value.Line, "%s must be a message that says what to use instead, not a boolean; leave it out when %s is not deprecated", member.Name, what)
 		return ""
 	}
 	return parseText(member, found)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // differ compares the applications of two sides.
@@ -62,11 +62,15 @@ func elsewhere(changes []safeguard.Change) map[loss]bool {
 	return found
 }
 
+// cause returns the cause of the loss of a definition or, where it stays, of one of its versions.
 func (d *differ) cause(key safeguard.Key, version string) Cause {
-	if d.byCatalog[loss{key: key}] || d.byCatalog[loss{key, version}] {
-		return CauseCatalog
+	switch {
+	case !d.byCatalog[loss{key: key}] && !d.byCatalog[loss{key, version}]:
+		return CauseSpec
+	case guard.UnmetBy(key, version, d.to.Result.Selection):
+		return CausePlatform
 	}
-	return CauseSpec
+	return CauseCatalog
 }
 
 // applications sets the change of each application.
@@ -165,62 +169,6 @@ func (d *differ) kept(before, after safeguard.Definition) Application {
 	return a
 }
 
-// notices are the deprecations and the hosts without a mirror of both sides, by application.
-type notices struct {
-	older, newer map[string]notice
-}
-
-type notice struct {
-	deprecated string
-	addresses  render.Addresses
-}
-
-func (d *differ) notices() notices {
-	n := notices{newer: noticesOf(d.to.Result)}
-	if d.from != nil {
-		n.older = noticesOf(d.from.Result)
-	}
-	return n
-}
-
-func noticesOf(result *render.Result) map[string]notice {
-	all := map[string]notice{}
-	for _, decision := range result.Selection.Applications() {
-		all[decision.Application.Name] = notice{deprecated: deprecation(decision)}
-	}
-	for _, addresses := range result.Addresses {
-		one := all[addresses.Application]
-		one.addresses = addresses
-		all[addresses.Application] = one
-	}
-	return all
-}
-
-func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
-
-// set adds the new notices to an application, and reports whether there are any.
-func (n notices) set(a *Application) bool {
-	before, after := n.older[a.Name], n.newer[a.Name]
-	if before.deprecated == "" {
-		a.Deprecated = after.deprecated
-	}
-	if before.addresses.Unreadable == "" {
-		a.Unsearched = after.addresses.Unreadable
-	}
-	known := map[string]bool{}
-	for _, host := range before.addresses.Uncovered() {
-		known[string(host.Kind)+" "+host.Host] = true
-	}
-	a.Unmirrored = []Host{}
-	for _, host := range after.addresses.Uncovered() {
-		if id := string(host.Kind) + " " + host.Host; !known[id] {
-			known[id] = true
-			a.Unmirrored = append(a.Unmirrored, Host{Host: host.Host, Kind: string(host.Kind), Path: host.Path})
-		}
-	}
-	return a.Deprecated != "" || a.Unsearched != "" || len(a.Unmirrored) > 0
-}
-
 func (c *Counts) add(a Application) {
 	switch a.Change {
 	case Added:
@@ -242,6 +190,7 @@ func (c *Counts) add(a Application) {
 	if a.Deprecated != "" {
 		c.Deprecated++
 	}
+	c.VersionsDeprecated += len(a.DeprecatedVersions)
 	if len(a.Unmirrored) > 0 || a.Unsearched != "" {
 		c.Unmirrored++
 	}

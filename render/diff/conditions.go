@@ -32,7 +32,7 @@ func Conditions() []Condition {
 			return a.Highest != nil && a.Highest.Kind == StepMajor
 		})},
 		{"namespace", "a default namespace changes", applicationsThat(func(a Application) bool { return a.DefaultNamespace != nil })},
-		{"deprecation", "an application is newly deprecated", applicationsThat(func(a Application) bool { return a.Deprecated != "" })},
+		{"deprecation", "an application, or a version, is newly deprecated", newDeprecations},
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
@@ -94,6 +94,19 @@ func versionsThat(change Change) func(*Selection) []string {
 		}
 		return found
 	}
+}
+
+func newDeprecations(s *Selection) []string {
+	var found []string
+	for _, a := range s.Applications {
+		if a.Deprecated != "" {
+			found = append(found, a.Name)
+		}
+		for _, v := range a.DeprecatedVersions {
+			found = append(found, a.Name+" "+v.Version)
+		}
+	}
+	return found
 }
 
 func fromElsewhere(s *Selection) []string {

@@ -110,6 +110,9 @@ func told(a diff.Application) string {
 	if a.Deprecated != "" {
 		say("deprecated: %s", a.Deprecated)
 	}
+	for _, v := range a.DeprecatedVersions {
+		say("%s deprecated: %s", v.Version, v.Message)
+	}
 	for _, h := range a.Unmirrored {
 		say("unmirrored %s %s %s", h.Kind, h.Host, h.Path)
 	}
@@ -201,6 +204,16 @@ func TestWhatHappensToAnApplication(t *testing.T) {
 		},
 		{
 			name: "it stays deprecated", before: versions("1.0.0") + "---\ndeprecated: a\n", after: versions("1.0.0") + "---\ndeprecated: b\n",
+		},
+		{
+			name:   "versions are deprecated, one of them newly",
+			before: versions("2.0.0", "1.0.0") + "---\nversions: {1.0.0: {deprecated: a}}\n",
+			after:  versions("2.0.0", "1.0.0") + "---\nversions: {1.0.0: {deprecated: b}, 2.0.0: {deprecated: use 3.0.0}, 9.9.9: {deprecated: c}}\n",
+			want:   "app unchanged; 2.0.0 deprecated: use 3.0.0",
+		},
+		{
+			name: "a version comes deprecated", before: versions("1.0.0"), after: versions("1.0.0", "1.1.0") + "---\nversions: {1.1.0: {deprecated: use 1.0.0}}\n",
+			want: "app updated; 1.1.0 added; minor 1.0.0->1.1.0; 1.1.0 deprecated: use 1.0.0",
 		},
 	}
 	for _, test := range tests {

@@ -68,9 +68,34 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 			found = append(found, Loosened{Field: "spec." + p.field, From: was, To: is, Effect: p.effect})
 		}
 	}
+	found = append(found, unchecked(from.Spec.Platform, to.Spec.Platform)...)
 	found = append(found, unverified(from, to)...)
 	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
 	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
+}
+
+// unchecked returns a protection for each component of the platform that the edit removes. Other versions of a
+// component are an upgrade, and no loss of protection.
+func unchecked(from, to *v1alpha1.Platform) []Loosened {
+	if from == nil {
+		return nil
+	}
+	if to == nil {
+		to = &v1alpha1.Platform{}
+	}
+	var found []Loosened
+	for _, c := range []struct {
+		field, name string
+		was, is     []string
+	}{{"kubernetes", "Kubernetes", from.Kubernetes, to.Kubernetes}, {"kkp", "KKP", from.KKP, to.KKP}} {
+		if len(c.was) > 0 && len(c.is) == 0 {
+			found = append(found, Loosened{
+				Field: "spec.platform." + c.field, From: list(c.was), To: list(c.is),
+				Effect: "versions are published that do not run on this " + c.name,
+			})
+		}
+	}
+	return found
 }
 
 // unverified returns a protection for each source whose signature is no longer required: the source stays

@@ -72,6 +72,20 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			want: []string{"spec.mirrors[a.example].helm.insecure false->true", "spec.mirrors[d.example].helm.plainHTTP false->true"},
 		},
 		{
+			name: "a component of the platform", before: func(s *spec) {
+				s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.32.9", "1.33.2"}, KKP: []string{"2.29.1"}}
+			},
+			now:  func(s *spec) { s.Platform = &v1alpha1.Platform{KKP: []string{"2.30.0"}} },
+			want: []string{"spec.platform.kubernetes [1.32.9, 1.33.2]->[]"},
+		},
+		{
+			name: "the platform", before: func(s *spec) {
+				s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.32.9"}, KKP: []string{"2.29.1"}}
+			},
+			want: []string{"spec.platform.kubernetes [1.32.9]->[]", "spec.platform.kkp [2.29.1]->[]"},
+		},
+		{name: "a platform that is new", now: func(s *spec) { s.Platform = &v1alpha1.Platform{Kubernetes: []string{"1.32.9"}} }},
+		{
 			name: "nothing is omitted any more", now: func(s *spec) { s.OmitFields = []string{} },
 			want: []string{"spec.omitFields [default, enforced, selector]->[]"},
 		},

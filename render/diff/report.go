@@ -46,11 +46,13 @@ const (
 // Cause is the cause of a loss.
 type Cause string
 
-// Causes. The safeguards ignore CauseSpec, because the edit was reviewed. CauseAdoption is the cause where
-// only a live definition has the version.
+// Causes. The safeguards ignore CauseSpec, because the edit was reviewed. CausePlatform is the cause where
+// spec.platform drops the version, or all versions of the application. CauseAdoption is the cause where only a
+// live definition has the version.
 const (
 	CauseCatalog  Cause = "catalog"
 	CauseSpec     Cause = "spec"
+	CausePlatform Cause = "platform"
 	CauseAdoption Cause = "adoption"
 )
 
@@ -140,7 +142,9 @@ type Counts struct {
 	Minor         int `json:"minor"`
 	Patch         int `json:"patch"`
 	Deprecated    int `json:"deprecated"`
-	Unmirrored    int `json:"unmirrored"`
+	// VersionsDeprecated counts newly deprecated versions, also of applications that are added.
+	VersionsDeprecated int `json:"versionsDeprecated,omitempty"`
+	Unmirrored         int `json:"unmirrored"`
 	// Adopted counts those of Updated and Unchanged that enter the artifact and live in the cluster already.
 	Adopted int `json:"adopted"`
 }
@@ -183,6 +187,8 @@ type Application struct {
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
 	// Deprecated is the message of an application that was not deprecated, or did not exist, before.
 	Deprecated string `json:"deprecated,omitempty"`
+	// DeprecatedVersions are the versions that were not deprecated, or not there, before.
+	DeprecatedVersions []DeprecatedVersion `json:"deprecatedVersions,omitempty"`
 	// Unmirrored are the hosts that its installation newly needs and that no mirror covers.
 	Unmirrored []Host `json:"unmirrored"`
 	// Unsearched is why its default values can no longer be searched for hosts.
@@ -201,6 +207,12 @@ type Version struct {
 	// Fields are the first changed fields of the entry, and the number of further ones.
 	Fields        []Field `json:"fields,omitempty"`
 	FieldsOmitted int     `json:"fieldsOmitted,omitempty"`
+}
+
+// DeprecatedVersion is a version with the message of its deprecation.
+type DeprecatedVersion struct {
+	Version string `json:"version"`
+	Message string `json:"message"`
 }
 
 // Field is a change of one field. From and To are JSON, cut when long; empty where the field does not

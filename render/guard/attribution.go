@@ -4,42 +4,65 @@ import (
 	"context"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // byEdit returns the changes that the new spec causes over the catalogs of the last publication. They
-// excuse the same changes over the new catalogs.
+// excuse the same changes over the new catalogs. Losses that spec.platform causes are not among them: whoever
+// lists the versions of the platform need not know which applications run on them.
 func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.Change) []safeguard.Change {
-	if last.Older {
-		return changes
-	}
-	sources, unchanged := atLastPublication(last.Sources, next.Sources)
-	if unchanged && len(last.Sources) > 0 {
-		return changes
-	}
-	if last.Sources == nil {
-		return nil
-	}
 	opts, err := render.FromSpec(next.Selection)
 	if err != nil {
 		return nil
 	}
+	sources, unchanged := atLastPublication(last.Sources, next.Sources)
+	if last.Older {
+		sources = next.Sources
+	}
+	excused := changes
+	switch {
+	case last.Older, unchanged && len(last.Sources) > 0:
+	case last.Sources == nil:
+		return nil
+	default:
+		excused = made(ctx, last, sources, opts, changes)
+	}
+	return safeguard.Unexcused(excused, byPlatform(ctx, last, sources, opts, changes))
+}
+
+// byPlatform returns the losses that spec.platform causes over the sources: the same spec without it does not have
+// them.
+func byPlatform(ctx context.Context, last Published, sources []Source, opts render.Options, changes []safeguard.Change) []safeguard.Change {
+	if opts.Criteria.Platform == nil {
+		return nil
+	}
+	with := made(ctx, last, sources, opts, changes)
+	opts.Criteria.Platform = nil
+	caused := safeguard.Unexcused(with, made(ctx, last, sources, opts, changes))
+	return slices.DeleteFunc(caused, func(c safeguard.Change) bool {
+		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason
+	})
+}
+
+// made returns the changes from the last publication to what the options select from the sources.
+func made(ctx context.Context, last Published, sources []Source, opts render.Options, changes []safeguard.Change) []safeguard.Change {
 	if definitions, err := selected(ctx, sources, opts); err == nil {
 		return safeguard.Compare(last.Definitions, definitions)
 	}
 	// The expression cannot be evaluated for some application, so each application is tried alone.
-	var made []safeguard.Change
+	var all []safeguard.Change
 	for _, d := range last.Definitions {
 		if !slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == d.Key() }) {
 			continue
 		}
 		if definitions, err := selected(ctx, only(sources, d.Name), opts); err == nil {
-			made = append(made, safeguard.Compare([]safeguard.Definition{d}, definitions)...)
+			all = append(all, safeguard.Compare([]safeguard.Definition{d}, definitions)...)
 		}
 	}
-	return made
+	return all
 }
 
 // selected returns the definitions that a spec selects from sources, before any transformation.

@@ -55,7 +55,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		}
 		return "lives in the cluster with versions that would be removed: " + versions + c.Detail
 	case v1alpha1.UnknownNameReason:
-		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications would be removed%s", c.Field, excerpt.Of(c.To), c.Detail)
+		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications or versions would be removed%s", c.Field, excerpt.Of(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
 		return fmt.Sprintf("%s would change from %q to %q: its releases would be orphaned, and installed anew", c.Field, c.From, c.To)
 	case v1alpha1.SourceChangeReason:
@@ -66,16 +66,49 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
 	}
-	return "versions would be removed: " + versions
+	return "versions would be removed: " + versions + unmetOf(c, decided)
+}
+
+// unmetOf describes which of the lost versions the platform drops; empty for none.
+func unmetOf(c safeguard.Change, decided selection.Result) string {
+	d := decisionOn(c.Key, decided)
+	if d == nil {
+		return ""
+	}
+	unmet := slices.DeleteFunc(slices.Clone(d.Unmet), func(u selection.Unmet) bool { return !slices.Contains(c.Versions, u.Version) })
+	if len(unmet) == 0 {
+		return ""
+	}
+	return "; by spec.platform: " + selection.UnmetList(unmet)
+}
+
+// UnmetBy reports whether the platform drops a version of a definition; for an empty version, whether it refuses the
+// definition.
+func UnmetBy(key safeguard.Key, version string, decided selection.Result) bool {
+	d := decisionOn(key, decided)
+	switch {
+	case d == nil:
+		return false
+	case version == "":
+		return d.Rule == selection.RulePlatform
+	}
+	return slices.ContainsFunc(d.Unmet, func(u selection.Unmet) bool { return u.Version == version })
 }
 
 // WhyGone returns why the new render does not have a definition.
 func WhyGone(key safeguard.Key, decided selection.Result) string {
-	for _, d := range decided.Decisions {
-		a := d.Application
-		if a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
-			return d.Reason
-		}
+	if d := decisionOn(key, decided); d != nil {
+		return d.Reason
 	}
 	return "no source has it"
+}
+
+// decisionOn returns the first decision on the application of a definition; nil if no source has it.
+func decisionOn(key safeguard.Key, decided selection.Result) *selection.Decision {
+	for i, d := range decided.Decisions {
+		if a := d.Application; a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
+			return &decided.Decisions[i]
+		}
+	}
+	return nil
 }

@@ -82,20 +82,20 @@ func TestANameThatAnEditAddsAndThatMatchesNothing(t *testing.T) {
 	}{
 		{name: "a tier", before: tiers("gold", "silver"), after: tiers("gold", "sliver"),
 			want: []string{`UnknownName spec.limit.metadataSelector.tierRefs[1]: the edit adds "sliver", which matches nothing, while ` +
-				`applications would be removed: did you mean "silver"? the catalogs have "gold", "silver"`}},
+				`applications or versions would be removed: did you mean "silver"? the catalogs have "gold", "silver"`}},
 		{name: "a name", before: names("argocd", "nginx"), after: names("argocd", "ngnix"),
 			want: []string{`UnknownName spec.limit.nameSelector[1]: the edit adds "ngnix", which matches nothing, while ` +
-				`applications would be removed: did you mean "nginx"? the catalogs have "argocd", "falco", "nginx"`}},
+				`applications or versions would be removed: did you mean "nginx"? the catalogs have "argocd", "falco", "nginx"`}},
 		{name: "the value of a label", before: in("team", "ops", "web"), after: in("team", "ops", "wbe"),
 			want: []string{`UnknownName spec.limit.metadataSelector.matchExpressions[0].values[1]: the edit adds "team=wbe", which matches nothing, ` +
-				`while applications would be removed: did you mean "team=web"? the catalogs have "team=ops", "team=web"`}},
+				`while applications or versions would be removed: did you mean "team=web"? the catalogs have "team=ops", "team=web"`}},
 		{name: "a name that is like nothing", before: tiers("gold", "silver"), after: tiers("gold", "platinum"),
 			want: []string{`UnknownName spec.limit.metadataSelector.tierRefs[1]: the edit adds "platinum", which matches nothing, while ` +
-				`applications would be removed: the catalogs have "gold", "silver"`}},
+				`applications or versions would be removed: the catalogs have "gold", "silver"`}},
 		{name: "one that was there before the edit", before: tiers("gold", "silver", "sliver"), after: tiers("sliver", "gold")},
 		{name: "one that is only moved, in an edit with another", before: tiers("gold", "silver", "sliver"), after: tiers("bronze", "sliver", "gold"),
 			want: []string{`UnknownName spec.limit.metadataSelector.tierRefs[0]: the edit adds "bronze", which matches nothing, while ` +
-				`applications would be removed: the catalogs have "gold", "silver"`}},
+				`applications or versions would be removed: the catalogs have "gold", "silver"`}},
 		{name: "one that matches", before: tiers("gold", "silver"), after: tiers("gold")},
 		{name: "in an edit that removes nothing", before: tiers("gold"), after: tiers("gold", "sliver")},
 		{name: "one that the catalog knew before", before: tiers("gold", "silver"), after: tiers("gold", "bronze"), then: catalog + " velero:bronze"},

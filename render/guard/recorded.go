@@ -21,10 +21,11 @@ type RecordedSource struct {
 	Digest string `json:"digest,omitempty"`
 	// Applications of the source whose names were published, from this source or another one.
 	Applications []RecordedApplication `json:"apps,omitempty"`
-	// Tiers and Labels (<key>=<value>) of all applications, bounded. An edit that selects by one of them
-	// is not taken for a typo.
-	Tiers  []string `json:"tiers,omitempty"`
-	Labels []string `json:"labels,omitempty"`
+	// Tiers, Labels (<key>=<value>) and Channels of all applications, bounded. An edit that selects by one of
+	// them is not taken for a typo.
+	Tiers    []string `json:"tiers,omitempty"`
+	Labels   []string `json:"labels,omitempty"`
+	Channels []string `json:"channels,omitempty"`
 	// Lists of the catalog, with their published members only.
 	Lists map[string][]string `json:"lists,omitempty"`
 }
@@ -41,7 +42,8 @@ type RecordedApplication struct {
 	Deprecated  string            `json:"d,omitempty"`
 	Metadata    map[string]string `json:"l,omitempty"`
 	Annotations map[string]string `json:"m,omitempty"`
-	Extra       map[string]any    `json:"x,omitempty"`
+	// Extra has the facts on versions as well, under catalog.VersionsKey.
+	Extra map[string]any `json:"x,omitempty"`
 }
 
 // Record returns the sources with their published applications.
@@ -64,7 +66,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 	}
 	r.Digest = s.Catalog.Digest
 	known := render.KnownOf([]selection.Source{s.selection()})
-	r.Tiers, r.Labels = first(known.Tiers), first(known.Labels)
+	r.Tiers, r.Labels, r.Channels = first(known.Tiers), first(known.Labels), first(known.Channels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {
 			r.Applications = append(r.Applications, RecordedApplication{
@@ -83,7 +85,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 	return r
 }
 
-// maxKnown bounds the tiers, and the labels, of a source that are recorded.
+// maxKnown bounds the tiers, the labels and the channels of a source that are recorded.
 const maxKnown = 200
 
 func first(set map[string]bool) []string {
@@ -126,6 +128,7 @@ func (a RecordedApplication) application() *catalog.Application {
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
 		Metadata: catalog.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
+			Versions: catalog.VersionsOf(a.Extra[catalog.VersionsKey]),
 		},
 	}
 }

@@ -12,16 +12,22 @@ import (
 // maxAdvice bounds the names with advice: there may be thousands.
 const maxAdvice = 20
 
-// unknownNames returns the names that an edit of spec.limit added and that match nothing, neither now
+// unknownNames returns the names that an edit added to what it selects by and that match nothing, neither now
 // nor at the last publication, if published applications are removed at the same time: a typo in spec.limit
-// removes the application whose name was meant. The cause of the removals does not matter, nor whether
-// they are excused.
+// removes the application whose name was meant. So does one in the channels of spec.versions, or it removes some
+// versions of it. The cause of the removals does not matter, nor whether they are excused.
 func unknownNames(last Published, next Next, changes []safeguard.Change) []safeguard.Change {
-	removes := slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == v1alpha1.RemovalReason })
-	if !removes || last.Spec == nil {
+	has := func(reason string) bool {
+		return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason })
+	}
+	removes, narrows := has(v1alpha1.RemovalReason), has(v1alpha1.VersionRemovalReason)
+	if !removes && !narrows || last.Spec == nil {
 		return nil
 	}
 	added, known := addedUnknown(last, next)
+	if !removes {
+		added = slices.DeleteFunc(added, func(m render.Mention) bool { return !m.NamesChannel() })
+	}
 	var unknown []safeguard.Change
 	for i, m := range added {
 		change := safeguard.Change{Reason: v1alpha1.UnknownNameReason, Field: m.Field, To: m.Value}
@@ -33,7 +39,7 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 	return unknown
 }
 
-// AddsUnknown reports whether spec.limit has a name that is new since the last publication and matches
+// AddsUnknown reports whether the spec selects by a name that is new since the last publication and matches
 // nothing, neither now nor then: it may be the misspelt name of an application that moves to the selection.
 func AddsUnknown(last Published, next Next) bool {
 	added, _ := addedUnknown(last, next)
@@ -42,9 +48,9 @@ func AddsUnknown(last Published, next Next) bool {
 
 // addedUnknown returns the new mentions that match nothing, and the known values.
 func addedUnknown(last Published, next Next) ([]render.Mention, render.Known) {
-	added := render.LimitMentions(next.Selection.Spec)
+	added := render.IncludingMentions(next.Selection.Spec)
 	if last.Spec != nil {
-		before := render.LimitMentions(*last.Spec)
+		before := render.IncludingMentions(*last.Spec)
 		added = slices.DeleteFunc(added, func(m render.Mention) bool { return slices.ContainsFunc(before, m.SameAs) })
 	}
 	known := render.KnownOf(Selections(next.Sources))
@@ -67,6 +73,9 @@ func knownBefore(last Published) render.Known {
 		}
 		for _, label := range s.Labels {
 			known.Labels[label] = true
+		}
+		for _, channel := range s.Channels {
+			known.Channels[channel] = true
 		}
 	}
 	return known

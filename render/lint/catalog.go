@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -25,6 +26,8 @@ func corpusRules() []corpusRule {
 		{Rule{"catalog/tier-missing", Warning, "every metadata.yaml has a tier"}, tierMissing},
 		{Rule{"catalog/tier-spelling", Warning, "a tier is spelt in one way"}, tierSpelling},
 		{Rule{"catalog/misspelt-key", Error, "no key of a metadata.yaml is misspelt"}, misspeltKey},
+		{Rule{"catalog/unknown-version", Warning, "a metadata.yaml describes versions that the application has"}, unknownVersion},
+		{Rule{"catalog/unchecked-requirement", Warning, "a version requires what selections can list"}, uncheckedRequirement},
 		{Rule{"catalog/deprecated", Info, "the application is not deprecated"}, deprecated},
 	}
 }
@@ -47,16 +50,21 @@ func tierMissing(c *corpus, report reportAt) {
 }
 
 // metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
-func metadataKeys() []string { return []string{"annotations", "deprecated", "labels", "tier"} }
+func metadataKeys() []string {
+	return []string{"annotations", "deprecated", "labels", "tier", catalog.VersionsKey}
+}
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.
 func misspeltKey(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		for _, key := range d.metadata.members() {
-			if meant := spelling.Typo(key.name, metadataKeys()); meant != "" && meant != key.name {
-				report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)
+			meant := spelling.Typo(key.name, metadataKeys())
+			if meant == "" || meant == key.name || meant == catalog.VersionsKey && !meantAsVersions(key) {
+				continue
 			}
+			report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)
 		}
+		misspeltFact(d, report)
 	}
 }
 

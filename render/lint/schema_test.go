@@ -134,6 +134,17 @@ func TestAKeyOfMetadataThatIsMisspelt(t *testing.T) {
 		{"tier", "teir: gold\n", []string{
 			`error catalog/misspelt-key:1 "teir" is a key that only expressions can read: did you mean tier?`,
 			`warning catalog/tier-missing:1 tier is missing: limit.metadataSelector.tierRefs never selects the application`}},
+		{"versions", "tier: gold\nversion: {1.0.0: {}}\n", []string{`error catalog/misspelt-key:2 "version" is a key that only expressions can read: did you mean versions?`}},
+		{"no version of the application itself", "tier: gold\nversion: 1.0.0\n", nil},
+		{"a fact on a version", "tier: gold\nversions:\n  1.0.0:\n    chanels: [a]\n    require: {}\n    released: now\n", []string{
+			`error catalog/misspelt-key:4 "chanels" of the version "1.0.0" is a key that only expressions can read: did you mean channels?`,
+			`error catalog/misspelt-key:5 "require" of the version "1.0.0" is a key that only expressions can read: did you mean requires?`}},
+		{"a version that the application lacks", "tier: gold\nversions:\n  1.0.0: {}\n  1.0.O: {}\n  9.9.9: {}\n", []string{
+			`warning catalog/unknown-version:4 versions has "1.0.O", which spec.versions does not have: remove the entry, or did you mean "1.0.0"?`,
+			`warning catalog/unknown-version:5 versions has "9.9.9", which spec.versions does not have: remove the entry`}},
+		{"a component of the platform", "tier: gold\nversions:\n  1.0.0:\n    requires: {kkp: '>=2', kubernets: '>=1', openshift: '4'}\n", []string{
+			`warning catalog/unchecked-requirement:4 the version "1.0.0" requires "kubernets", which spec.platform cannot list, so that nothing checks it: did you mean kubernetes?`,
+			`warning catalog/unchecked-requirement:4 the version "1.0.0" requires "openshift", which spec.platform cannot list, so that nothing checks it`}},
 		{"what expressions look at", "tier: gold\nowner: me\ntime: now\ntags: [a]\nteam: b\n", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

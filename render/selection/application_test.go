@@ -115,7 +115,9 @@ func rule(t testing.TB, text string) selection.VersionRule {
 			t.Fatal(err)
 		}
 	}
-	made, err := selection.NewVersionRule(strings.Fields(parts[0]), strings.Join(parts[1:len(parts)-1], "|"), latest)
+	made, err := selection.NewVersionRule(selection.VersionCriteria{
+		Names: strings.Fields(parts[0]), Constraint: strings.Join(parts[1:len(parts)-1], "|"), Latest: latest,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

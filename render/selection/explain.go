@@ -98,20 +98,27 @@ func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) 
 		return Verdict{}, ctx.Err()
 	case err != nil:
 		return Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: err.Error()}, nil
-	case reason != "":
-		return Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: reason}, nil
 	}
-	return Verdict{Rule: r.id, Outcome: OutcomePass, Reason: passed(r.id, tried)}, nil
+	verdict := Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: reason}
+	if reason == "" {
+		verdict.Outcome, verdict.Reason = OutcomePass, passed(r.id, tried, criteria)
+	}
+	if r.id == RulePlatform {
+		verdict.Reason += criteria.Platform.unchecked(application)
+	}
+	return verdict, nil
 }
 
-// isSet reports whether the criteria have something for the rule, which for versions depends on
-// the application.
+// isSet reports whether the criteria have something for the rule, which for platform and versions depends
+// on the application.
 func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
 	switch r.id {
 	case RuleSystem:
 		return true
 	case RuleExclude:
 		return len(criteria.Exclude) > 0
+	case RulePlatform:
+		return criteria.Platform != nil && len(application.Versions) > 0
 	case RuleVersions:
 		return slices.ContainsFunc(criteria.Versions, func(v VersionRule) bool { return v.concerns(application) })
 	}
@@ -119,7 +126,7 @@ func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
 }
 
 // passed returns why a rule does not refuse the application of a decision.
-func passed(id string, decision Decision) string {
+func passed(id string, decision Decision, criteria Criteria) string {
 	application := decision.Application
 	switch id {
 	case RuleExclude:
@@ -137,6 +144,8 @@ func passed(id string, decision Decision) string {
 		return "one of the lists has it"
 	case RuleExpression:
 		return "limit.expression is true for it"
+	case RulePlatform:
+		return criteria.Platform.runs(decision)
 	case RuleVersions:
 		return fmt.Sprintf("%d of its %d versions stay", len(decision.Versions), len(application.Versions))
 	}

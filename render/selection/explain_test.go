@@ -22,7 +22,7 @@ func explained() []selection.Source {
 }
 
 func TestExplain(t *testing.T) {
-	latest, err := selection.NewVersionRule(nil, "", 1)
+	latest, err := selection.NewVersionRule(selection.VersionCriteria{Latest: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 			want: []selection.Verdict{
 				unset("exclude"), system, unset("limit.nameSelector"), unset("limit.metadataSelector.tierRefs"),
 				unset("limit.metadataSelector.matchLabels"), unset("limit.metadataSelector.matchExpressions"),
-				unset("limit.catalogRefs"), unset("limit.expression"), unset("versions"),
+				unset("limit.catalogRefs"), unset("limit.expression"), unset("platform"), unset("versions"),
 			},
 		},
 		{
@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 				{Rule: "limit.metadataSelector.tierRefs", Outcome: "pass", Reason: `its tier is "gold"`},
 				unset("limit.metadataSelector.matchLabels"), unset("limit.metadataSelector.matchExpressions"),
 				{Rule: "limit.catalogRefs", Outcome: "pass", Reason: "one of the lists has it"},
-				unset("limit.expression"),
+				unset("limit.expression"), unset("platform"),
 				{Rule: "versions", Outcome: "pass", Reason: "1 of its 2 versions stay"},
 			},
 		},
@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 			want: []selection.Verdict{
 				unset("exclude"), system, unset("limit.nameSelector"), unset("limit.metadataSelector.tierRefs"),
 				unset("limit.metadataSelector.matchLabels"), unset("limit.metadataSelector.matchExpressions"),
-				unset("limit.catalogRefs"), unset("limit.expression"),
+				unset("limit.catalogRefs"), unset("limit.expression"), unset("platform"),
 				{Rule: "versions", Outcome: "pass", Reason: "1 of its 2 versions stay"},
 			},
 		},

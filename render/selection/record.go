@@ -24,8 +24,9 @@ var (
 type record struct {
 	application *catalog.Application
 	source      string
-	// spec is parsed by parsedSpec when an expression reads it.
-	spec map[string]any
+	// spec is parsed by parsedSpec, and channels are collected, when an expression reads them.
+	spec     map[string]any
+	channels []string
 }
 
 // field of an application in expressions.
@@ -46,6 +47,7 @@ func fields() []field {
 		texts("source", func(r *record) string { return r.source }),
 		texts("latestVersion", func(r *record) string { return highest(r.application.Versions) }),
 		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.application.Versions, nil }},
+		{"channels", types.NewListType(types.StringType), func(r *record) (any, error) { return r.collectedChannels(), nil }},
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
 		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
 		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
@@ -64,6 +66,13 @@ func (r *record) parsedSpec() (map[string]any, error) {
 	spec, err := r.application.Spec()
 	r.spec = spec
 	return spec, err
+}
+
+func (r *record) collectedChannels() []string {
+	if r.channels == nil {
+		r.channels = append([]string{}, r.application.Channels()...)
+	}
+	return r.channels
 }
 
 // ConvertToNative implements ref.Val; app has no other form.

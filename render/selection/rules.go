@@ -24,6 +24,7 @@ const (
 	RuleMatchExpressions = "limit.metadataSelector.matchExpressions"
 	RuleLists            = "limit.catalogRefs"
 	RuleExpression       = "limit.expression"
+	RulePlatform         = "platform"
 	RuleVersions         = "versions"
 )
 
@@ -68,7 +69,8 @@ func infallible(refuse func(*Decision) string) func(context.Context, *Decision) 
 // newRules returns the rules in the order in which they decide. Exclude comes first, because it takes
 // precedence over limit. The members of limit follow from the most specific to the widest, so that the
 // reason names the member that users most likely have to change; the expression is the last of them,
-// because it costs most. Versions are narrowed only for applications that no other rule refuses.
+// because it costs most. Versions are narrowed only for applications that no other rule refuses, first by the
+// platform: the latest version is the latest of those that run.
 func newRules(criteria Criteria, listed map[string]bool) []rule {
 	return []rule{
 		excluded(criteria.Exclude),
@@ -79,6 +81,7 @@ func newRules(criteria Criteria, listed map[string]bool) []rule {
 		labelled(RuleMatchExpressions, criteria.Labels, isExpression),
 		inLists(criteria.Lists, listed),
 		expressed(criteria.Expression),
+		supported(criteria.Platform),
 		versioned(criteria.Versions),
 	}
 }

@@ -35,7 +35,9 @@ type Criteria struct {
 	Labels labels.Selector
 	// Expression must be true; nil selects everything.
 	Expression *Expression
-	// Versions narrow the versions of selected applications, one rule after the other.
+	// Platform drops versions that do not run on it; nil drops none.
+	Platform *Platform
+	// Versions narrow the other versions of selected applications, one rule after the other.
 	Versions []VersionRule
 }
 
@@ -52,6 +54,8 @@ type Decision struct {
 	// Versions that stay, in the document's order; those of the catalog for an application that is not
 	// selected. They must not be modified.
 	Versions []string
+	// Unmet are the versions that the platform drops, in the document's order.
+	Unmet []Unmet
 	// Rule is the identifier of the rule that decided.
 	Rule string
 	// Reason describes why the rule decided so.
@@ -74,8 +78,9 @@ type Result struct {
 	Excluded int
 	// Shadowed is the number of applications that an earlier source has as well.
 	Shadowed int
-	// Deprecated is the number of selected applications that are deprecated.
-	Deprecated int
+	// Deprecated is the number of selected applications that are deprecated, DeprecatedVersions that of the
+	// versions that stay and are deprecated.
+	Deprecated, DeprecatedVersions int
 }
 
 // Applications returns the decisions on the selected applications, sorted by name, which is unique
@@ -161,6 +166,11 @@ func (r *Result) add(decision Decision) {
 		if decision.Application.Metadata.Deprecated != "" {
 			r.Deprecated++
 		}
+		for _, version := range decision.Versions {
+			if decision.Application.Metadata.Versions.Of(version).Deprecated != "" {
+				r.DeprecatedVersions++
+			}
+		}
 	case RuleShadowed:
 		r.Shadowed++
 	}
@@ -200,17 +210,28 @@ func (s *sieve) decide(ctx context.Context, application *catalog.Application, so
 			return decision, nil
 		}
 	}
-	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met
-	if all := len(application.Versions); len(decision.Versions) < all {
-		decision.Reason += fmt.Sprintf("; versions keeps %d of its %d versions", len(decision.Versions), all)
-	}
+	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met+narrowed(decision)
 	return decision, nil
+}
+
+// narrowed describes which rules drop versions of a selected application.
+func narrowed(decision Decision) string {
+	all, unmet, text := len(decision.Application.Versions), len(decision.Unmet), ""
+	which := fmt.Sprintf("its %d versions", all)
+	if unmet > 0 {
+		text = fmt.Sprintf("; platform drops %d of its %d versions", unmet, all)
+		which = fmt.Sprintf("the other %d", all-unmet)
+	}
+	if len(decision.Versions) < all-unmet {
+		text += fmt.Sprintf("; versions keeps %d of %s", len(decision.Versions), which)
+	}
+	return text
 }
 
 func unknown(known map[string]string, criteria Criteria) []string {
 	named := slices.Concat(criteria.Names, criteria.Exclude)
 	for _, rule := range criteria.Versions {
-		named = append(named, rule.names...)
+		named = append(named, rule.Names...)
 	}
 	missing := map[string]bool{}
 	for _, name := range named {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -14,39 +15,49 @@ import (
 // maxConstraint bounds a constraint in bytes, as the API does.
 const maxConstraint = 256
 
+// VersionCriteria are the criteria of a VersionRule. Each that is empty is no bound, but one must be set.
+type VersionCriteria struct {
+	// Names of the applications; empty: all.
+	Names []string
+	// Constraint is a range of semantic versions.
+	Constraint string
+	// Channels of the metadata.yaml, one of which must have the version.
+	Channels []string
+	// DropDeprecated drops the versions that the metadata.yaml deprecates.
+	DropDeprecated bool
+	// Latest is the number of highest versions, by the precedence of semantic versions, that stay of those
+	// that satisfy the other criteria.
+	Latest int
+}
+
 // VersionRule narrows the versions of applications. NewVersionRule returns one; the zero value keeps all
 // versions.
 type VersionRule struct {
-	names      []string
-	listed     map[string]bool
-	text       string
-	constraint *semver.Constraints
-	latest     int
+	VersionCriteria
+	listed, channels map[string]bool
+	constraint       *semver.Constraints
 }
 
-// NewVersionRule returns a rule for the applications with the given names, or for all without names. It
-// keeps the versions that satisfy the constraint, and of those the latest highest ones, by the precedence
-// of semantic versions.
+// NewVersionRule returns a rule that keeps the versions that satisfy all criteria.
 //
-// An empty constraint and a latest of 0 mean no bound, but not both. A leading v is accepted in
-// versions and constraints. A pre-release satisfies only a constraint that names one. A version
-// that is not a semantic version satisfies no constraint and is the lowest.
-func NewVersionRule(names []string, constraint string, latest int) (VersionRule, error) {
-	switch {
+// A leading v is accepted in versions and constraints. A pre-release satisfies only a constraint that names
+// one. A version that is not a semantic version satisfies no constraint and is the lowest.
+func NewVersionRule(criteria VersionCriteria) (VersionRule, error) {
+	switch constraint, latest := criteria.Constraint, criteria.Latest; {
 	case latest < 0:
 		return VersionRule{}, fmt.Errorf("latest must not be negative, but is %d", latest)
-	case constraint == "" && latest == 0:
-		return VersionRule{}, errors.New("constraint or latest is needed")
+	case constraint == "" && latest == 0 && len(criteria.Channels) == 0 && !criteria.DropDeprecated:
+		return VersionRule{}, errors.New("constraint, latest, channels or deprecated: Drop is needed")
 	case len(constraint) > maxConstraint:
 		return VersionRule{}, fmt.Errorf("constraint is longer than %d bytes", maxConstraint)
 	}
-	rule := VersionRule{names: slices.Clone(names), listed: set(names), text: constraint, latest: latest}
-	if constraint == "" {
+	rule := VersionRule{VersionCriteria: criteria, listed: set(criteria.Names), channels: set(criteria.Channels)}
+	if criteria.Constraint == "" {
 		return rule, nil
 	}
-	parsed, err := semver.NewConstraint(constraint)
+	parsed, err := semver.NewConstraint(criteria.Constraint)
 	if err != nil {
-		return VersionRule{}, fmt.Errorf("parsing constraint %q: %w", excerpt.Of(constraint), err)
+		return VersionRule{}, fmt.Errorf("parsing constraint %q: %w", excerpt.Of(criteria.Constraint), err)
 	}
 	rule.constraint = parsed
 	return rule, nil
@@ -54,7 +65,7 @@ func NewVersionRule(names []string, constraint string, latest int) (VersionRule,
 
 // concerns reports whether the rule applies to an application.
 func (r VersionRule) concerns(application *catalog.Application) bool {
-	return len(application.Versions) > 0 && (len(r.names) == 0 || r.listed[application.Name])
+	return len(application.Versions) > 0 && (len(r.Names) == 0 || r.listed[application.Name])
 }
 
 // numbered is a version and its parsed form, which is nil for one that is not semantic.
@@ -89,19 +100,25 @@ func descending(a, b numbered) int {
 	}
 }
 
-// keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
-func (r VersionRule) keep(versions []string) []string {
-	all := number(versions)
-	if r.constraint != nil {
-		all = slices.DeleteFunc(all, func(version numbered) bool {
-			return version.parsed == nil || !r.constraint.Check(version.parsed)
-		})
+// admits reports whether a version satisfies all criteria but latest.
+func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
+	if r.constraint != nil && (version.parsed == nil || !r.constraint.Check(version.parsed)) {
+		return false
 	}
+	if r.DropDeprecated && facts.Deprecated != "" {
+		return false
+	}
+	return len(r.channels) == 0 || slices.ContainsFunc(facts.Channels, func(channel string) bool { return r.channels[channel] })
+}
+
+// keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
+func (r VersionRule) keep(versions []string, facts catalog.Versions) []string {
+	all := slices.DeleteFunc(number(versions), func(version numbered) bool { return !r.admits(version, facts.Of(version.text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)
-	if r.latest > 0 && len(ranked) > r.latest {
+	if r.Latest > 0 && len(ranked) > r.Latest {
 		slices.SortStableFunc(ranked, descending)
-		ranked = ranked[:r.latest]
+		ranked = ranked[:r.Latest]
 	}
 	for _, version := range ranked {
 		stay[version.text] = true
@@ -134,7 +151,7 @@ func versioned(rules []VersionRule) rule {
 			if !rule.concerns(decision.Application) {
 				continue
 			}
-			left := rule.keep(decision.Versions)
+			left := rule.keep(decision.Versions, decision.Application.Metadata.Versions)
 			if len(left) == 0 {
 				reason := rule.reason(decision)
 				decision.Versions = decision.Application.Versions
@@ -148,11 +165,21 @@ func versioned(rules []VersionRule) rule {
 	})}
 }
 
-// reason returns why no version is left. Only a constraint can be the cause: latest keeps at least one.
+// reason returns why no version is left. Latest cannot be the cause: it keeps at least one.
 func (r VersionRule) reason(decision *Decision) string {
 	which := "its versions"
 	if len(decision.Versions) < len(decision.Application.Versions) {
 		which = "the versions that earlier rules leave it"
 	}
-	return fmt.Sprintf("none of %s satisfies the constraint %q: %s", which, r.text, some(decision.Versions))
+	var criteria []string
+	if r.constraint != nil {
+		criteria = append(criteria, fmt.Sprintf("satisfies the constraint %q", r.Constraint))
+	}
+	if len(r.channels) > 0 {
+		criteria = append(criteria, "is in the channel "+anyOf(r.Channels))
+	}
+	if r.DropDeprecated {
+		criteria = append(criteria, "is not deprecated")
+	}
+	return fmt.Sprintf("none of %s %s: %s", which, strings.Join(criteria, " and "), some(decision.Versions))
 }

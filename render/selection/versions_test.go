@@ -107,7 +107,7 @@ func TestNewVersionRuleRefuses(t *testing.T) {
 		{"a constraint that is only an operator", ">=", 0},
 		{"a constraint that is too long", strings.Repeat("1 || ", 60) + "1", 0},
 	} {
-		if _, err := selection.NewVersionRule(nil, test.constraint, test.latest); err == nil {
+		if _, err := selection.NewVersionRule(selection.VersionCriteria{Constraint: test.constraint, Latest: test.latest}); err == nil {
 			t.Errorf("NewVersionRule() accepts %s", test.name)
 		}
 	}

@@ -29,6 +29,7 @@ func highlights(s *diff.Selection) []string {
 		{"patch", stepsOf(diff.StepPatch)},
 		{"lower", stepsOf(diff.StepLower)},
 		{"deprecated", func(a diff.Application) []string { return textIf(a.Deprecated != "", shortCode(a.Name)) }},
+		{"versions deprecated", func(a diff.Application) []string { return textIf(len(a.DeprecatedVersions) > 0, shortCode(a.Name)) }},
 		{"no mirror", func(a diff.Application) []string {
 			return textIf(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
 		}},

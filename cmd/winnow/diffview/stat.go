@@ -45,6 +45,7 @@ func statOf(a diff.Application) string {
 	add(logos > 0, "logo")
 	add(fields > 0, "%s", plaintext.Count(fields, "field"))
 	add(a.Deprecated != "", "deprecated")
+	add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
 	add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
 	if len(parts) == 0 {
 		return "updated"

@@ -154,6 +154,8 @@ func byCause(cause diff.Cause) string {
 	switch cause {
 	case diff.CauseSpec:
 		return "by the edit of the selection"
+	case diff.CausePlatform:
+		return "by spec.platform"
 	case diff.CauseAdoption:
 		return "by the adoption: only the live definition has it"
 	}
@@ -222,6 +224,12 @@ func facts(a diff.Application) []string {
 	var all []string
 	if a.Deprecated != "" {
 		all = append(all, "deprecated: "+a.Deprecated)
+	}
+	for _, v := range a.DeprecatedVersions[:min(len(a.DeprecatedVersions), maxInline)] {
+		all = append(all, v.Version+" is deprecated: "+v.Message)
+	}
+	if more := len(a.DeprecatedVersions) - maxInline; more > 0 {
+		all = append(all, fmt.Sprintf("%s more deprecated", plaintext.Count(more, "version")))
 	}
 	for _, host := range a.Unmirrored {
 		all = append(all, fmt.Sprintf("no mirror covers %s: %s at %s", host.Host, host.Kind, host.Path))

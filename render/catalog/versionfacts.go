@@ -1,0 +1,229 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/Masterminds/semver/v3"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// VersionsKey is the key of a metadata.yaml with the facts on versions. Metadata.Extra has it as well: before it had a
+// meaning, expressions could read it.
+const VersionsKey = "versions"
+
+const (
+	// maxChannels and maxRequirements of one version.
+	maxChannels     = 32
+	maxRequirements = 16
+	// maxChannel bounds a channel in characters, as the API does.
+	maxChannel = 63
+	// maxRequirement bounds a range in bytes, as the API does for a constraint of a selection.
+	maxRequirement = 256
+)
+
+// Components of a platform that a selection can list.
+const (
+	ComponentKubernetes = "kubernetes"
+	ComponentKKP        = "kkp"
+)
+
+// Components returns all of them.
+func Components() []string { return []string{ComponentKKP, ComponentKubernetes} }
+
+// Version is what a metadata.yaml says about one version.
+type Version struct {
+	// Name of the version, as in spec.versions.
+	Name string
+	// Channels that have the version, in the order of the file.
+	Channels []string
+	// Deprecated is the message of a deprecated version, otherwise empty.
+	Deprecated string
+	// Requires are sorted by component, which occurs once.
+	Requires []Requirement
+}
+
+// Versions are sorted by name.
+type Versions []Version
+
+// Of returns the facts on a version; those on an unknown one are empty.
+func (v Versions) Of(name string) Version {
+	i, known := slices.BinarySearchFunc(v, name, func(one Version, name string) int { return cmp.Compare(one.Name, name) })
+	if !known {
+		return Version{Name: name}
+	}
+	return v[i]
+}
+
+// Requirement is a condition on the platform that a version runs on.
+type Requirement struct {
+	// Component of the platform, a DNS-1123 label, which need not be one of Components.
+	Component string
+	// Constraint is a valid range of semantic versions of the component.
+	Constraint string
+}
+
+// String returns "kubernetes >=1.31".
+func (r Requirement) String() string { return r.Component + " " + r.Constraint }
+
+// Channels returns the channels of all versions of the application, sorted and each once.
+func (a *Application) Channels() []string {
+	var channels []string
+	for _, version := range a.Versions {
+		channels = append(channels, a.Metadata.Versions.Of(version).Channels...)
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels)
+}
+
+// VersionsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
+// result is the same as that of loading. It is nil for a value that loading would refuse.
+func VersionsOf(extra any) Versions {
+	var node yaml.Node
+	if extra == nil || node.Encode(extra) != nil {
+		return nil
+	}
+	var found findings
+	parsed := parseVersions(yamlnode.Entry{Name: VersionsKey, Value: &node}, &found)
+	if len(found.kept) > 0 {
+		return nil
+	}
+	return parsed
+}
+
+// parseVersions returns the facts on versions. A version that the application does not have is no violation: an
+// author who removes a version may forget it here, and lint reports it.
+func parseVersions(member yamlnode.Entry, found *findings) Versions {
+	if !isMapping(member.Value, member.Name, found) {
+		return nil
+	}
+	entries := yamlnode.Entries(member.Value)
+	if n := len(entries); n > maxVersions {
+		found.add(member.Line, "%s has %d entries, more than %d", member.Name, n, maxVersions)
+		return nil
+	}
+	checkVersionKeys(member.Value, found)
+	versions := make(Versions, 0, len(entries))
+	for _, entry := range entries {
+		versions = append(versions, parseVersion(entry, found))
+	}
+	slices.SortStableFunc(versions, func(a, b Version) int { return cmp.Compare(a.Name, b.Name) })
+	return versions
+}
+
+// checkVersionKeys refuses numbers: as a key, 1.10 is the number 1.1, which may be another version. It refuses merge keys
+// because they may bring numbers.
+func checkVersionKeys(mapping *yaml.Node, found *findings) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		switch key := yamlnode.Resolve(mapping.Content[i]); key.ShortTag() {
+		case "!!int", "!!float":
+			found.add(mapping.Content[i].Line, "%s: the version %s must be a string: put it in quotes", VersionsKey, quote(key.Value))
+		case "!!merge":
+			found.add(mapping.Content[i].Line, "%s must not have merge keys: write out the versions", VersionsKey)
+		}
+	}
+}
+
+func parseVersion(entry yamlnode.Entry, found *findings) Version {
+	version := Version{Name: entry.Name}
+	at := VersionsKey + "[" + quote(entry.Name) + "]"
+	if !isMapping(entry.Value, at, found) {
+		return version
+	}
+	for _, member := range yamlnode.Entries(entry.Value) {
+		key := member.Name
+		member.Name = at + "." + key
+		switch key {
+		case "channels":
+			version.Channels = parseChannels(member, found)
+		case "deprecated":
+			version.Deprecated = parseDeprecated(member, "the version", found)
+		case "requires":
+			version.Requires = parseRequirements(member, found)
+		}
+	}
+	return version
+}
+
+func parseChannels(member yamlnode.Entry, found *findings) []string {
+	if member.Value.Kind != yaml.SequenceNode {
+		found.add(member.Value.Line, "%s must be a list, not %s", member.Name, yamlnode.Describe(member.Value))
+		return nil
+	}
+	if n := len(member.Value.Content); n > maxChannels {
+		found.add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, maxChannels)
+		return nil
+	}
+	var channels []string
+	for _, element := range member.Value.Content {
+		element = yamlnode.Resolve(element)
+		channel, ok := yamlnode.Text(element)
+		switch {
+		case !ok:
+			found.add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
+		case channel == "":
+			found.add(element.Line, "%s has an empty string", member.Name)
+		case utf8.RuneCountInString(channel) > maxChannel:
+			found.add(element.Line, "%s: %s is longer than %d characters, which no selection can name", member.Name, quote(channel), maxChannel)
+		case slices.Contains(channels, channel):
+			found.add(element.Line, "%s has %s twice", member.Name, quote(channel))
+		default:
+			channels = append(channels, channel)
+		}
+	}
+	return channels
+}
+
+func parseRequirements(member yamlnode.Entry, found *findings) []Requirement {
+	if !isMapping(member.Value, member.Name, found) {
+		return nil
+	}
+	entries := yamlnode.Entries(member.Value)
+	if n := len(entries); n > maxRequirements {
+		found.add(member.Line, "%s has %d entries, more than %d", member.Name, n, maxRequirements)
+		return nil
+	}
+	requires := make([]Requirement, 0, len(entries))
+	for _, entry := range entries {
+		requirement := Requirement{Component: entry.Name}
+		if problems := validation.IsDNS1123Label(entry.Name); len(problems) > 0 {
+			found.add(entry.Line, "%s: the component %s is not valid: %s", member.Name, quote(entry.Name), problems[0])
+		}
+		entry.Name = member.Name + "[" + quote(entry.Name) + "]"
+		requirement.Constraint = parseConstraint(entry, found)
+		requires = append(requires, requirement)
+	}
+	slices.SortFunc(requires, func(a, b Requirement) int { return cmp.Compare(a.Component, b.Component) })
+	return requires
+}
+
+func parseConstraint(entry yamlnode.Entry, found *findings) string {
+	constraint, ok := yamlnode.Text(entry.Value)
+	line := entry.Value.Line
+	switch {
+	case !ok && entry.Value.Kind == yaml.ScalarNode && (entry.Value.ShortTag() == "!!float" || entry.Value.ShortTag() == "!!int"):
+		found.add(line, "%s must be a string: put %s in quotes", entry.Name, quote(entry.Value.Value))
+	case !ok:
+		found.add(line, "%s must be a string, not %s", entry.Name, yamlnode.Describe(entry.Value))
+	case len(constraint) > maxRequirement:
+		found.add(line, "%s has %d bytes, more than %d", entry.Name, len(constraint), maxRequirement)
+	default:
+		if _, err := semver.NewConstraint(constraint); err != nil || constraint == "" {
+			found.add(line, "%s must be a range of versions, such as >=1.31, not %s", entry.Name, quote(constraint))
+		}
+	}
+	return constraint
+}
+
+// isMapping reports whether a node is a mapping, and otherwise what is wrong.
+func isMapping(node *yaml.Node, name string, found *findings) bool {
+	if node.Kind == yaml.MappingNode {
+		return true
+	}
+	found.add(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
+	return false
+}
