@@ -85,11 +85,13 @@ func (l *ledger) keepFacts(application *Application) {
 			bytes += textBytes + len(text)
 		}
 	}
-	for key, value := range application.Labels {
-		bytes += nodeBytes + len(key) + len(value)
+	for _, pairs := range []map[string]string{application.Labels, application.Annotations} {
+		for key, value := range pairs {
+			bytes += nodeBytes + len(key) + len(value)
+		}
 	}
 	if !l.keep(bytes) {
-		application.Versions, application.SpecFields, application.Labels = nil, nil, nil
+		application.Versions, application.SpecFields, application.Labels, application.Annotations = nil, nil, nil, nil
 	}
 }
 

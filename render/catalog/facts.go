@@ -20,10 +20,18 @@ type installed struct {
 // facts notes what others want to know of a document without parsing it again.
 func facts(root *yaml.Node, application *Application) {
 	application.Identity = IdentityOf(root)
-	application.Labels = stringMap(yamlnode.Lookup(yamlnode.Lookup(root, "metadata"), "labels"))
+	metadata := yamlnode.Lookup(root, "metadata")
+	application.Labels = stringMap(yamlnode.Lookup(metadata, "labels"))
+	application.Annotations = stringMap(yamlnode.Lookup(metadata, "annotations"))
+	if application.Annotations == nil {
+		application.Annotations = map[string]string{}
+	}
 	spec := yamlnode.Lookup(root, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return
+	}
+	if method, ok := yamlnode.Text(yamlnode.Lookup(spec, "method")); ok && len(method) <= maxMethod {
+		application.Method = method
 	}
 	for _, field := range yamlnode.Entries(spec) {
 		application.SpecFields = append(application.SpecFields, field.Name)
@@ -70,6 +78,9 @@ func (a *applications) distinctKinds(candidates []candidate) {
 	}
 }
 
+// maxMethod bounds the method of an application in bytes: it is recorded. KKP knows helm and git.
+const maxMethod = 63
+
 // maxKinds bounds the kinds of a catalog: the definitions of each are watched.
 const maxKinds = 16
 
@@ -90,9 +101,18 @@ func (a *applications) fewKinds(candidates []candidate) {
 }
 
 // Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
-// them. It is for those who need all of it; the fields of Application cost nothing. The result is
-// the caller's own.
+// them, with the merged versions. It is for those who need all of it; the fields of Application cost
+// nothing. The result is the caller's own.
 func (a *Application) Spec() (map[string]any, error) {
+	spec, err := a.ownSpec()
+	if err != nil {
+		return nil, err
+	}
+	return spec, a.mergeSpec(spec)
+}
+
+// ownSpec is Spec without the merged versions.
+func (a *Application) ownSpec() (map[string]any, error) {
 	found := findings{path: a.Path}
 	root, _ := parse(a.Document, documentBounds(), &found)
 	if root == nil {

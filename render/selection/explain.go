@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -34,11 +35,14 @@ type Verdict struct {
 
 // Explanation has the outcomes that decide whether an application is selected.
 type Explanation struct {
-	// Decision is the one of Select on the application of the first source that has it.
+	// Decision is the one of Select on the application of the first source that has it, and whose limit does
+	// not refuse it if there is such a source.
 	Decision Decision
-	// Shadowed are the decisions on the same name in later sources, in their order.
-	Shadowed []Decision
-	// Verdicts of all rules, in the order in which they decide.
+	// Shadowed are the decisions on the same name in later sources, and Limited those in sources whose limits
+	// refuse it, in their order. Decision is in neither.
+	Shadowed, Limited []Decision
+	// Verdicts of all rules, in the order in which they decide: first those of the limit of its source, then
+	// those of the selection.
 	Verdicts []Verdict
 }
 
@@ -73,8 +77,20 @@ func Explain(ctx context.Context, sources []Source, criteria Criteria, name stri
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{Decision: own[0], Shadowed: own[1:]}
-	for _, rule := range newRules(criteria, listed) {
+	explanation := &Explanation{Decision: own[0]}
+	for _, decision := range own[1:] {
+		if decision.Rule == RuleSourceLimit {
+			explanation.Limited = append(explanation.Limited, decision)
+		} else {
+			explanation.Shadowed = append(explanation.Shadowed, decision)
+		}
+	}
+	limits, err := criteria.sourceRules(own[0].Index).limits(own[0].Index, sources[own[0].Index])
+	if err != nil {
+		return nil, err
+	}
+	limits = slices.DeleteFunc(limits, func(r rule) bool { return !r.limits })
+	for _, rule := range append(limits, newRules(criteria, listed)...) {
 		verdict, err := rule.verdict(ctx, criteria, own[0])
 		if err != nil {
 			return nil, err
@@ -91,7 +107,7 @@ func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) 
 	if !r.isSet(criteria, application) {
 		return Verdict{Rule: r.id, Outcome: OutcomeUnset}, nil
 	}
-	tried := Decision{Application: application, Source: decided.Source, SourceDigest: decided.SourceDigest, Versions: application.Versions}
+	tried := Decision{Application: application, Source: decided.Source, Index: decided.Index, SourceDigest: decided.SourceDigest, Versions: application.Versions}
 	reason, err := r.refuse(ctx, &tried)
 	switch {
 	case ctx.Err() != nil:
@@ -101,7 +117,7 @@ func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) 
 	case reason != "":
 		return Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: reason}, nil
 	}
-	return Verdict{Rule: r.id, Outcome: OutcomePass, Reason: passed(r.id, tried)}, nil
+	return Verdict{Rule: r.id, Outcome: OutcomePass, Reason: r.passed(tried)}, nil
 }
 
 // isSet reports whether the criteria have something for the rule, which for versions depends on
@@ -118,9 +134,13 @@ func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
 	return r.limits
 }
 
-// passed returns why a rule does not refuse the application of a decision.
-func passed(id string, decision Decision) string {
+// passed returns why the rule does not refuse the application of a decision.
+func (r rule) passed(decision Decision) string {
 	application := decision.Application
+	id := r.id
+	if i := strings.LastIndex(id, "].limit."); i >= 0 { // of a source
+		id = id[i+len("]."):]
+	}
 	switch id {
 	case RuleExclude:
 		return "exclude does not name it"
@@ -130,13 +150,13 @@ func passed(id string, decision Decision) string {
 		}
 		return "it is not one that KKP's operator reconciles"
 	case RuleNames:
-		return "limit.nameSelector names it"
+		return r.id + " names it"
 	case RuleTiers:
 		return fmt.Sprintf("its tier is %q", excerpt.Of(application.Metadata.Tier))
 	case RuleLists:
 		return "one of the lists has it"
 	case RuleExpression:
-		return "limit.expression is true for it"
+		return r.id + " is true for it"
 	case RuleVersions:
 		return fmt.Sprintf("%d of its %d versions stay", len(decision.Versions), len(application.Versions))
 	}

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -48,6 +49,8 @@ func fields() []field {
 		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.application.Versions, nil }},
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
 		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
+		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
+		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
 		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
 		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
 	}
@@ -64,6 +67,15 @@ func (r *record) parsedSpec() (map[string]any, error) {
 	spec, err := r.application.Spec()
 	r.spec = spec
 	return spec, err
+}
+
+// objectAnnotations returns an error where they are not known: a record of an older release lacks them, and
+// without them an expression may have another result than it had.
+func (r *record) objectAnnotations() (map[string]string, error) {
+	if r.application.Annotations == nil {
+		return nil, errors.New("app.objectAnnotations is not known")
+	}
+	return r.application.Annotations, nil
 }
 
 // ConvertToNative implements ref.Val; app has no other form.
@@ -116,7 +128,8 @@ func newProvider() *provider {
 	return p
 }
 
-// declaration declares a field that is present, for has(), when it is not empty. A spec is always present.
+// declaration declares a field that is present, for has(), when it is not empty, or not known: what reads it
+// behind has() then fails. A spec is always present.
 func (f field) declaration() *types.FieldType {
 	return &types.FieldType{
 		Type: f.kind,
@@ -126,7 +139,7 @@ func (f field) declaration() *types.FieldType {
 				return ok
 			}
 			value, err := f.get(app)
-			return err == nil && reflect.ValueOf(value).Len() > 0
+			return err != nil || reflect.ValueOf(value).Len() > 0
 		},
 		GetFrom: func(target any) (any, error) {
 			app, ok := target.(*record)

@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxVersions bounds the versions of an application, merged ones included.
+const MaxVersions = maxVersions
+
+// Merged is the definition of another catalog that adds versions to an application.
+type Merged struct {
+	// Source is the name of the source that has it.
+	Source string
+	// From is the definition. It has not been changed.
+	From *Application
+	// Versions of it that are added, in its order.
+	Versions []string
+}
+
+// With returns a copy of the application with versions of another definition behind its own. The document
+// stays as it is.
+func (a *Application) With(added Merged) *Application {
+	merged := *a
+	merged.Versions = slices.Concat(a.Versions, added.Versions)
+	merged.Merged = append(slices.Clip(a.Merged), added)
+	return &merged
+}
+
+// mergeSpec adds the entries of merged versions to a parsed spec.
+func (a *Application) mergeSpec(spec map[string]any) error {
+	for _, added := range a.Merged {
+		other, err := added.From.ownSpec()
+		if err != nil {
+			return fmt.Errorf("reading the versions of the source %s: %w", added.Source, err)
+		}
+		entries, _ := other["versions"].([]any)
+		own, _ := spec["versions"].([]any)
+		for _, entry := range entries {
+			fields, _ := entry.(map[string]any)
+			if version, ok := fields["version"].(string); ok && slices.Contains(added.Versions, version) {
+				own = append(own, entry)
+			}
+		}
+		spec["versions"] = own
+	}
+	return nil
+}
