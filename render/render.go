@@ -92,7 +92,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
 		Definitions:   defined,
-		Unmatched:     unmatched(sources, opts, documents),
+		Unmatched:     unmatched(sources, opts, selected.Decisions, documents),
 		kustomization: k,
 	}, nil
 }

@@ -32,16 +32,20 @@ type RecordedSource struct {
 // RecordedApplication has the fields of an application that selection reads, except app.spec: an
 // expression that reads app.spec excuses nothing while the catalog changes.
 type RecordedApplication struct {
-	Name        string            `json:"n"`
-	APIVersion  string            `json:"a"`
-	Kind        string            `json:"k"`
-	Versions    []string          `json:"v,omitempty"`
-	Labels      map[string]string `json:"o,omitempty"`
-	Tier        string            `json:"t,omitempty"`
-	Deprecated  string            `json:"d,omitempty"`
-	Metadata    map[string]string `json:"l,omitempty"`
-	Annotations map[string]string `json:"m,omitempty"`
-	Extra       map[string]any    `json:"x,omitempty"`
+	Name       string            `json:"n"`
+	APIVersion string            `json:"a"`
+	Kind       string            `json:"k"`
+	Versions   []string          `json:"v,omitempty"`
+	Labels     map[string]string `json:"o,omitempty"`
+	// ObjectAnnotations are those of the definition; nil where they are not known: records of older releases
+	// lack them, and so do applications that have too much.
+	ObjectAnnotations map[string]string `json:"p,omitzero"`
+	Method            string            `json:"h,omitempty"`
+	Tier              string            `json:"t,omitempty"`
+	Deprecated        string            `json:"d,omitempty"`
+	Metadata          map[string]string `json:"l,omitempty"`
+	Annotations       map[string]string `json:"m,omitempty"`
+	Extra             map[string]any    `json:"x,omitempty"`
 }
 
 // Record returns the sources with their published applications.
@@ -69,6 +73,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		if names[a.Name] {
 			r.Applications = append(r.Applications, RecordedApplication{
 				Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
+				ObjectAnnotations: recordable(a.Annotations), Method: a.Method,
 				Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
 				Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
 			})
@@ -81,6 +86,22 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		r.Lists[list] = slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !names[name] })
 	}
 	return r
+}
+
+// maxAnnotations bounds the annotations of a definition that are recorded, in bytes.
+const maxAnnotations = 1 << 10
+
+// recordable returns annotations, nil if they are too large: an expression that reads them then excuses
+// nothing for the application.
+func recordable(annotations map[string]string) map[string]string {
+	size := 0
+	for key, value := range annotations {
+		size += len(key) + len(value)
+	}
+	if size > maxAnnotations {
+		return nil
+	}
+	return annotations
 }
 
 // maxKnown bounds the tiers, and the labels, of a source that are recorded.
@@ -124,6 +145,7 @@ func (a RecordedApplication) application() *catalog.Application {
 	d := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}
 	return &catalog.Application{
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
+		Annotations: a.ObjectAnnotations, Method: a.Method,
 		Metadata: catalog.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
 		},

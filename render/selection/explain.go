@@ -57,6 +57,18 @@ func (d Decision) Dropped() []string {
 	return dropped
 }
 
+// Added returns the versions that later sources add to the application and that stay, by source.
+func (d Decision) Added() []catalog.Merged {
+	var all []catalog.Merged
+	for _, merged := range d.Application.Merged {
+		merged.Versions = slices.DeleteFunc(slices.Clone(merged.Versions), func(v string) bool { return !slices.Contains(d.Versions, v) })
+		if len(merged.Versions) > 0 {
+			all = append(all, merged)
+		}
+	}
+	return all
+}
+
 // Explain returns the outcomes of all rules for the application with the name, including those after the
 // rule that decides. It returns nil when no source has the application. The errors are those of Select.
 func Explain(ctx context.Context, sources []Source, criteria Criteria, name string) (*Explanation, error) {
