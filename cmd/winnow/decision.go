@@ -1,6 +1,10 @@
 package main
 
-import "github.com/winnow-dev/winnow/render/selection"
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/selection"
+)
 
 // decisionSummary is the part of a decision that list and explain print.
 type decisionSummary struct {
@@ -13,6 +17,32 @@ type decisionSummary struct {
 	Versions   []string `json:"versions"`
 	Dropped    []string `json:"dropped"`
 	Deprecated string   `json:"deprecated,omitempty"`
+	// Merged are the versions among Versions that later sources add.
+	Merged []mergedVersions `json:"merged,omitempty"`
+}
+
+type mergedVersions struct {
+	Source   string   `json:"source"`
+	Versions []string `json:"versions"`
+}
+
+func (m mergedVersions) String() string { return strings.Join(m.Versions, ", ") + " of " + m.Source }
+
+func merged(d selection.Decision) []mergedVersions {
+	var all []mergedVersions
+	for _, m := range d.Added() {
+		all = append(all, mergedVersions{m.Source, m.Versions})
+	}
+	return all
+}
+
+// mergedColumn lists merged versions with their sources.
+func mergedColumn(all []mergedVersions) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.String()
+	}
+	return orDash(strings.Join(texts, "; "))
 }
 
 func summarize(d selection.Decision) decisionSummary {
@@ -24,6 +54,7 @@ func summarize(d selection.Decision) decisionSummary {
 	switch {
 	case d.Selected:
 		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
+		s.Merged = merged(d)
 	case d.Rule == selection.RuleVersions:
 		s.Dropped = listed(d.Application.Versions)
 	}

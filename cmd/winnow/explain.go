@@ -31,7 +31,9 @@ func newExplainCommand() *cobra.Command {
 			"directory, as the selection.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
-			"fail or not set) and reason, and the list shadowed: later sources that have it.\n\n" +
+			"fail or not set) and reason, and the list shadowed: later sources that have it;\n" +
+			"where there are some, also merged (versions that later sources add) and limited\n" +
+			"(sources whose limit refuses it).\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
 			"invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
@@ -93,6 +95,7 @@ type explanation struct {
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`
 	Shadowed []string      `json:"shadowed"`
+	Limited  []string      `json:"limited,omitempty"`
 }
 
 type ruleVerdict struct {
@@ -108,6 +111,9 @@ func newExplanation(e *selection.Explanation) *explanation {
 	}
 	for _, decision := range e.Shadowed {
 		out.Shadowed = append(out.Shadowed, decision.Source)
+	}
+	for _, decision := range e.Limited {
+		out.Limited = append(out.Limited, decision.Source)
 	}
 	return out
 }
@@ -126,10 +132,13 @@ func (e *explanation) facts() []string {
 	for _, one := range []struct {
 		label  string
 		values []string
-	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}} {
+	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
 		if len(one.values) > 0 {
 			all = append(all, one.label+": "+strings.Join(one.values, ", "))
 		}
+	}
+	if len(e.Merged) > 0 {
+		all = append(all, "versions merged: "+mergedColumn(e.Merged))
 	}
 	if e.Deprecated != "" {
 		all = append(all, "deprecated: "+e.Deprecated)

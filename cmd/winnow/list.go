@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +35,9 @@ func newListCommand() *cobra.Command {
 			"selected. -o wide has all columns and versions.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
-			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
-			"the numbers available, selected and shadowed.\n\n" +
+			"tier, versions (that stay), dropped (versions), deprecated, merged (versions\n" +
+			"that later sources add), and beside the list the numbers available, selected and\n" +
+			"shadowed.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
@@ -255,10 +257,16 @@ func (l *decisionList) grid() grid {
 
 func (l *decisionList) wide(w io.Writer) {
 	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
+	merges := slices.ContainsFunc(l.Applications, func(a listedDecision) bool { return len(a.Merged) > 0 })
+	if merges {
+		g.header = append(g.header, "MERGED")
+	}
 	for _, a := range l.Applications {
-		g.rows = append(g.rows, []string{
-			a.Name, yesNo(a.Selected), a.Rule, allVersions(a.Versions), a.Source, orDash(a.Tier), allVersions(a.Dropped), orDash(a.Deprecated),
-		})
+		row := []string{a.Name, yesNo(a.Selected), a.Rule, allVersions(a.Versions), a.Source, orDash(a.Tier), allVersions(a.Dropped), orDash(a.Deprecated)}
+		if merges {
+			row = append(row, mergedColumn(a.Merged))
+		}
+		g.rows = append(g.rows, row)
 	}
 	g.print(w)
 }
