@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // decisionSummary is the part of a decision that list and explain print.
@@ -63,3 +65,21 @@ func summarize(d selection.Decision) decisionSummary {
 
 // listed returns a copy that is never nil, which JSON would print as null.
 func listed(values []string) []string { return append([]string{}, values...) }
+
+// namesOf returns the names of all applications.
+func namesOf(result selection.Result) []string {
+	var names []string
+	for _, decision := range result.Decisions {
+		names = append(names, decision.Application.Name)
+	}
+	return names
+}
+
+// unknownApplication is the error for an application that no source has, with those that resemble it.
+func unknownApplication(name string, known []string) error {
+	err := fmt.Errorf("no source has %q", name)
+	if near := spelling.Nearest(name, known); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return &findingError{err}
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // explainOptions are the flags of winnow explain.
@@ -71,22 +70,10 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes
 		return err
 	}
 	if explained == nil {
-		return unknownApplication(name, result)
+		return unknownApplication(name, namesOf(result))
 	}
 	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	return write(stdout, o.output.value, newExplanation(explained))
-}
-
-func unknownApplication(name string, result selection.Result) error {
-	var known []string
-	for _, decision := range result.Decisions {
-		known = append(known, decision.Application.Name)
-	}
-	err := fmt.Errorf("no source has %q", name)
-	if near := spelling.Nearest(name, known); len(near) > 0 {
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
-	}
-	return &findingError{err}
 }
 
 // explanation is the output of explain.

@@ -59,6 +59,7 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		"ApplicationList": {"list " + catalog},
 		"DecisionList":    {"list -f " + file + " " + catalog},
 		"Explanation":     {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"ApplicationReport": {"show argocd --source " + catalog, "show argocd -f " + file + " --source " + catalog, "show falco -f " + file + " --source " + catalog},
 		"Diff": {
 			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
