@@ -144,7 +144,7 @@ func placed(err error) error {
 	case errors.As(err, &expression):
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.expression", Err: err}
 	case errors.As(err, &merge):
-		return &Error{Code: v1alpha1.InvalidSpecReason, Err: err}
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: fmt.Sprintf("spec.sources[%d].merge", merge.Conflicts[0].Index), Err: err}
 	}
 	return err
 }

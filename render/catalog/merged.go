@@ -27,6 +27,20 @@ func (a *Application) With(added Merged) *Application {
 	return &merged
 }
 
+// CheckDocument returns the first reason why kustomize would not carry a document as it is. A document of two
+// that it carries may be one that it does not.
+func CheckDocument(document []byte) error {
+	var found findings
+	if root, size := parse(document, documentBounds(), &found); root != nil {
+		checkLines(document, &found)
+		checkKustomize(&file{data: document, root: root, size: size}, &found)
+	}
+	if len(found.kept) == 0 {
+		return nil
+	}
+	return fmt.Errorf("line %d %s", found.kept[0].Line, found.kept[0].Message)
+}
+
 // mergeSpec adds the entries of merged versions to a parsed spec.
 func (a *Application) mergeSpec(spec map[string]any) error {
 	for _, added := range a.Merged {

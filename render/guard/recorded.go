@@ -104,6 +104,26 @@ func recordable(annotations map[string]string) map[string]string {
 	return annotations
 }
 
+// Leaner returns the sources without what takes much room and is read least, the annotations of definitions; nil
+// if they have none.
+func Leaner(sources []RecordedSource) []RecordedSource {
+	smaller := false
+	lean := slices.Clone(sources)
+	for i, s := range lean {
+		lean[i].Applications = slices.Clone(s.Applications)
+		for j, a := range s.Applications {
+			smaller = smaller || len(a.ObjectAnnotations) > 0
+			if len(a.ObjectAnnotations) > 0 {
+				lean[i].Applications[j].ObjectAnnotations = nil
+			}
+		}
+	}
+	if !smaller {
+		return nil
+	}
+	return lean
+}
+
 // maxKnown bounds the tiers, and the labels, of a source that are recorded.
 const maxKnown = 200
 

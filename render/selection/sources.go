@@ -163,8 +163,8 @@ type Conflict struct {
 
 // String says what is wrong, where, and what to do.
 func (c Conflict) String() string {
-	return fmt.Sprintf("spec.sources[%d].merge: versions of application %s of the source %q cannot be added to those of %q: %s; leave it out by spec.sources[%d].limit",
-		c.Index, c.Application, c.Source, c.Winner, c.Reason, c.Index)
+	return fmt.Sprintf("versions of application %s of the source %q cannot be added to those of %q: %s; leave it out by spec.sources[%d].limit",
+		c.Application, c.Source, c.Winner, c.Reason, c.Index)
 }
 
 // MergeError is returned if versions of selected applications cannot be merged.
@@ -182,7 +182,7 @@ func (e *MergeError) Error() string {
 	if more := len(e.Conflicts) - len(listed); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, "; ")
 }
 
 // conflict returns the error about selected applications whose versions cannot be merged.

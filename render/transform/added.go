@@ -63,7 +63,10 @@ func (d *document) addVersions(from *catalog.Application, wanted map[string]bool
 		list.Style &^= yaml.FlowStyle
 		d.giveUp()
 	}
-	return d.flush()
+	if err := d.flush(); err != nil {
+		return err
+	}
+	return catalog.CheckDocument(d.data)
 }
 
 // versionList returns the list spec.versions, which it adds where there is none.
