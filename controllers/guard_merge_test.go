@@ -81,14 +81,22 @@ func TestWhoLosesWhatSourcesAdd(t *testing.T) {
 
 // The revision of yesterday as a second source keeps the versions that today's lacks, and nothing has to be approved.
 func TestYesterdaysRevisionKeepsVersions(t *testing.T) {
-	e, good := publishSources(t, from("today"), "today", "argocd::1.0.0,2.0.0 nginx", "yesterday", "argocd::1.0.0,2.0.0 nginx")
-	e.catalogs("today", "argocd::2.0.0,3.0.0 nginx")
-	e.hold(good, "VersionRemoval")
-	e.edit(merging("today", "yesterday"))
-	now := e.good()
-	e.equal("versions", now.cs.Status.Applications[0].Versions, []string{"2.0.0", "3.0.0", "1.0.0"})
-	e.equal("notes", now.cs.Status.Applications[0].Notes, []string{"also in yesterday", "1.0.0 from yesterday"})
-	e.emptyStorage()
-	e.restart()
-	e.equal("revision of a rebuild", e.good().cs.Status.Artifact.Revision, now.cs.Status.Artifact.Revision)
+	for _, kind := range []string{"OCIRepository", "GitRepository"} {
+		t.Run(kind, func(t *testing.T) {
+			e, good := publishSources(t, from("today"), "today", "argocd::1.0.0,2.0.0 nginx")
+			e.sourceOf(kind, e.key("yesterday"), applications(t, "argocd::1.0.0,2.0.0 nginx"))
+			e.catalogs("today", "argocd::2.0.0,3.0.0 nginx")
+			e.hold(good, "VersionRemoval")
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				merging("today", "yesterday")(cs)
+				cs.Spec.Sources[1].Kind = kind
+			})
+			now := e.good()
+			e.equal("versions", now.cs.Status.Applications[0].Versions, []string{"2.0.0", "3.0.0", "1.0.0"})
+			e.equal("notes", now.cs.Status.Applications[0].Notes, []string{"also in yesterday", "1.0.0 from yesterday"})
+			e.emptyStorage()
+			e.restart()
+			e.equal("revision of a rebuild", e.good().cs.Status.Artifact.Revision, now.cs.Status.Artifact.Revision)
+		})
+	}
 }

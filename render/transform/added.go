@@ -112,14 +112,8 @@ func (d *document) dash(item *yaml.Node, indent int) (int, bool) {
 // indentation. They are those of the document, or else are encoded from the nodes.
 func (d *document) item(list *yaml.Node, i, indent int) (string, bool) {
 	own := list.Column - 1
-	if first, ok := d.dash(list.Content[i], own); ok && isBlock(list) && !d.whole {
-		last := d.lastLine(first, own, false)
-		for ; first > 0; first-- {
-			if spaces, content := d.indent(first - 1); spaces != own || !isComment(content) {
-				break
-			}
-		}
-		if lines, ok := d.moved(first, last, indent-own); ok {
+	if isBlock(list) && !d.whole {
+		if lines, ok := d.written(list.Content[i], own, indent-own); ok {
 			return lines, true
 		}
 	}
@@ -131,6 +125,22 @@ func (d *document) item(list *yaml.Node, i, indent int) (string, bool) {
 		}
 	}
 	return strings.Join(lines, "\n"), err == nil
+}
+
+// written returns the lines of an item of a list with this indentation, and the comments directly above, with more
+// spaces in front or fewer.
+func (d *document) written(item *yaml.Node, indent, by int) (string, bool) {
+	first, ok := d.dash(item, indent)
+	if !ok {
+		return "", false
+	}
+	last := d.lastLine(first, indent, false)
+	for ; first > 0; first-- {
+		if spaces, content := d.indent(first - 1); spaces != indent || !isComment(content) {
+			break
+		}
+	}
+	return d.moved(first, last, by)
 }
 
 // moved returns lines with more spaces in front, or with fewer, not ok if one has less. Blank lines stay blank.
