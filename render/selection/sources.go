@@ -141,7 +141,7 @@ func obstacle(winner, later *catalog.Application, added int) string {
 		return differ("kind", winner.Kind, later.Kind)
 	case winner.Group != kkpGroup:
 		return fmt.Sprintf("its group is %s, and only versions of %s can be merged", excerpt.Quoted(winner.Group), kkpGroup)
-	case winner.Method != later.Method:
+	case winner.Method != later.Method && winner.Method != "" && later.Method != "": // records of older releases lack it
 		return differ("spec.method", winner.Method, later.Method)
 	}
 	if all := len(winner.Versions) + added; all > catalog.MaxVersions {
