@@ -47,7 +47,7 @@ func newShowCommand() *cobra.Command {
 			"The list selections has namespace, name, cluster, file, decision (as in winnow\n" +
 			"list -f), shadowed, limited, defaultValues, and unknown: why nothing is known.\n" +
 			"Both have charts, images and urls as in winnow list. Patches are not applied. A\n" +
-			"password in an address is replaced by ***.\n\n" +
+			"user and a password in an address are replaced by ***.\n\n" +
 			"Exit codes: 0 shown, 1 no source has it, 2 usage, I/O or an invalid input.",
 		Example: "  winnow show argocd --source ./catalog\n\n" +
 			"  winnow show argocd -f selection.yaml -o json\n\n" +
@@ -108,10 +108,18 @@ func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	return err
 }
 
-func withoutPasswords(text string) string { return password.ReplaceAllString(text, "://***@") }
+// withoutPasswords replaces the users of addresses, with their passwords: a catalog may have some, and some are
+// tokens. That of Git over SSH is none.
+func withoutPasswords(text string) string {
+	return userInfo.ReplaceAllStringFunc(text, func(user string) string {
+		if user == "://git@" {
+			return user
+		}
+		return "://***@"
+	})
+}
 
-// password matches the user and the password in an address, which a catalog may have, and a terminal need not.
-var password = regexp.MustCompile(`://[^/@\s"':]*:[^/@\s"']*@`)
+var userInfo = regexp.MustCompile(`://[^/@\s"']+@`)
 
 // showCatalog shows the application of one catalog.
 func (o *showOptions) showCatalog(ctx context.Context, show *shower) error {
