@@ -2,11 +2,11 @@ package config_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,14 +30,14 @@ const (
 	bypassMark     = "catalog.winnow.dev/bypass-mark"
 )
 
-// cozystackCRD is what this test needs of Cozystack.
-const cozystackCRD = `
+// platformCRD is what this test needs of Cozystack, or of another platform, by its group.
+const platformCRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata:
-  name: applicationdefinitions.cozystack.io
+  name: applicationdefinitions.%[1]s
 spec:
-  group: cozystack.io
+  group: %[1]s
   scope: Cluster
   names: {kind: ApplicationDefinition, listKind: ApplicationDefinitionList, plural: applicationdefinitions, singular: applicationdefinition}
   versions:
@@ -48,62 +48,16 @@ spec:
       openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
 `
 
-const cozystackDefinition = `
-apiVersion: cozystack.io/v1alpha1
+var otherPlatforms = []string{"cozystack.io", "platform.example.com"}
+
+const platformDefinition = `
+apiVersion: %s/v1alpha1
 kind: ApplicationDefinition
 metadata: {name: bucket}
 spec:
   application: {kind: Bucket, plural: buckets, singular: bucket, openAPISchema: '{"type":"object"}'}
   dashboard: {weight: 10, keysOrder: [[apiVersion], [spec, size]]}
 `
-
-// bypassCase is a request, and the annotations of the object that it returns.
-type bypassCase struct {
-	name                string
-	labels, annotations map[string]string // of the object to create
-	patch               string            // a merge patch of it. Empty: the creation is the request
-	want                map[string]string
-}
-
-var (
-	managed  = map[string]string{managedByLabel: "winnow", "catalog.winnow.dev/name": "default"}
-	bypassed = map[string]string{managedByLabel: "winnow", bypassLabel: ""}
-	marks    = map[string]string{reconcile: "disabled", bypassMark: "admission"}
-)
-
-const setLabel = `{"metadata":{"labels":{"apps.k8c.io/application-bypass":"true"}}}`
-
-func bypassCases() []bypassCase {
-	other := map[string]string{"example.com/owner": "network"}
-	return []bypassCase{
-		{"the label on a managed object marks it, and keeps what it has", managed, other, setLabel, with(other, marks)},
-		{"the label on an object without annotations marks it", managed, nil, setLabel, marks},
-		{"the label with an empty value counts", managed, nil, strings.Replace(setLabel, `"true"`, `""`, 1), marks},
-		{"the label with the value false counts", managed, nil, strings.Replace(setLabel, `"true"`, `"false"`, 1), marks},
-		{"an object created with the label is marked", bypassed, nil, "", marks},
-		{"an object that was labelled before it became Winnow's is marked then", map[string]string{bypassLabel: "true"}, nil,
-			`{"metadata":{"labels":{"app.kubernetes.io/managed-by":"winnow"}}}`, marks},
-		{"a managed object without the label stays as it is", managed, other, `{"metadata":{"labels":{"example.com/a":"b"}}}`, other},
-		{"an object of somebody else stays as it is", map[string]string{managedByLabel: "Helm"}, other, setLabel, other},
-		{"an object without labels and annotations, of nobody, stays as it is", nil, nil, setLabel, nil},
-		{"an object created without labels and annotations stays as it is", nil, nil, "", nil},
-		{"somebody's own annotation does not become Winnow's", managed, map[string]string{reconcile: "disabled"}, setLabel, map[string]string{reconcile: "disabled"}},
-		{"somebody's own annotation counts in any case, as with Flux", managed, map[string]string{reconcile: "Disabled"}, setLabel, map[string]string{reconcile: "Disabled"}},
-		{"somebody's own annotation in the same request does not become Winnow's", managed, nil,
-			`{"metadata":{"labels":{"apps.k8c.io/application-bypass":"true"},"annotations":{"kustomize.toolkit.fluxcd.io/reconcile":"disabled"}}}`,
-			map[string]string{reconcile: "disabled"}},
-		{"another value, which Flux ignores, is replaced", managed, map[string]string{reconcile: "enabled"}, setLabel, marks},
-		{"removing the label removes nothing", bypassed, other, `{"metadata":{"labels":{"apps.k8c.io/application-bypass":null}}}`, with(other, marks)},
-		{"taking the marks while the label is there is in vain", bypassed, nil, `{"metadata":{"annotations":null}}`, marks},
-		{"taking the marks together with the label works", bypassed, nil, `{"metadata":{"labels":{"apps.k8c.io/application-bypass":null},"annotations":null}}`, nil},
-	}
-}
-
-func with(a, b map[string]string) map[string]string {
-	sum := maps.Clone(a)
-	maps.Copy(sum, b)
-	return sum
-}
 
 // TestBypassPolicy runs on a system of its own, because the policy holds for a whole cluster.
 func TestBypassPolicy(t *testing.T) {
@@ -112,21 +66,27 @@ func TestBypassPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions := map[string]*unstructured.Unstructured{"KKP": parse(t, kkp), "Cozystack": parse(t, []byte(cozystackDefinition))}
+	definitions := map[string]*unstructured.Unstructured{"KKP": parse(t, kkp)}
+	for _, group := range otherPlatforms {
+		definitions[group] = parse(t, fmt.Appendf(nil, platformDefinition, group))
+	}
 	for platform, definition := range definitions {
 		t.Run(platform, func(t *testing.T) {
-			awaitAnnotations(t, s.Client(), definition, marks)
-			for _, c := range bypassCases() {
+			awaitAnnotations(t, s.Client(), definition, bypassed, nil, marks)
+			awaitAnnotations(t, s.Client(), definition, managed, marks, nil)
+			for _, c := range slices.Concat(bypassCases(), unmarkCases()) {
 				t.Run(c.name, func(t *testing.T) { c.run(t, s.Client(), definition) })
 			}
-			t.Run("nobody owns the marks, so that who applies them may take them back", func(t *testing.T) {
-				marksAreTakenOver(t, s.Client(), definition)
+			t.Run("nobody owns the marks, so no apply takes them back", func(t *testing.T) {
+				marksHaveNoOwner(t, s.Client(), definition)
 			})
+			t.Run("Flux does not end a bypass", func(t *testing.T) { fluxEndsNoBypass(t, s.Client(), definition) })
 		})
 	}
 	t.Run("a policy that fails stops nobody", func(t *testing.T) {
-		breakPolicy(t, s.Client())
-		awaitAnnotations(t, s.Client(), definitions["KKP"], nil)
+		breakPolicies(t, s.Client())
+		awaitAnnotations(t, s.Client(), definitions["KKP"], bypassed, nil, nil)
+		awaitAnnotations(t, s.Client(), definitions["KKP"], managed, marks, marks)
 	})
 }
 
@@ -143,8 +103,10 @@ func startWithPolicy(t *testing.T) *stack.Stack {
 		}
 	})
 	requireMutatingPolicies(t, s)
-	if err := s.Apply(t.Context(), []byte(cozystackCRD)); err != nil {
-		t.Fatal(err)
+	for _, group := range otherPlatforms {
+		if err := s.Apply(t.Context(), fmt.Appendf(nil, platformCRD, group)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := s.ApplyKustomization(t.Context(), "config/policies/bypass"); err != nil {
 		t.Fatal(err)
@@ -177,15 +139,16 @@ func parse(t *testing.T, manifest []byte) *unstructured.Unstructured {
 	return object
 }
 
-// awaitAnnotations waits until a bypassed definition that is created has these annotations: the API
-// server heeds a policy, or a kind, a moment after it has accepted it.
-func awaitAnnotations(t *testing.T, api client.Client, definition *unstructured.Unstructured, want map[string]string) {
+// awaitAnnotations waits until a definition that is created has these annotations: the API server
+// heeds a policy, or a kind, a moment after it has accepted it.
+func awaitAnnotations(t *testing.T, api client.Client, definition *unstructured.Unstructured, labels, annotations, want map[string]string) {
 	t.Helper()
 	var got map[string]string
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 		probe := definition.DeepCopy()
-		probe.SetLabels(bypassed)
+		probe.SetLabels(labels)
+		probe.SetAnnotations(annotations)
 		last = api.Create(ctx, probe, client.DryRunAll)
 		got = probe.GetAnnotations()
 		return last == nil && maps.Equal(got, want), nil
@@ -232,40 +195,12 @@ func patch(t *testing.T, api client.Client, object client.Object, merge string) 
 	}
 }
 
-// marksAreTakenOver: an admission policy leaves no trace in managedFields. So an apply without the
-// marks takes nothing back, unless the same manager has applied them before.
-func marksAreTakenOver(t *testing.T, api client.Client, definition *unstructured.Unstructured) {
-	own := map[string]string{"example.com/owner": "network"}
-	object := create(t, api, definition, managed, own)
-	patch(t, api, object, setLabel)
-	for _, entry := range object.GetManagedFields() {
-		if fields := entry.FieldsV1.GetRawString(); strings.Contains(fields, reconcile) || strings.Contains(fields, bypassMark) {
-			t.Errorf("%s owns %s", entry.Manager, fields)
-		}
-	}
-	patch(t, api, object, `{"metadata":{"labels":{"apps.k8c.io/application-bypass":null}}}`)
-	for i, c := range []struct{ applied, want map[string]string }{
-		{nil, with(own, marks)},
-		{marks, with(own, marks)},
-		{nil, own},
-	} {
-		applied := &unstructured.Unstructured{}
-		applied.SetGroupVersionKind(definition.GroupVersionKind())
-		applied.SetName(definition.GetName())
-		applied.SetAnnotations(c.applied)
-		if err := api.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("controller"), client.ForceOwnership); err != nil {
-			t.Fatal(err)
-		}
-		if got := applied.GetAnnotations(); !maps.Equal(got, c.want) {
-			t.Errorf("after apply %d the annotations are %v, want %v", i+1, got, c.want)
-		}
-	}
-}
-
-// breakPolicy makes the policy fail when it mutates.
-func breakPolicy(t *testing.T, api client.Client) {
+// breakPolicies makes the policies fail when they mutate.
+func breakPolicies(t *testing.T, api client.Client) {
 	t.Helper()
-	policy := &admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "winnow-bypass-mark"}}
-	patch(t, api, policy, `{"spec":{"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":
-		"Object{metadata: Object.metadata{annotations: {'a': string(object.spec.isNotThere)}}}"}}]}}`)
+	for _, name := range []string{"winnow-bypass-mark", "winnow-bypass-unmark"} {
+		policy := &admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		patch(t, api, policy, `{"spec":{"mutations":[{"patchType":"ApplyConfiguration","applyConfiguration":{"expression":
+			"Object{metadata: Object.metadata{annotations: {'a': string(object.spec.isNotThere)}}}"}}]}}`)
+	}
 }

@@ -16,6 +16,9 @@ func specOf(members ...string) string {
 	return "sources: [{name: catalog}]\n" + strings.Join(members, "\n")
 }
 
+// toMirror returns a spec with a mirror that has these members.
+func toMirror(members string) string { return specOf("mirrors: [{from: a, " + members + "}]") }
+
 // many lists n different names.
 func many(n int) string {
 	var b strings.Builder
@@ -81,8 +84,20 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 			specOf("versions: [{}]"), specOf("versions: [{names: [a]}]"), specOf("versions: [{latest: 0}]"), specOf("versions: [{names: [], latest: 1}]"),
 		}},
 		{"mirrors", specOf("mirrors: [{from: 'quay.io/a', to: 'registry.internal:5000/b'}]"), []string{
-			specOf("mirrors: [{from: a}]"), specOf("mirrors: [{from: 'https://a', to: b}]"), specOf("mirrors: [{from: a, to: 'oci://b'}]"),
+			specOf("mirrors: [{from: a}]"), specOf("mirrors: [{from: 'https://a', to: b}]"), specOf("mirrors: [{from: 'oci://a', to: 'oci://b'}]"),
 			specOf("mirrors: [{from: a/, to: b}]"), specOf("mirrors: [{from: a, to: 'b c'}]"), specOf("mirrors: [{from: a, to: b}, {from: a, to: c}]"),
+		}},
+		{"schemes of mirrors", specOf("mirrors: [{from: a, to: 'oci://registry.internal:5000/b--c/d__e.f'}, {from: b, to: 'https://git.internal/Org'}, {from: c, to: 'https://git.internal'}]"), []string{
+			toMirror("to: 'http://b'"), toMirror("to: 'OCI://b'"), toMirror("to: 'oci://'"), toMirror("to: 'oci://b/'"), toMirror("to: 'oci://b/C'"), toMirror("to: 'oci://b/c..d'"),
+			toMirror("to: 'https://b/'"), toMirror("to: 'https://me@b'"), toMirror("to: 'https://b/c?d'"), toMirror("to: 'oci://https://b'"), toMirror("to: 'https://b c'"),
+		}},
+		{"helm of mirrors", specOf("mirrors: [{from: a, to: 'oci://b', helm: {credentials: {registryConfigFile: {name: s, key: .dockerconfigjson}}, plainHTTP: true, insecure: false}}, " +
+			"{from: b, to: c, helm: {}}, {from: c, to: c, helm: {credentials: {username: {name: s, key: u}, password: {name: s, key: p}}}}]"), []string{
+			toMirror("to: 'oci://b', helm: {plainHTTP: true, insecure: true}"), toMirror("to: 'https://b', helm: {plainHTTP: true}"),
+			toMirror("to: b, helm: {credentials: {}}"), toMirror("to: b, helm: {credentials: {username: {name: s, key: u}}}"),
+			toMirror("to: b, helm: {credentials: {password: {name: s, key: u}, registryConfigFile: {name: s, key: u}}}"),
+			toMirror("to: b, helm: {credentials: {registryConfigFile: {name: s}}}"), toMirror("to: b, helm: {credentials: {registryConfigFile: {name: s, key: a/b}}}"),
+			toMirror("to: b, helm: {credentials: {registryConfigFile: {name: S, key: a}}}"), toMirror("to: b, helm: {credentials: {registryConfigFile: secret}}"),
 		}},
 		{"values", specOf("values: [{names: [a], defaults: {x: {z: [1]}}, overrides: {}}]"), []string{
 			specOf("values: [{names: [a]}]"), specOf("values: [{defaults: {}}]"), specOf("values: [{names: [a], defaults: [1]}]"),

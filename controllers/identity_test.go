@@ -141,6 +141,23 @@ func TestAVersionFromAnotherChartIsReported(t *testing.T) {
 		})
 		e.equal("source changes", e.good().cs.Status.Summary.SourceChanges, int32(2))
 	})
+	t.Run("and held, behind a mirror that is a registry", func(t *testing.T) {
+		e, _ := publishArchive(t, charts(t, before), holds)
+		mirror := func(to string, helm *v1alpha1.MirrorHelm) {
+			e.edit(func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "charts.example", To: to, Helm: helm}}
+			})
+		}
+		mirror("oci://mirror.example/charts", nil)
+		e.equal("source changes of a mirror", e.good().cs.Status.Summary.SourceChanges, int32(2))
+		mirror("oci://mirror.example/charts", &v1alpha1.MirrorHelm{Insecure: true})
+		e.equal("source changes of its server", e.good().cs.Status.Summary.SourceChanges, int32(0))
+		mirror("https://mirror.example/charts", nil)
+		good := e.good()
+		e.equal("source changes of its scheme", good.cs.Status.Summary.SourceChanges, int32(2))
+		e.source(charts(t, after))
+		e.hold(good, "SourceChange")
+	})
 	t.Run("and held, of a definition without versions", func(t *testing.T) {
 		e, good := publishArchive(t, cozystack(t, "vm-,VM,vms,vm"), holds)
 		e.source(cozystack(t, "vm-,VM,vms,other"))

@@ -43,7 +43,7 @@ func TestAnArtifactIsReadAsItWasRendered(t *testing.T) {
 		"with a patch":    {{Patch: "- {op: remove, path: /spec/versions/0}\n", Target: &kustomize.Selector{Name: "argocd"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), "")
+			loaded, err := render.LoadArchive(t.Context(), "catalog", packed(t, "applications/argocd/application.yaml", artifactDefinition), render.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/opencontainers/go-digest"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -13,24 +17,56 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// LoadArchive reads the catalog in the directory dir ("" is the root) of a tar.gz archive.
+// Place is the part of an artifact that is a catalog: the fields of spec.sources[] with these names.
+type Place struct {
+	// Path of the directory, "" is the root.
+	Path string
+	// Format of the catalog. Auto, or "": the content decides.
+	Format string
+	// Include has the patterns of its files below the path; none: all.
+	Include []string
+}
+
+// PlaceOf returns the place that the spec says.
+func PlaceOf(ref v1alpha1.SourceReference) Place {
+	return Place{Path: ref.Path, Format: ref.Format, Include: ref.Include}
+}
+
+// Key identifies a place.
+func (p Place) Key() string {
+	format := p.Format
+	if format == "" {
+		format = v1alpha1.FormatAuto
+	}
+	return fmt.Sprintf("%q %s %q", p.Path, format, p.Include)
+}
+
+// LoadArchive reads the catalog at a place of a tar.gz archive.
 // The name of the source appears in errors. For invalid content the error is an *Error with the reason
-// InvalidArchive or InvalidCatalog. Files that no catalog needs are checked, but not kept.
-func LoadArchive(ctx context.Context, source string, r io.Reader, dir string) (*catalog.Catalog, error) {
-	files, err := archive.ReadSome(ctx, r, archive.Limits{}, skipUnneeded(dir))
+// InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
+func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (*catalog.Catalog, error) {
+	located, err := place.locate(source)
+	if err != nil {
+		return nil, err
+	}
+	files, err := archive.ReadSome(ctx, r, archive.Limits{}, located.skip)
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return load(ctx, source, files, dir)
+	return located.load(ctx, files)
 }
 
 // LoadFS is LoadArchive for a directory, with the same limits.
-func LoadFS(ctx context.Context, source string, fsys fs.FS, dir string) (*catalog.Catalog, error) {
-	files, err := archive.ReadSomeFS(ctx, fsys, archive.Limits{}, skipUnneeded(dir))
+func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (*catalog.Catalog, error) {
+	located, err := place.locate(source)
+	if err != nil {
+		return nil, err
+	}
+	files, err := archive.ReadSomeFS(ctx, fsys, archive.Limits{}, located.skip)
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading directory: %w", err))
 	}
-	return load(ctx, source, files, dir)
+	return located.load(ctx, files)
 }
 
 // entryBytes bounds the memory that a file of an archive takes besides its path and its content: an
@@ -39,12 +75,16 @@ const entryBytes = 512
 
 // MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
 // LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
-func MeasureArchive(ctx context.Context, source string, r io.Reader, dir string) (int64, error) {
+func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (int64, error) {
+	located, err := place.locate(source)
+	if err != nil {
+		return 0, err
+	}
 	var cost catalog.Cost
 	var paths int64
 	files, err := archive.ReadSome(ctx, r, archive.Limits{}, func(path string, size int64) bool {
-		if name, ok := below(dir, path); ok && catalog.Needs(name) {
-			cost.Add(name, size)
+		if !located.skip(path, size) {
+			cost.Add(path, size)
 		}
 		paths += int64(len(path))
 		return true
@@ -55,58 +95,141 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, dir string)
 	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
 }
 
-// skipUnneeded returns the archive.Skip for the files that the catalog in dir does not need.
-func skipUnneeded(dir string) archive.Skip {
-	return func(path string, _ int64) bool {
-		name, ok := below(dir, path)
-		return !ok || !catalog.Needs(name)
-	}
+// located is a valid place in the artifact of a source.
+type located struct {
+	Place
+	source string
+	// format is nil if the content decides.
+	format catalog.Format
 }
 
-// below returns path relative to the directory dir, and reports whether it is below dir.
-func below(dir, path string) (string, bool) {
-	if dir == "" || dir == "." {
-		return path, true
+func (p Place) locate(source string) (located, error) {
+	invalid := func(err error) (located, error) {
+		return located{}, &Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
 	}
-	return strings.CutPrefix(path, dir+"/")
-}
-
-func load(ctx context.Context, source string, files *tree.Tree, dir string) (*catalog.Catalog, error) {
-	root := files.FS()
-	if dir != "" {
-		if !fs.ValidPath(dir) {
-			return nil, &Error{Code: v1alpha1.InvalidSpecReason, Source: source,
-				Err: fmt.Errorf("path %q is not a clean relative path", dir)}
-		}
-		info, err := fs.Stat(root, dir)
-		if err != nil || !info.IsDir() {
-			return nil, &Error{Code: v1alpha1.InvalidCatalogReason, Source: source,
-				Err: fmt.Errorf("the artifact has no directory %q", dir)}
-		}
-		if root, err = fs.Sub(root, dir); err != nil {
-			return nil, fmt.Errorf("opening %s: %w", dir, err)
-		}
+	if p.Path != "" && !fs.ValidPath(p.Path) {
+		return invalid(fmt.Errorf("path %q is not a clean relative path", p.Path))
 	}
-	c, err := catalog.Load(ctx, root)
+	if err := CheckInclude(p.Include); err != nil {
+		return invalid(err)
+	}
+	format, err := catalog.Named(p.Format)
 	if err != nil {
-		return nil, classify(source, err)
+		return invalid(err)
 	}
-	c.Digest = digestBelow(files, dir)
+	return located{p, source, format}, nil
+}
+
+// CheckInclude returns an error for a list of patterns that no Place may have.
+func CheckInclude(patterns []string) error {
+	for _, pattern := range patterns {
+		if err := checkPattern(pattern); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPattern refuses what doublestar takes for alternatives in braces, whose number grows exponentially.
+func checkPattern(pattern string) error {
+	if strings.ContainsAny(pattern, `{}\`) || !doublestar.ValidatePattern(pattern) {
+		return fmt.Errorf("include: %q is not a pattern: want *, **, ? and [a-z] in a relative path", pattern)
+	}
+	return nil
+}
+
+// skip is the archive.Skip for the files that the catalog does not need.
+func (l located) skip(path string, _ int64) bool {
+	name, ok := l.name(path)
+	return !ok || !catalog.Needs(l.format, name)
+}
+
+// name returns the path of a file of the artifact in the catalog, and reports whether it is part of it.
+func (l located) name(path string) (string, bool) {
+	if l.Path != "" && l.Path != "." {
+		below, ok := strings.CutPrefix(path, l.Path+"/")
+		if !ok {
+			return "", false
+		}
+		path = below
+	}
+	return path, len(l.Include) == 0 || slices.ContainsFunc(l.Include, func(pattern string) bool {
+		return doublestar.MatchUnvalidated(pattern, path)
+	})
+}
+
+// load loads the catalog from the files of the artifact.
+func (l located) load(ctx context.Context, files *tree.Tree) (c *catalog.Catalog, err error) {
+	if files, err = l.files(files); err != nil {
+		return nil, err
+	}
+	format := l.format
+	if format == nil {
+		if format, err = catalog.Detect(files.FS()); err != nil {
+			return nil, classify(l.source, err)
+		}
+		same := func(path string) (string, bool) { return path, true }
+		if files, err = copied(files, same, format.Needs); err != nil {
+			return nil, err
+		}
+	}
+	if c, err = format.Load(ctx, files.FS()); err != nil {
+		return nil, classify(l.source, err)
+	}
+	c.Digest = files.Digest()
+	if format != (catalog.Applications{}) {
+		// The same files are another catalog in another format. Records of older controllers have the plain digest.
+		c.Digest = digest.FromString(format.Name() + " " + c.Digest).String()
+	}
 	return c, nil
 }
 
-// digestBelow returns the digest of the files below a directory ("" is the root). It does not depend on
-// the other files of an artifact.
-func digestBelow(files *tree.Tree, dir string) string {
-	if dir == "" {
-		return files.Digest()
+// FilesAt returns the files of an artifact that are part of the catalog at a place, and its format, nil if the
+// content decides.
+func FilesAt(source string, files *tree.Tree, place Place) (*tree.Tree, catalog.Format, error) {
+	located, err := place.locate(source)
+	if err != nil {
+		return nil, nil, err
 	}
-	below := tree.New()
-	for _, path := range files.Paths() {
-		if name, ok := strings.CutPrefix(path, dir+"/"); ok {
-			content, _ := files.Content(path)
-			_ = below.Add(name, content) // a valid path stays valid without a prefix
+	files, err = located.files(files)
+	return files, located.format, err
+}
+
+// files returns the files of an artifact that are part of the catalog.
+func (l located) files(all *tree.Tree) (*tree.Tree, error) {
+	invalid := func(format string, args ...any) error {
+		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
+	}
+	if l.Path == "" && len(l.Include) == 0 {
+		return all, nil
+	}
+	if l.Path != "" {
+		if info, err := fs.Stat(all.FS(), l.Path); err != nil || !info.IsDir() {
+			return nil, invalid("the artifact has no directory %q", l.Path)
 		}
 	}
-	return below.Digest()
+	files, err := copied(all, l.name, func(string) bool { return true })
+	if err == nil && files.Len() == 0 && len(l.Include) > 0 {
+		return nil, invalid("include: no file has a path as in %q", l.Include)
+	}
+	return files, err
+}
+
+// copied returns a tree of the files that have a name in it. Those that are not needed are empty.
+func copied(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
+	copied := tree.New()
+	for _, path := range files.Paths() {
+		name, ok := name(path)
+		if !ok {
+			continue
+		}
+		var content []byte
+		if needed(name) {
+			content, _ = files.Content(path)
+		}
+		if err := copied.Add(name, content); err != nil {
+			return nil, fmt.Errorf("reading the files of the catalog: %w", err)
+		}
+	}
+	return copied, nil
 }

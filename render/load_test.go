@@ -3,9 +3,14 @@ package render_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -80,15 +85,114 @@ func TestCostOfLoading(t *testing.T) {
 				}
 			}
 			packed := pack(t, files)
-			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), "")
+			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := peak(func() { _, err = render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), "") })
+			took := peak(func() { _, err = render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{}) })
 			const slack = 64 << 20 // what becomes garbage while the memory is looked at counts as well
 			if err != nil || took > measured+slack {
 				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
 			}
 		})
+	}
+}
+
+const definitionText = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: %s}\nspec: {method: helm}\n"
+
+// vendorTree is a directory in which other files are beside the definitions.
+func vendorTree() fstest.MapFS {
+	file := func(name string) *fstest.MapFile {
+		return &fstest.MapFile{Data: fmt.Appendf(nil, definitionText, name)}
+	}
+	return fstest.MapFS{
+		"packages/a-rd/cozyrds/a.yaml": file("a"), "packages/b-rd/cozyrds/b.yaml": file("b"),
+		"packages/a-rd/Chart.yaml": {Data: []byte("name: a\n")}, "packages/a-rd/templates/x.yaml": {Data: []byte("{{ .x }}\n")},
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for name, test := range map[string]struct {
+		place render.Place
+		want  []string // names, or the error
+	}{
+		"all files":       {render.Place{}, []string{"violations"}},
+		"included":        {render.Place{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"below a path":    {render.Place{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"one of several":  {render.Place{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},
+		"nothing":         {render.Place{Include: []string{"cozyrds/*.yaml"}}, []string{`include: no file has a path as in ["cozyrds/*.yaml"]`}},
+		"another format":  {render.Place{Format: "Applications", Include: []string{"**/cozyrds/*"}}, []string{"holds no application"}},
+		"no format":       {render.Place{Format: "Helm"}, []string{`no format "Helm": want Auto, Applications, Definitions`}},
+		"no pattern":      {render.Place{Include: []string{"a["}}, []string{`include: "a[" is not a pattern`}},
+		"alternatives":    {render.Place{Include: []string{"{a,b}"}}, []string{`include: "{a,b}" is not a pattern`}},
+		"outside":         {render.Place{Path: "../a"}, []string{"is not a clean relative path"}},
+		"a missing place": {render.Place{Path: "a"}, []string{`the artifact has no directory "a"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var packed bytes.Buffer
+			if err := archive.Write(&packed, directoryOf(t, vendorTree())); err != nil {
+				t.Fatal(err)
+			}
+			fromArchive, archiveErr := render.LoadArchive(t.Context(), "vendor", &packed, test.place)
+			loaded, err := render.LoadFS(t.Context(), "vendor", vendorTree(), test.place)
+			if !reflect.DeepEqual(fromArchive, loaded) || fmt.Sprint(archiveErr) != fmt.Sprint(err) {
+				t.Errorf("the archive is %v, %v, and the directory %v, %v", fromArchive, archiveErr, loaded, err)
+			}
+			if err != nil {
+				if !strings.Contains(err.Error(), test.want[0]) || reasonOf(err) == "" {
+					t.Errorf("LoadFS() = %v, want %s", err, test.want)
+				}
+				return
+			}
+			var names []string
+			for _, a := range loaded.Applications {
+				names = append(names, a.Name)
+			}
+			if !slices.Equal(names, test.want) {
+				t.Errorf("the applications are %v, want %v", names, test.want)
+			}
+		})
+	}
+}
+
+// The digest is that of the catalog's files, with those that the format does not need as empty ones, so that it
+// is the same whether the format is named or detected.
+func TestTheDigestOfAPlace(t *testing.T) {
+	digest := func(fsys fs.FS, place render.Place) string {
+		t.Helper()
+		loaded, err := render.LoadFS(t.Context(), "vendor", fsys, place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loaded.Digest
+	}
+	applications := fstest.MapFS{
+		"applications/a/application.yaml": {Data: fmt.Appendf(nil, definitionText, "a")}, "applications/a/values.yaml": {Data: []byte("a: b\n")},
+	}
+	named := digest(applications, render.Place{Format: "Applications"})
+	if detected := digest(applications, render.Place{}); detected != named {
+		t.Errorf("the digest is %s, and %s for the detected format", named, detected)
+	}
+	if other := digest(applications, render.Place{Format: "Definitions", Include: []string{"**/application.yaml"}}); other == named {
+		t.Error("the digest is the same in another format")
+	}
+	included := render.Place{Include: []string{"**/cozyrds/*"}}
+	before, changed := digest(vendorTree(), included), vendorTree()
+	changed["packages/a-rd/Chart.yaml"].Data = []byte("name: other\n")
+	if after := digest(changed, included); after != before {
+		t.Errorf("a file that is not included changes the digest")
+	}
+}
+
+// A pattern of a tenant does not take much time, whatever the paths are.
+func TestCostOfPatterns(t *testing.T) {
+	path := strings.Repeat("a/", 15) + strings.Repeat("a", 900) + ".yaml"
+	fsys := fstest.MapFS{path: {Data: fmt.Appendf(nil, definitionText, "a")}}
+	for _, pattern := range []string{strings.Repeat("**/", 80) + "b", strings.Repeat("*a", 120) + "b", strings.Repeat("**/a*/", 40) + "b"} {
+		began := time.Now()
+		_, err := render.LoadFS(t.Context(), "vendor", fsys, render.Place{Include: []string{pattern}})
+		if took := time.Since(began); err == nil || took > 5*time.Second {
+			t.Errorf("%s: %v after %s", pattern, err, took)
+		}
 	}
 }

@@ -147,7 +147,7 @@ func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.Er
 		CollectHosts:   spec.RequireMirrors,
 	}
 	for _, m := range spec.Mirrors {
-		config.Mirrors = append(config.Mirrors, transform.Mirror{From: m.From, To: m.To})
+		config.Mirrors = append(config.Mirrors, transform.Mirror{From: m.From, To: m.To, Helm: m.Helm})
 	}
 	for _, v := range spec.Values {
 		rule := transform.ValuesRule{Names: v.Names}

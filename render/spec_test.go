@@ -137,6 +137,12 @@ func TestFromSpecRefuses(t *testing.T) {
 		{"mirrors with a scheme, and twice", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Mirrors = []v1alpha1.Mirror{{From: "https://a", To: "b"}, {From: "a", To: "b"}, {From: "a", To: "c"}}
 		}, []string{"spec.mirrors[0]", "spec.mirrors[2]"}},
+		{"mirrors that KKP does not reach", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Mirrors = []v1alpha1.Mirror{
+				{From: "a", To: "oci://A/B"}, {From: "b", To: "b", Helm: &v1alpha1.MirrorHelm{Credentials: &v1alpha1.HelmCredentials{}}},
+				{From: "c", To: "https://c", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true}},
+			}
+		}, []string{"spec.mirrors[0].to", "spec.mirrors[1].helm.credentials", "spec.mirrors[2].helm"}},
 		{"fields that a definition cannot do without", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.OmitFields = []string{"versions"}
 		}, []string{"spec.omitFields"}},

@@ -3,6 +3,7 @@ package render
 import (
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -81,7 +83,7 @@ func validatePatches(patches []kustomize.Patch, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// sameSource reports whether both name the same directory of the same source.
+// sameSource reports whether both name the same files of the same source.
 func sameSource(a, b v1alpha1.SourceReference) bool {
 	a.Format, a.Limit, a.Merge = "", nil, ""
 	b.Format, b.Limit, b.Merge = "", nil, ""
@@ -91,7 +93,7 @@ func sameSource(a, b v1alpha1.SourceReference) bool {
 	if b.Kind == "" {
 		b.Kind = "OCIRepository"
 	}
-	return a == b
+	return reflect.DeepEqual(a, b)
 }
 
 func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReference, path *field.Path) field.ErrorList {
@@ -100,9 +102,13 @@ func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReferen
 	if source.Kind != "" && !slices.Contains(kinds, source.Kind) {
 		errs = append(errs, field.NotSupported(path.Child("kind"), source.Kind, kinds))
 	}
-	formats := []string{v1alpha1.FormatAuto, v1alpha1.FormatApplications}
-	if source.Format != "" && !slices.Contains(formats, source.Format) {
-		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, formats))
+	if _, err := catalog.Named(source.Format); err != nil {
+		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, catalog.FormatNames()))
+	}
+	for i, pattern := range source.Include {
+		if err := checkPattern(pattern); err != nil {
+			errs = append(errs, field.Invalid(path.Child("include").Index(i), pattern, err.Error()))
+		}
 	}
 	if source.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))

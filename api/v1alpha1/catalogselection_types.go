@@ -161,13 +161,24 @@ type SourceReference struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// Format of the catalog. Applications: applications/<dir>/application.yaml.
+	// Format of the catalog. Applications: applications/<dir>/application.yaml. Definitions: YAML files of
+	// ApplicationDefinitions, one or several a file, in any directory.
 	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
 	// of flux push artifact, the content.
-	// +kubebuilder:validation:Enum=Auto;Applications
+	// +kubebuilder:validation:Enum=Auto;Applications;Definitions
 	// +kubebuilder:default=Auto
 	// +optional
 	Format string `json:"format,omitempty"`
+
+	// Include has patterns of the files below path that are the catalog; by default all. * and ? match
+	// within a directory, ** matches any number of directories, and [a-z] one character: for a catalog
+	// that shares its directories with other files, such as **/cozyrds/*.yaml.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=256
+	// +optional
+	Include []string `json:"include,omitempty"`
 
 	// RequireVerified publishes a revision of the source only after Flux has verified the signature of
 	// exactly this revision, by spec.verify of the source. Only OCIRepository and GitRepository have
@@ -198,6 +209,8 @@ const (
 	FormatAuto = "Auto"
 	// FormatApplications is applications/<dir>/application.yaml with a metadata.yaml beside it.
 	FormatApplications = "Applications"
+	// FormatDefinitions is YAML files of ApplicationDefinitions, in any directory.
+	FormatDefinitions = "Definitions"
 )
 
 // +kubebuilder:object:root=true

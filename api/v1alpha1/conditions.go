@@ -149,6 +149,8 @@ const (
 	BypassLabel = "apps.k8c.io/application-bypass" //nolint:gosec // a label, no credential
 	// UnmanagedLabel, with the value "true", marks a definition that no selection holds.
 	UnmanagedLabel = "catalog.winnow.dev/unmanaged"
+	// TierLabel on a definition of a catalog of the format Definitions is its tier.
+	TierLabel = "catalog.winnow.dev/tier"
 	// BypassMarkAnnotation marks an annotation for the bypass that the optional admission policy has set,
 	// so that Winnow may remove both.
 	BypassMarkAnnotation = "catalog.winnow.dev/bypass-mark"

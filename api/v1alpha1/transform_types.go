@@ -27,24 +27,6 @@ type VersionRule struct {
 	Latest int32 `json:"latest,omitempty"`
 }
 
-// Mirror replaces a prefix of addresses.
-type Mirror struct {
-	// From is the prefix to replace: a host, with or without a path, such as
-	// quay.io/kubermatic-mirror. It matches whole elements of a path, with any scheme.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
-	// +required
-	From string `json:"from"`
-
-	// To replaces the prefix.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=512
-	// +kubebuilder:validation:XValidation:rule="!self.contains('://') && !self.startsWith('/') && !self.endsWith('/') && !self.matches('\\\\s')",message="must be host[:port][/path], without scheme, outer slashes and spaces"
-	// +required
-	To string `json:"to"`
-}
-
 // ValuesRule merges values into the default values of applications. Mappings are merged, lists
 // and everything else are replaced.
 // +kubebuilder:validation:XValidation:rule="has(self.defaults) || has(self.overrides)",message="defaults or overrides is needed"

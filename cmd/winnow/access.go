@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 	"strings"
 
@@ -24,17 +25,17 @@ const maxCertificates = 1 << 20
 
 func (o *accessOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.plain, "plain-http", "no TLS for `HOST`; repeatable, alone for all")
-	f.Lookup("plain-http").NoOptDefVal = allHosts
+	f.Var(&o.plain, plainFlag, "no TLS; `[=HOST]` limits it, repeatable")
+	f.Lookup(plainFlag).NoOptDefVal = allHosts
 	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in `FILE`, too")
 	f.StringVar(&o.certFile, "cert-file", "", "client certificate for registries, a `FILE`")
 	f.StringVar(&o.keyFile, "key-file", "", "key of the client certificate, a `FILE`")
 	cmd.MarkFlagsRequiredTogether("cert-file", "key-file")
-	completeNothing(cmd, "plain-http")
+	completeNothing(cmd, plainFlag)
 }
 
 // open reads the files of the flags.
-func (o *accessOptions) open() (oci.Access, error) {
+func (o *accessOptions) open(ctx context.Context) (oci.Access, error) {
 	if o == nil {
 		return oci.Access{}, nil
 	}
@@ -43,20 +44,20 @@ func (o *accessOptions) open() (oci.Access, error) {
 		return access, nil
 	}
 	access.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	if err := o.addAuthorities(access.TLS); err != nil {
+	if err := o.addAuthorities(ctx, access.TLS); err != nil {
 		return oci.Access{}, fmt.Errorf("--ca-file: %w", err)
 	}
-	if err := o.addCertificate(access.TLS); err != nil {
+	if err := o.addCertificate(ctx, access.TLS); err != nil {
 		return oci.Access{}, fmt.Errorf("--cert-file and --key-file: %w", err)
 	}
 	return access, nil
 }
 
-func (o *accessOptions) addAuthorities(config *tls.Config) error {
+func (o *accessOptions) addAuthorities(ctx context.Context, config *tls.Config) error {
 	if o.caFile == "" {
 		return nil
 	}
-	content, err := readCertificates(o.caFile)
+	content, err := readCertificates(ctx, o.caFile)
 	if err != nil {
 		return err
 	}
@@ -69,15 +70,15 @@ func (o *accessOptions) addAuthorities(config *tls.Config) error {
 	return nil
 }
 
-func (o *accessOptions) addCertificate(config *tls.Config) error {
+func (o *accessOptions) addCertificate(ctx context.Context, config *tls.Config) error {
 	if o.certFile == "" {
 		return nil
 	}
-	certificate, err := readCertificates(o.certFile)
+	certificate, err := readCertificates(ctx, o.certFile)
 	if err != nil {
 		return err
 	}
-	key, err := readCertificates(o.keyFile)
+	key, err := readCertificates(ctx, o.keyFile)
 	if err != nil {
 		return err
 	}
@@ -86,13 +87,10 @@ func (o *accessOptions) addCertificate(config *tls.Config) error {
 	return err
 }
 
-func readCertificates(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readBounded(file, f, maxCertificates)
+func readCertificates(ctx context.Context, file string) ([]byte, error) {
+	return readFile(ctx, file, nil, func(in io.Reader) ([]byte, error) {
+		return readBounded(file, in, maxCertificates)
+	})
 }
 
 // allowing returns the options with a further host without TLS.
@@ -109,8 +107,11 @@ func (o *accessOptions) encrypted() *accessOptions {
 	return &less
 }
 
-// allHosts is the value of --plain-http for all hosts.
-const allHosts = "all"
+const (
+	plainFlag = "plain-http"
+	// allHosts is the value of --plain-http for all hosts, that of booleans.
+	allHosts = "true"
+)
 
 // plainHosts is the value of --plain-http.
 type plainHosts struct {
@@ -123,13 +124,13 @@ func (p *plainHosts) has(host string) bool { return p.all || slices.Contains(p.h
 // String is part of pflag.Value.
 func (p *plainHosts) String() string { return strings.Join(p.hosts, ",") }
 
-// Type is part of pflag.Value.
-func (p *plainHosts) Type() string { return "hosts" }
+// Type is part of pflag.Value. The help shows a boolean as a flag that needs no value.
+func (p *plainHosts) Type() string { return "bool" }
 
-// Set is part of pflag.Value. true and false are those of the flag when it was a boolean.
+// Set is part of pflag.Value. true and false are those of the flag when it was a boolean, and all is another word.
 func (p *plainHosts) Set(value string) error {
 	switch {
-	case value == allHosts, value == "true":
+	case value == allHosts, value == "all":
 		p.all = true
 	case value == "false":
 		*p = plainHosts{}

@@ -119,9 +119,9 @@ func TestCatalogRepository(t *testing.T) {
 	if got.code != exitOK || got.stderr != "0 errors, 0 warnings in 2 applications\n" {
 		t.Errorf("lint: %+v", got)
 	}
-	for _, name := range []string{"lint", "publish"} {
+	for _, name := range []string{"lint", "publish", "publish-main"} {
 		t.Run(name, func(t *testing.T) {
-			text := readFileString(t, filepath.Join(dir, ".github", "workflows", name+".yaml"))
+			text := readFileString(t, filepath.Join(templateWorkflows, name+".yaml"))
 			if checkUses(t, parse(t, text)) != 1 {
 				t.Error("the workflow does not use the action")
 			}

@@ -34,7 +34,7 @@ func TestActions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/actions",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"action": runAction, "github": askGitHub, "login": login, "manifest": manifest, "resolve": resolve,
+			"action": runAction, "workflow": runWorkflow, "github": askGitHub, "login": login, "manifest": manifest, "resolve": resolve,
 		},
 		Setup: func(env *testscript.Env) error {
 			server := startGitHub()
@@ -102,6 +102,8 @@ func runAction(ts *testscript.TestScript, neg bool, args []string) {
 		"github.token":                       token,
 		"github.server_url":                  "https://github.com",
 		"github.repository":                  ts.Getenv("GITHUB_REPOSITORY"),
+		"github.ref_name":                    ts.Getenv("GITHUB_REF_NAME"),
+		"github.sha":                         ts.Getenv("GITHUB_SHA"),
 		"github.event.pull_request.number":   ts.Getenv("PULL"),
 		"github.event.pull_request.base.sha": ts.Getenv("PULL_BASE"),
 		"github.event.pull_request.head.sha": ts.Getenv("PULL_HEAD"),
@@ -124,7 +126,7 @@ func runAction(ts *testscript.TestScript, neg bool, args []string) {
 		if _, ok := action.Inputs[name]; !ok {
 			ts.Fatalf("the action has no input %s", name)
 		}
-		context["inputs."+name] = strings.ReplaceAll(value, `\n`, "\n")
+		context["inputs."+name] = evaluate(strings.ReplaceAll(value, `\n`, "\n"))
 	}
 	step := action.Runs.Steps[len(action.Runs.Steps)-1]
 	for name, value := range step.Env {

@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
@@ -34,6 +38,9 @@ func newApproveCommand() *cobra.Command {
 			"  winnow approve applications -n flux-system --write clusters/a/selection.yaml",
 		Args: arguments(1, 1, "one NAME of a CatalogSelection"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("write") && o.file == "" { // a variable of a script that is not set
+				return errors.New("--write takes a FILE, and got none")
+			}
 			return o.on(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
 				return o.run(ctx, cluster, o.key(args[0]), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 			})
@@ -54,7 +61,12 @@ func (o *approveOptions) run(ctx context.Context, cluster *live.Cluster, key typ
 	if s.Status.ObservedGeneration < s.Generation {
 		fmt.Fprintln(out.notes, plaintext.Wrap(fmt.Sprintf("warning: the status is of an older spec: run winnow reconcile %s -n %s", key.Name, key.Namespace), ""))
 	}
-	if s.Status.Held == nil {
+	switch held := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.HeldCondition); {
+	case s.Status.Held != nil:
+	case held != nil && held.Status == metav1.ConditionTrue: // the API server drops fields that the CRD does not have
+		return &findingError{fmt.Errorf("%s: status.held is missing, and the condition Held is True: %s: %s: install the CRD of this version",
+			key, plaintext.Line(held.Reason), plaintext.Line(held.Message))}
+	default:
 		fmt.Fprintf(out.stdout, "%s: nothing is held\n", key)
 		return nil
 	}

@@ -24,6 +24,7 @@ func testApprove(c *cluster) {
 	c.expect(exitOK, strings.Replace(heldOutput, "NS", "approve", 1), "", "approve", "apps", "-n", "approve")
 	c.expect(exitFindings, "", "CatalogSelection nothing not found", "approve", "nothing", "-n", "approve")
 	c.expect(exitFailed, "", "approve wants one NAME", "approve", "a", "b")
+	c.expect(exitFailed, "", "--write takes a FILE", "approve", "apps", "-n", "approve", "--write", "")
 
 	c.apply(inNamespace("calm", "{sources: [{name: catalog}]}"))
 	file := filepath.Join(c.t.TempDir(), "nowhere")
@@ -32,6 +33,16 @@ func testApprove(c *cluster) {
 	if exists(file) {
 		c.t.Error("it wrote a file")
 	}
+
+	// The API server drops a field that an older CRD does not have.
+	if err := c.report(c.t.Context(), selectionGVK, c.key("calm"), map[string]any{"conditions": []map[string]any{{
+		"type": "Held", "status": "True", "reason": "Removal", "message": "loki: would be removed",
+		"lastTransitionTime": "2026-01-01T00:00:00Z",
+	}}}); err != nil {
+		c.t.Fatal(err)
+	}
+	c.expect(exitFindings, "", "calm/apps: status.held is missing, and the condition Held is True: Removal: loki: would be removed: "+
+		"install the CRD of this version", "approve", "apps", "-n", "calm")
 
 	c.holds("empty")
 	if got := c.on("approve", "apps", "-n", "empty"); got.code != exitFindings || !strings.Contains(got.stdout, "This cannot be approved") {

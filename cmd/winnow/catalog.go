@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,15 +85,15 @@ func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 	if err != nil {
 		return selection.Source{}, err
 	}
-	return opened.load(ctx, name, ref.Path)
+	return opened.load(ctx, name, render.PlaceOf(ref))
 }
 
 // openedCatalog reads the content of a CATALOG.
 type openedCatalog interface {
 	// files reads all files and does not check that they are a valid catalog.
 	files(ctx context.Context) (*tree.Tree, error)
-	// load loads the catalog at a path in the files. Errors refer to it by name.
-	load(ctx context.Context, name, path string) (selection.Source, error)
+	// load loads the catalog at a place in the files. Errors refer to it by name.
+	load(ctx context.Context, name string, place render.Place) (selection.Source, error)
 }
 
 // openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
@@ -125,13 +126,13 @@ func (d directory) files(ctx context.Context) (*tree.Tree, error) {
 	return archive.ReadFS(ctx, root.FS(), archive.Limits{})
 }
 
-func (d directory) load(ctx context.Context, name, path string) (selection.Source, error) {
+func (d directory) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return selection.Source{}, err
 	}
 	defer root.Close()
-	loaded, err := render.LoadFS(ctx, name, root.FS(), path)
+	loaded, err := render.LoadFS(ctx, name, root.FS(), place)
 	return selection.Source{Catalog: loaded}, err
 }
 
@@ -144,22 +145,16 @@ func (d directory) locate(path string) string {
 type archiveFile string
 
 func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
-	file, err := os.Open(string(a))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return archive.Read(ctx, file, archive.Limits{})
+	return readFile(ctx, string(a), nil, func(file io.Reader) (*tree.Tree, error) {
+		return archive.Read(ctx, file, archive.Limits{})
+	})
 }
 
-func (a archiveFile) load(ctx context.Context, name, path string) (selection.Source, error) {
-	file, err := os.Open(string(a))
-	if err != nil {
-		return selection.Source{}, err
-	}
-	defer file.Close()
-	loaded, err := render.LoadArchive(ctx, name, file, path)
-	return selection.Source{Catalog: loaded}, err
+func (a archiveFile) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+	return readFile(ctx, string(a), nil, func(file io.Reader) (selection.Source, error) {
+		loaded, err := render.LoadArchive(ctx, name, file, place)
+		return selection.Source{Catalog: loaded}, err
+	})
 }
 
 // artifact is a CATALOG in a registry.
@@ -168,12 +163,12 @@ type artifact struct {
 	access        *accessOptions
 }
 
-func (a artifact) connect() (*oci.Repository, error) {
+func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
 	reference, err := oci.ParseReference(a.where)
 	if err != nil {
 		return nil, err
 	}
-	access, err := a.access.open()
+	access, err := a.access.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -181,28 +176,29 @@ func (a artifact) connect() (*oci.Repository, error) {
 }
 
 func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
-	repository, err := a.connect()
+	repository, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, layer, err := repository.Pull(ctx, a.format)
+	pulled, err := repository.Pull(ctx, a.format)
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}
-	return archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
+	return archive.Read(ctx, bytes.NewReader(pulled.Layer), archive.Limits{})
 }
 
-func (a artifact) load(ctx context.Context, name, path string) (selection.Source, error) {
-	repository, err := a.connect()
+func (a artifact) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+	repository, err := a.connect(ctx)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)
 	}
-	digest, layer, err := repository.Pull(ctx, a.format)
+	pulled, err := repository.Pull(ctx, a.format)
 	if err != nil {
 		return selection.Source{}, fmt.Errorf("pulling %s: %w", a.where, err)
 	}
-	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(layer), path)
-	return selection.Source{Digest: digest, Catalog: loaded}, err
+	place.Format = pulled.Format
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(pulled.Layer), place)
+	return selection.Source{Digest: pulled.Digest, Catalog: loaded}, err
 }
 
 // readFiles reads the files of an opened CATALOG. It returns errors as archiveError does.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -51,9 +52,23 @@ func isFinding(err error) bool {
 // maxViolations bounds the violations of a selection that are printed: its lists may have thousands.
 const maxViolations = 100
 
-// printError prints an error for people and for the logs of CI. It prints the violations of an
-// invalid input one a line.
+// printError prints an error for people and for the logs of CI. It prints the violations of an invalid input one a line,
+// and leaves out escape sequences and the users and passwords of URLs, which an error may quote.
 func printError(w io.Writer, err error) {
+	var text strings.Builder
+	writeError(&text, err)
+	for line := range strings.Lines(withoutUsers(text.String())) {
+		fmt.Fprintln(w, plaintext.Printable(line))
+	}
+}
+
+// withoutUsers returns a text without the users and passwords of URLs.
+func withoutUsers(text string) string { return userPattern.ReplaceAllString(text, "://***@") }
+
+// userPattern finds the user and the password of a URL, which a message may quote from the command line or a file.
+var userPattern = regexp.MustCompile(`://[^\s/]*@`)
+
+func writeError(w io.Writer, err error) {
 	violations, omitted, cause := violationsOf(err)
 	if cause == nil {
 		fmt.Fprintf(w, "winnow: %v\n", err)

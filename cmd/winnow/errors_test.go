@@ -35,6 +35,16 @@ func TestPrintError(t *testing.T) {
 			want: "winnow: no such file\n",
 		},
 		{
+			name: "users and passwords of URLs are left out, though an error quotes the command line",
+			err:  errors.New("no catalog at https://ci:se@c:ret@example.com/x: Get \"https://token@example.com\": see oci://h/r@sha256:0"),
+			want: "winnow: no catalog at https://***@example.com/x: Get \"https://***@example.com\": see oci://h/r@sha256:0\n",
+		},
+		{
+			name: "escape sequences do not reach the terminal, and lines stay",
+			err:  errors.New("tag \x1b[31mred\r of a file\n  second line"),
+			want: "winnow: tag \ufffd[31mred\ufffd of a file\n  second line\n",
+		},
+		{
 			name: "a catalog's violations are all listed, though the error's text has only the first",
 			err:  &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: "./catalog", Err: many},
 			want: "winnow: source ./catalog: invalid, violations: 37\n" + lines.String() + "and 7 more\n",

@@ -52,7 +52,9 @@ func (r *lintReport) add(result lint.Result, locate func(string) string) {
 // unreadable adds a finding for a catalog that could not be read. where is empty for the files of --crds.
 func (r *lintReport) unreadable(where string, err error) {
 	r.Errors++
-	r.Findings = append(r.Findings, lint.Finding{Rule: unreadableRule, Severity: lint.Error, Path: where, Message: plaintext.Line(err.Error())})
+	r.Findings = append(r.Findings, lint.Finding{
+		Rule: unreadableRule, Severity: lint.Error, Path: withoutUsers(where), Message: withoutUsers(plaintext.Line(err.Error())),
+	})
 }
 
 func (r *lintReport) summary() string {

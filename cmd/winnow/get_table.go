@@ -101,6 +101,8 @@ func messageOf(cs *v1alpha1.CatalogSelection) string {
 		c = conditionOf(cs, meta.ReadyCondition)
 	}
 	switch {
+	case c == nil && cs.Spec.Suspend:
+		return "suspended before it was reconciled"
 	case c == nil:
 		return "not reconciled yet: does winnow-controller run?"
 	case c.Reason == v1alpha1.SucceededReason:

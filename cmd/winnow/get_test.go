@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/json"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,12 +75,12 @@ applications  True   v1.0.0  True  True     Removal: loki: would be removed, ...
 
 const getNamespace = `NAME          READY  SOURCE  HELD  APPLIED  SUSPENDED  MESSAGE
 applications  True   v1.0.0  True  True     False      Removal: loki: would b...
-fresh         -      -       -     -        True       not reconciled yet: do...
+fresh         -      -       -     -        True       suspended before it wa...
 `
 
 const getEverywhere = `NAMESPACE    NAME          READY  SOURCE  HELD   APPLIED  PUSHED  SUSPENDED  MESSAGE
 flux-system  applications  True   v1.0.0  True   True     -       False      Removal:...
-flux-system  fresh         -      -       -      -        -       True       not reco...
+flux-system  fresh         -      -       -      -        -       True       suspende...
 other        pushed        False  -       False  -        -       False      InvalidC...
 `
 
@@ -98,7 +102,7 @@ func testGet(c *cluster) {
 	}
 	testGetObjects(c)
 	wide := c.on("get", "-A", "-o", "wide").stdout
-	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
+	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "suspended before it was reconciled\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
 		if !strings.Contains(wide, want) {
 			c.t.Errorf("no %q in\n%s", want, wide)
 		}
@@ -166,5 +170,28 @@ func TestGetWithoutACluster(t *testing.T) {
 		if got := execute(t.Context(), args...); got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
 			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.code, got.stdout, got.stderr, want)
 		}
+	}
+}
+
+// client-go logs what it returns as an error as well; winnow prints the error alone.
+func TestAnErrorOfAClusterIsPrintedOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte("{"))
+		_ = http.NewResponseController(w).Flush()
+		<-req.Context().Done()
+	}))
+	defer server.Close()
+	logged, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer logged.Close()
+	stderr := os.Stderr
+	os.Stderr = logged
+	got := execute(t.Context(), "get", "--kubeconfig", kubeconfigOf(t, server.URL), "--timeout", "100ms")
+	os.Stderr = stderr
+	if text := readFileString(t, logged.Name()); text != "" || !strings.HasPrefix(got.stderr, "winnow: the cluster did not answer within 100ms: ") {
+		t.Errorf("logged %q, printed %q", text, got.stderr)
 	}
 }

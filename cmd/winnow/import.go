@@ -18,6 +18,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/importing"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -48,6 +49,9 @@ func newImportCommand() *cobra.Command {
 			"    --helm-url https://charts.example.com --latest 3",
 		Args: arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkPlace(cmd, "-o", "directory", o.directory); err != nil {
+				return err
+			}
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
@@ -92,8 +96,6 @@ func (o *importOptions) check() (helm importing.Helm, err error) {
 	switch {
 	case o.directory == "":
 		return helm, errors.New("where to? pass -o DIR")
-	case slices.Contains([]string{"-", formatTable, formatYAML, formatJSON, formatMarkdown, formatGitHub}, o.directory):
-		return helm, fmt.Errorf("-o %s: want a directory; write ./%[1]s for one of this name", o.directory)
 	case o.latest < 0:
 		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
 	}
@@ -126,15 +128,8 @@ func importArgument(ctx context.Context, importer *importing.Importer, reader *i
 			defer root.Close()
 			return importer.AddDirectory(ctx, reader, filepath.ToSlash(where), root.FS())
 		}
-		file, err := os.Open(where)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		stdin = file
 	}
-	// A read from a terminal or a pipe does not end with the context.
-	content, err := await(ctx, func() ([]byte, error) { return reader.Read(stdin) })
+	content, err := readFile(ctx, where, stdin, reader.Read)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", label(where), err)
 	}
@@ -187,7 +182,7 @@ func existingApplications(ctx context.Context, dir string) (map[string]string, e
 	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
 		return nil, err
 	}
-	source, err := directory(dir).load(ctx, dir, "")
+	source, err := directory(dir).load(ctx, dir, render.Place{})
 	if err != nil {
 		return nil, fmt.Errorf("adding to %s: %w", dir, err)
 	}

@@ -26,21 +26,31 @@ type inputFile struct {
 
 // readInputs reads a file, the manifests of a directory but not of those in it, or, for "-", standard input.
 func readInputs(ctx context.Context, place string, stdin io.Reader) ([]inputFile, error) {
-	if place == "-" {
-		// A read from a terminal does not end with the context.
-		content, err := await(ctx, func() ([]byte, error) { return readBounded(label(place), stdin, maxInputBytes) })
-		return []inputFile{{label(place), content}}, err
+	if place != "-" {
+		if info, err := os.Stat(place); err == nil && info.IsDir() {
+			return readInputDirectory(ctx, place)
+		}
 	}
-	if info, err := os.Stat(place); err == nil && info.IsDir() {
-		return readInputDirectory(ctx, place)
-	}
-	f, err := os.Open(place)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := readBounded(place, f, maxInputBytes)
-	return []inputFile{{place, content}}, err
+	content, err := readFile(ctx, place, stdin, func(in io.Reader) ([]byte, error) {
+		return readBounded(label(place), in, maxInputBytes)
+	})
+	return []inputFile{{label(place), content}}, err
+}
+
+// readFile reads a file or, for "-", standard input. It returns once the context is done, though neither the open of a
+// named pipe nor the read from a pipe or a terminal ends with it.
+func readFile[T any](ctx context.Context, place string, stdin io.Reader, read func(io.Reader) (T, error)) (T, error) {
+	return await(ctx, func() (none T, err error) {
+		if place == "-" {
+			return read(stdin)
+		}
+		file, err := os.Open(place)
+		if err != nil {
+			return none, err
+		}
+		defer file.Close()
+		return read(file)
+	})
 }
 
 // readInputDirectory reads a directory through os.Root, so no symbolic link leads out of it.

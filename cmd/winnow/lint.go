@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
 // lintOptions are the flags of winnow lint.
 type lintOptions struct {
 	ruleOptions
+	placeOptions
 	access         accessOptions
 	output, failOn *choice
 }
@@ -45,12 +46,16 @@ func newLintCommand() *cobra.Command {
 	}
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
-	o.addFlags(cmd)
+	o.ruleOptions.addFlags(cmd)
+	o.placeOptions.addFlags(cmd)
 	o.access.addFlags(cmd)
 	return cmd
 }
 
 func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) error {
+	if err := o.check(); err != nil {
+		return err
+	}
 	report := newLintReport()
 	report.least, report.wrapped = lint.Info, isTerminal(out.stdout)
 	if out.quiet() {
@@ -95,12 +100,15 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 
 // lintCatalog lints a CATALOG, valid or not.
 func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (openedCatalog, lint.Result, error) {
-	opened, err := openCatalog(where, v1alpha1.FormatAuto, &o.access)
+	opened, err := openCatalog(where, o.format.value, &o.access)
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
 	files, err := readFiles(ctx, where, opened)
 	if err != nil {
+		return nil, lint.Result{}, err
+	}
+	if files, options.Format, err = render.FilesAt(where, files, render.PlaceOf(o.source())); err != nil {
 		return nil, lint.Result{}, err
 	}
 	result, err := lint.Run(ctx, files.FS(), options)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -19,6 +18,7 @@ import (
 // listOptions are the flags of winnow list.
 type listOptions struct {
 	selectionOptions
+	place  placeOptions
 	output *choice
 }
 
@@ -63,6 +63,7 @@ func newListCommand() *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
+	o.place.addFlags(cmd)
 	o.output = addFormat(cmd, formatWide, formatName)
 	return cmd
 }
@@ -70,6 +71,9 @@ func newListCommand() *cobra.Command {
 func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
 	if o.file == "" {
 		return o.listCatalog(ctx, stdout, notes)
+	}
+	if o.place.isSet() {
+		return errors.New("--format and --include are for a CATALOG without -f: the selection's spec.sources has them")
 	}
 	sources, options, err := o.decide(ctx, stdin, notes)
 	if err != nil {
@@ -105,7 +109,10 @@ func (o *listOptions) listCatalog(ctx context.Context, stdout, notes io.Writer) 
 	case len(o.sources) != 1:
 		return errors.New("which catalog? pass one CATALOG; several need a selection, -f FILE")
 	}
-	source, err := openSource(ctx, o.sources[0], v1alpha1.SourceReference{}, &o.access)
+	if err := o.place.check(); err != nil {
+		return err
+	}
+	source, err := openSource(ctx, o.sources[0], o.place.source(), &o.access)
 	if err != nil {
 		return err
 	}

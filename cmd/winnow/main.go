@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/render/diff"
@@ -26,7 +27,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	// client-go logs errors that it returns as well.
+	err := root.ExecuteContext(logr.NewContext(ctx, logr.Discard()))
 	if err == nil {
 		return exitOK
 	}
@@ -79,6 +81,7 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newShowCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
 		newVersionCommand(), newCompletionCommand())
+	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newGetCommand(), newReconcileCommand(), newSuspendCommand(), newResumeCommand(), newApproveCommand())
 	return root
 }

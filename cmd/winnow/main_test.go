@@ -6,9 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // execution is the exit code and the output of a command line.
@@ -58,6 +61,31 @@ func TestRunInterruptedWhileWaitingForStdin(t *testing.T) {
 	}
 	if stdout.Len() != 0 || stderr.String() != "winnow: interrupted\n" {
 		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
+	}
+}
+
+// One interrupt ends a command that waits for the writer of a named pipe.
+func TestRunInterruptedWhileWaitingForAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{
+		{"render", "-f", pipe, "--source", "x"}, {"import", pipe, "-o", filepath.Join(t.TempDir(), "out")}, {"list", pipe},
+		{"pull", "oci://localhost/x", "--ca-file", pipe, "-o", filepath.Join(t.TempDir(), "out")},
+	} {
+		got := make(chan execution, 1)
+		go func() { got <- execute(ctx, args...) }()
+		select {
+		case e := <-got:
+			if e.code != exitFailed || e.stderr != "winnow: interrupted\n" {
+				t.Errorf("%v: %+v", args, e)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%v does not end", args)
+		}
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content/file"
 	"oras.land/oras-go/v2/content/oci"
 	"oras.land/oras-go/v2/registry/remote"
 )
 
 // orasMain replaces the command oras, by means of its library. It implements the commands of the
-// guides: oras resolve REFERENCE, and oras copy [-r] [--from-oci-layout] [--to-oci-layout]
-// FROM TO. All hosts are directories of the registry at REGISTRY, which has no TLS.
+// guides: oras resolve REFERENCE, oras pull -o DIR REFERENCE, and oras copy [-r] [--from-oci-layout]
+// [--to-oci-layout] FROM TO. All hosts are directories of the registry at REGISTRY, which has no TLS.
 func orasMain() {
 	if err := runORAS(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "oras:", err)
@@ -31,6 +32,7 @@ func runORAS(args []string) error {
 	recursive := flags.Bool("r", false, "")
 	fromLayout := flags.Bool("from-oci-layout", false, "")
 	toLayout := flags.Bool("to-oci-layout", false, "")
+	output := flags.String("o", ".", "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -44,6 +46,8 @@ func runORAS(args []string) error {
 		descriptor, err := source.Resolve(ctx, from)
 		fmt.Println(descriptor.Digest)
 		return err
+	case args[0] == "pull" && flags.NArg() == 1:
+		return orasPull(ctx, source, from, *output)
 	case args[0] != "copy" || flags.NArg() != 2:
 		return fmt.Errorf("not known here: %q", args)
 	}
@@ -57,6 +61,16 @@ func runORAS(args []string) error {
 		_, err = oras.Copy(ctx, source, from, target, to, oras.DefaultCopyOptions)
 	}
 	return err
+}
+
+// orasPull writes the layers to the files or directories of their titles.
+func orasPull(ctx context.Context, source oras.GraphTarget, reference, dir string) error {
+	store, err := file.New(dir)
+	if err != nil {
+		return err
+	}
+	_, err = oras.Copy(ctx, source, reference, store, "", oras.DefaultCopyOptions)
+	return errors.Join(err, store.Close())
 }
 
 // orasTarget opens a repository or a directory, and returns the reference in it.

@@ -20,7 +20,8 @@ const progressPulse = 100 * time.Millisecond
 // progress shows the current step on a terminal, in one line that is erased afterwards. Without
 // a terminal it shows nothing.
 type progress struct {
-	terminal io.Writer // nil without a terminal
+	terminal io.Writer  // nil without a terminal
+	columns  func() int // of the terminal, which users resize; nil: plaintext.MaxLine
 
 	mu    sync.Mutex // the HTTP transport calls count on its own goroutines
 	text  string
@@ -31,7 +32,17 @@ func newProgress(stderr io.Writer) *progress {
 	if os.Getenv("TERM") == "dumb" || !isTerminal(stderr) {
 		return &progress{}
 	}
-	return &progress{terminal: stderr}
+	return &progress{terminal: stderr, columns: func() int { return columnsOfTerminal(stderr) }}
+}
+
+// columnsOfTerminal returns the width of a terminal, plaintext.MaxLine if it has none.
+func columnsOfTerminal(w io.Writer) int {
+	if file, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return plaintext.MaxLine
 }
 
 func isTerminal(w io.Writer) bool {
@@ -62,7 +73,12 @@ func (p *progress) show(text string) {
 		return
 	}
 	p.shown = time.Now()
-	fmt.Fprint(p.terminal, "\r\x1b[K"+plaintext.Brief(text, plaintext.MaxLine-1))
+	width := plaintext.MaxLine
+	if p.columns != nil {
+		width = min(p.columns(), width)
+	}
+	// A terminal breaks a longer line, and erases only the last part of it.
+	fmt.Fprint(p.terminal, "\r\x1b[K"+plaintext.Brief(text, width-1))
 }
 
 // count shows the bytes of a transfer that are done.

@@ -56,6 +56,20 @@ func TestProgressIsALine(t *testing.T) {
 	})
 }
 
+// A line that the terminal breaks is not erased as a whole.
+func TestProgressFitsANarrowTerminal(t *testing.T) {
+	for columns, want := range map[int]string{
+		40: "waiting for CatalogSelection flux-sy...", 200: "waiting for CatalogSelection flux-system/applications", 1: "...", 0: "...",
+	} {
+		var terminal strings.Builder
+		p := &progress{terminal: &terminal, columns: func() int { return columns }}
+		p.step("waiting for CatalogSelection flux-system/applications")
+		if got := terminal.String(); got != "\r\x1b[K"+want {
+			t.Errorf("a terminal of %d columns has %q", columns, got)
+		}
+	}
+}
+
 func TestProgressIsSilentWithoutATerminal(t *testing.T) {
 	var out strings.Builder
 	p := newProgress(&out)

@@ -64,7 +64,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	progress := newProgress(notes)
 	defer progress.clear()
 	progress.step("pulling the catalog")
-	access, err := o.access.open()
+	access, err := o.access.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,11 +72,11 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	if err != nil {
 		return err
 	}
-	digest, layer, err := repository.Pull(ctx, v1alpha1.FormatAuto)
+	pulled, err := repository.Pull(ctx, v1alpha1.FormatAuto)
 	if err != nil {
 		return fmt.Errorf("pulling %s: %w", where, err)
 	}
-	files, err := archive.Read(ctx, bytes.NewReader(layer), archive.Limits{})
+	files, err := archive.Read(ctx, bytes.NewReader(pulled.Layer), archive.Limits{})
 	if err != nil {
 		return archiveError(where, err)
 	}
@@ -85,7 +85,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	}
 	progress.clear()
 	printPulled(notes, files)
-	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, digest))
+	_, err = fmt.Fprintln(stdout, oci.DigestAddress(reference, pulled.Digest))
 	return err
 }
 

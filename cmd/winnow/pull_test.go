@@ -21,15 +21,15 @@ func TestPushingWhatWasPulled(t *testing.T) {
 			t.Fatal(pushed.stderr)
 		}
 		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
-		repository, err := artifact{where: host + name + ":v1", access: &accessOptions{plain: plainHosts{all: true}}}.connect()
+		repository, err := artifact{where: host + name + ":v1", access: &accessOptions{plain: plainHosts{all: true}}}.connect(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, content, err := repository.Pull(t.Context(), "Auto")
+		pulled, err := repository.Pull(t.Context(), "Auto")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return digest, string(content)
+		return digest, string(pulled.Layer)
 	}
 	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
 	copied := filepath.Join(t.TempDir(), "copy")

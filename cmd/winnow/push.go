@@ -115,7 +115,7 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	if err != nil {
 		return fmt.Errorf("packing %s: %w", dir, err)
 	}
-	access, err := o.access.open()
+	access, err := o.access.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,8 @@ func testNotReady(c *cluster) {
 	if got := <-ended; got.code != exitFailed || got.stderr != "winnow: interrupted\n" {
 		c.t.Errorf("interrupted: %+v", got)
 	}
-	c.play(sourcev1.GroupVersion.WithKind("OCIRepository"), "unready", "catalog", "401 Unauthorized", nil)
+	// Flux does not set the observed generation of a source that has failed since its last edit.
+	c.play(sourcev1.GroupVersion.WithKind("OCIRepository"), "unready", "catalog", "401 Unauthorized", map[string]any{"observedGeneration": -1})
 	c.expect(exitFindings, "", "OCIRepository unready/catalog is not ready: Failed: 401 Unauthorized", "reconcile", "apps", "-n", "unready", "--with-source")
 	c.play(selectionGVK, "unready", "apps", "no \x1b[31mcatalog", heldStatus())
 	got = c.on("reconcile", "apps", "-n", "unready")

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -177,6 +180,10 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		serve(w, digest.FromBytes(manifest.content).String(), manifest)
 		return
 	}
+	if repository, ok := strings.CutSuffix(path, "/tags/list"); ok {
+		r.list(w, repository, req.URL.Query().Get("last"))
+		return
+	}
 	_, d, _ := strings.Cut(path, "/blobs/")
 	content, ok := r.blobs[d]
 	if !ok {
@@ -184,6 +191,22 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	serve(w, d, blob{"application/octet-stream", content})
+}
+
+// list serves pages of two tags.
+func (r *fakeRegistry) list(w http.ResponseWriter, repository, last string) {
+	var tags []string
+	for _, path := range slices.Sorted(maps.Keys(r.manifests)) {
+		if tag, ok := strings.CutPrefix(path, repository+"/manifests/"); ok && tag > last && !strings.Contains(tag, ":") {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) > 2 {
+		tags = tags[:2]
+		w.Header().Set("Link", fmt.Sprintf(`</v2/%s/tags/list?last=%s>; rel="next"`, repository, tags[1]))
+	}
+	content, _ := json.Marshal(map[string]any{"name": repository, "tags": tags})
+	_, _ = w.Write(content)
 }
 
 // take stores a push of a whole blob or of a manifest.

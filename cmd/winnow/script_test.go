@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"winnow": main, "oras": orasMain})
+	testscript.Main(m, map[string]func(){"winnow": main, "oras": orasMain, "helm": helmMain})
 }
 
 // TestScripts runs the command line as users do. The scripts can use the commands below, and in

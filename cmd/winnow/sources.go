@@ -50,6 +50,17 @@ func sourceAdvice(cs *selectionfile.Selection, i int, alone bool, err error) str
 // with the credentials of the user.
 func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]selection.Source, error) {
 	refs := o.selection.Spec.Sources
+	accesses := make([]*accessOptions, len(refs))
+	for i := range o.located {
+		at := &o.located[i]
+		accesses[i] = &o.access
+		if at.PlainHTTP {
+			accesses[i] = o.access.allowing(hostOf(at.Address))
+		}
+		if err := resolveTag(ctx, at, accesses[i]); err != nil {
+			return nil, fmt.Errorf("source %s: %s of %s: %w", refs[i].Name, at.Address, at.Document, err)
+		}
+	}
 	for i, at := range o.located {
 		printNote(notes, fmt.Sprintf("note: using %s of %s in %s for the source %s", at.Address, at.Document, at.File, refs[i].Name))
 		for _, note := range at.Notes {
@@ -58,11 +69,7 @@ func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]
 	}
 	sources := make([]selection.Source, len(refs))
 	for i, at := range o.located {
-		access := &o.access
-		if at.PlainHTTP {
-			access = access.allowing(hostOf(at.Address))
-		}
-		source, err := openSource(ctx, at.Address, refs[i], access)
+		source, err := openSource(ctx, at.Address, refs[i], accesses[i])
 		if err != nil {
 			return nil, fmt.Errorf("source %s: %w", refs[i].Name, err)
 		}
@@ -70,6 +77,24 @@ func (o *selectionOptions) openLocated(ctx context.Context, notes io.Writer) ([]
 		sources[i] = source
 	}
 	return sources, nil
+}
+
+// resolveTag looks up the tag that a range of versions stands for.
+func resolveTag(ctx context.Context, at *selections.Location, access *accessOptions) error {
+	if at.SemVer == "" {
+		return nil
+	}
+	repository, err := artifact{where: at.Address, access: access}.connect(ctx)
+	if err != nil {
+		return err
+	}
+	tag, err := repository.Highest(ctx, at.SemVer, at.SemverFilter)
+	if err != nil {
+		return err
+	}
+	at.Address += ":" + tag
+	at.Notes = append(at.Notes, fmt.Sprintf("the highest version in %s is now %s", at.SemVer, tag))
+	return nil
 }
 
 // hostOf returns the host of the address of a catalog, or nothing for an invalid one.

@@ -53,7 +53,7 @@ func warn(notes io.Writer, text string) { printNote(notes, "warning: "+text) }
 
 // printNote writes a text: wrapped on a terminal, and otherwise in one line, so that grep finds all of it.
 func printNote(notes io.Writer, text string) {
-	text = plaintext.Line(text)
+	text = plaintext.Line(withoutUsers(text))
 	if isTerminal(notes) {
 		text = plaintext.Wrap(text, "")
 	}

@@ -69,7 +69,7 @@ func arguments(least, most int, expected string) cobra.PositionalArgs {
 		problem := ""
 		switch {
 		case len(args) > most:
-			problem = ": unexpected " + shown(args[most:])
+			problem = ": " + unexpected(cmd, args[most:])
 		case len(args) < least && len(args) > 0:
 			problem = ", and got only " + shown(args)
 		case len(args) >= least:
@@ -119,12 +119,21 @@ func argumentError(cmd *cobra.Command, args, expected []string) error {
 	case len(args) < len(expected):
 		return fmt.Errorf("%s wants one %s; see %s --help", cmd.Name(), strings.Join(expected, " and "), cmd.CommandPath())
 	case len(args) > len(expected) && len(expected) == 0:
-		return fmt.Errorf("%s takes no arguments: unexpected %s; see %s --help", cmd.Name(), shown(args), cmd.CommandPath())
+		return fmt.Errorf("%s takes no arguments: %s; see %s --help", cmd.Name(), unexpected(cmd, args), cmd.CommandPath())
 	case len(args) > len(expected):
-		return fmt.Errorf("%s takes one %s: unexpected %s; see %s --help", cmd.Name(), strings.Join(expected, " and "),
-			shown(args[len(expected):]), cmd.CommandPath())
+		return fmt.Errorf("%s takes one %s: %s; see %s --help", cmd.Name(), strings.Join(expected, " and "),
+			unexpected(cmd, args[len(expected):]), cmd.CommandPath())
 	}
 	return nil
+}
+
+// unexpected describes arguments that are too many.
+func unexpected(cmd *cobra.Command, args []string) string {
+	text := "unexpected " + shown(args)
+	if f := cmd.Flags().Lookup(plainFlag); f != nil && f.Changed {
+		text += ", and --" + plainFlag + " takes HOST after ="
+	}
+	return text
 }
 
 // shown returns arguments as text for a line.

@@ -67,7 +67,7 @@ func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog,
 	if source.Location != nil && source.Location.Layer != nil {
 		digest, fetch = source.Location.Layer.Digest.String(), c.loadLayer
 	}
-	key := fmt.Sprintf("%s %s %q", digest, source.Artifact.URL, source.Path)
+	key := digest + " " + source.Artifact.URL + " " + source.place().Key()
 	if cached, ok := c.get(key); ok {
 		return cached, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -24,6 +25,8 @@ type Location struct {
 	// Layer is fetched from the registry. Nil: source-controller has selected the right layer, and the artifact
 	// of the OCIRepository is the catalog.
 	Layer *v1.Descriptor `json:"layer,omitempty"`
+	// Format of the catalog. Empty: the content decides.
+	Format string `json:"format,omitempty"`
 }
 
 // lookup is the location of a catalog, or the violation of the contract.
@@ -37,7 +40,16 @@ const maxLookups = 4096
 
 // hasContract reports whether the manifest determines which part of the source is the catalog.
 func (s Observed) hasContract() bool {
-	return s.Kind == sourcev1.OCIRepositoryKind && s.Format != v1alpha1.FormatApplications
+	return s.Kind == sourcev1.OCIRepositoryKind && (s.Place.Format == "" || s.Place.Format == v1alpha1.FormatAuto)
+}
+
+// place returns the place of the catalog in the artifact, with the format that the manifest names.
+func (s Observed) place() render.Place {
+	place := s.Place
+	if s.hasContract() && s.Location != nil && s.Location.Format != "" {
+		place.Format = s.Location.Format
+	}
+	return place
 }
 
 // lookupKey contains all inputs of a lookup, and the name of the source: the digest of a private catalog must
@@ -111,25 +123,29 @@ func (s Observed) copied() bool {
 // locationIn compares the artifact with the layer that contains the catalog, and returns the location of the
 // catalog. A copied artifact can be compared, an extracted one cannot.
 func (s Observed) locationIn(found contract.Contract) (*Location, error) {
+	extracted, carried := &Location{}, &Location{Layer: &found.Layer}
+	if found.Format != v1alpha1.FormatAuto {
+		extracted.Format, carried.Format = found.Format, found.Format
+	}
 	mediaType := ""
 	if selector := s.repository.Status.ObservedLayerSelector; selector != nil {
 		mediaType = selector.MediaType
 	}
 	switch {
 	case !found.CarriedBy(mediaType), s.mustVerify && !s.copied():
-		return &Location{Layer: &found.Layer}, nil
+		return carried, nil
 	case !s.copied():
-		return &Location{}, nil
+		return extracted, nil
 	}
 	artifact := digest.Digest(s.Artifact.Digest)
 	switch {
 	case artifact.Validate() == nil && artifact.Algorithm() != found.Layer.Digest.Algorithm():
-		return &Location{Layer: &found.Layer}, nil // source-controller runs with another --artifact-digest-algo
+		return carried, nil // source-controller runs with another --artifact-digest-algo
 	case artifact != found.Layer.Digest:
 		return nil, fmt.Errorf("the layer with the catalog is %s, but the OCIRepository, which copies it, has %s",
 			found.Layer.Digest, artifact)
 	}
-	return &Location{}, nil
+	return extracted, nil
 }
 
 // locate determines the location of the catalog of a source, by its manifest in the registry if necessary.

@@ -74,7 +74,7 @@ func (l loads) parse(ctx context.Context, source Observed, content io.ReadSeeker
 	if _, err := content.Seek(0, io.SeekStart); err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the artifact of source %s: %w", source.Name, err))
 	}
-	loaded, err := render.LoadArchive(ctx, source.Name.String(), content, source.Path)
+	loaded, err := render.LoadArchive(ctx, source.Name.String(), content, source.place())
 	return loaded, failure.Because(v1alpha1.FetchFailedReason, err)
 }
 
@@ -84,6 +84,6 @@ func (l loads) measure(ctx context.Context, source Observed, content io.Reader) 
 		return 0, err
 	}
 	defer release()
-	needed, err := render.MeasureArchive(ctx, source.Name.String(), content, source.Path)
+	needed, err := render.MeasureArchive(ctx, source.Name.String(), content, source.place())
 	return needed, failure.Because(v1alpha1.FetchFailedReason, err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -50,10 +51,10 @@ func Kinds() map[string]Object {
 
 // Observed is a source with the artifact that it had when it was observed.
 type Observed struct {
-	Kind     string
-	Name     types.NamespacedName
-	Path     string
-	Format   string
+	Kind string
+	Name types.NamespacedName
+	// Place of the catalog in the artifact, as the spec has it.
+	Place    render.Place
 	Artifact meta.Artifact
 	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
 	Location *Location
@@ -84,7 +85,7 @@ func Guarded(loaded []Loaded) []guard.Source {
 	sources := make([]guard.Source, len(loaded))
 	for i, l := range loaded {
 		sources[i] = guard.Source{
-			Kind: l.Kind, Name: l.Name, Path: l.Path, Checksum: guard.Checksum(l.Artifact.Revision),
+			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision),
 			Digest: l.Artifact.Digest, Catalog: l.Catalog,
 		}
 	}
@@ -104,7 +105,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 		if err != nil {
 			return nil, err
 		}
-		o := Observed{Kind: kind, Name: key, Path: ref.Path, Format: ref.Format, Artifact: *object.GetArtifact()}
+		o := Observed{Kind: kind, Name: key, Place: render.PlaceOf(ref), Artifact: *object.GetArtifact()}
 		o.repository, _ = object.(*sourcev1.OCIRepository)
 		if ref.RequireVerified {
 			o.mustVerify, o.verified = true, verificationOf(object)

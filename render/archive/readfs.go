@@ -44,7 +44,7 @@ type walker struct {
 	collector
 	ctx   context.Context
 	fsys  fs.FS
-	total int64 // what the files so far would take in a tar stream
+	total int64 // what the entries so far would take in a tar stream
 }
 
 func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
@@ -64,9 +64,20 @@ func (w *walker) visit(path string, entry fs.DirEntry, err error) error {
 		return skip(entry)
 	}
 	if entry.IsDir() {
+		if err := w.fill(blockSize); err != nil {
+			return err
+		}
 		return w.addDir(path, path)
 	}
 	return w.addRegular(path, entry)
+}
+
+func (w *walker) fill(size int64) error {
+	w.total += size
+	if w.total > w.limits.Total {
+		return exceed("", "uncompressed bytes", w.limits.Total)
+	}
+	return nil
 }
 
 func skip(entry fs.DirEntry) error {
@@ -98,9 +109,8 @@ func (w *walker) addRegular(path string, entry fs.DirEntry) error {
 		}
 		size = int64(len(content))
 	}
-	w.total += blockSize + padded(size)
-	if w.total > w.limits.Total {
-		return exceed("", "uncompressed bytes", w.limits.Total)
+	if err := w.fill(blockSize + padded(size)); err != nil {
+		return err
 	}
 	return w.addFile(path, path, content)
 }

@@ -25,10 +25,17 @@ import (
 // comes from tree.Tree.Digest and not from these bytes.
 //
 // An error is w's own, wrapped.
-func Write(w io.Writer, t *tree.Tree) error {
+func Write(w io.Writer, t *tree.Tree) error { return writeGzip(w, t, false) }
+
+// WriteWithDirectories is Write with an entry for each directory, mode 0755, in
+// front of its first file: ORAS unpacks a file only into a directory that an
+// entry has created.
+func WriteWithDirectories(w io.Writer, t *tree.Tree) error { return writeGzip(w, t, true) }
+
+func writeGzip(w io.Writer, t *tree.Tree, directories bool) error {
 	compressor := gzip.NewWriter(w)
 	compressor.ModTime = time.Unix(0, 0) // the zero time is written as one in 2042
-	if err := writeTar(compressor, t); err != nil {
+	if err := writeTar(compressor, t, directories); err != nil {
 		return fmt.Errorf("writing archive: %w", err)
 	}
 	if err := compressor.Close(); err != nil {
@@ -37,9 +44,15 @@ func Write(w io.Writer, t *tree.Tree) error {
 	return nil
 }
 
-func writeTar(w io.Writer, t *tree.Tree) error {
+func writeTar(w io.Writer, t *tree.Tree, directories bool) error {
 	out := tar.NewWriter(w)
+	written := map[string]bool{}
 	for _, path := range t.Paths() {
+		if directories {
+			if err := writeDirectories(out, path, written); err != nil {
+				return err
+			}
+		}
 		content, _ := t.Content(path)
 		header := &tar.Header{
 			Typeflag: tar.TypeReg,
@@ -56,4 +69,19 @@ func writeTar(w io.Writer, t *tree.Tree) error {
 		}
 	}
 	return out.Close()
+}
+
+// writeDirectories writes the directories above a path that are not written yet.
+func writeDirectories(out *tar.Writer, path string, written map[string]bool) error {
+	for i, c := range path {
+		if c != '/' || written[path[:i]] {
+			continue
+		}
+		written[path[:i]] = true
+		header := &tar.Header{Typeflag: tar.TypeDir, Name: path[:i+1], Mode: 0o755, ModTime: time.Unix(0, 0)}
+		if err := out.WriteHeader(header); err != nil {
+			return err
+		}
+	}
+	return nil
 }

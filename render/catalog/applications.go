@@ -1,16 +1,13 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
 // Names of the Applications format.
@@ -21,7 +18,7 @@ const (
 	metadataFile          = "metadata.yaml"
 )
 
-// applications loads the Applications format:
+// Applications is the format of the catalog contract:
 //
 //	applications/<dir>/application.yaml   one object of kind ApplicationDefinition
 //	applications/<dir>/metadata.yaml      optional: tier, labels, annotations, deprecated, others
@@ -30,13 +27,45 @@ const (
 // Without applications/ at the root, as a source that stripped it delivers the catalog, every
 // directory of the root that holds an application.yaml is an application. Hidden directories
 // and files beside the directories are ignored.
-type applications struct {
-	fsys   fs.FS
-	ledger ledger
+type Applications struct{}
 
-	mu     sync.Mutex
-	report report
+// Name implements Format.
+func (Applications) Name() string { return v1alpha1.FormatApplications }
+
+// Detect reports whether there is applications/ at the root, or a directory with an application.yaml.
+func (Applications) Detect(fsys fs.FS) (bool, error) {
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil || hasDirectory(root, applicationsDirectory) {
+		return err == nil, err
+	}
+	stripped, err := strippedDirectories(fsys, root)
+	return len(stripped) > 0, err
 }
+
+// Needs implements Format.
+func (Applications) Needs(name string) bool {
+	directory, file := path.Split(name)
+	switch strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") {
+	case "application", "metadata":
+	default:
+		return false
+	}
+	switch parts := strings.Split(strings.TrimSuffix(directory, "/"), "/"); len(parts) {
+	case 1: // where a source stripped the directory of applications
+		return parts[0] != ""
+	case 2:
+		return parts[0] == applicationsDirectory || parts[0] == listsDirectory
+	}
+	return false
+}
+
+// Load implements Format.
+func (Applications) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	a := &applications{loader{fsys: fsys}}
+	return a.finish(a.load(ctx))
+}
+
+type applications struct{ loader }
 
 // load returns what could be read; it is a catalog only when nothing was reported.
 func (a *applications) load(ctx context.Context) (*Catalog, error) {
@@ -51,18 +80,14 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 	if len(directories) == 0 {
 		a.report.add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root")
 	}
-	candidates, err := a.candidates(ctx, directories)
+	candidates, err := a.candidates(ctx, len(directories), func(i int) candidate { return a.candidate(directories[i]) })
 	if err != nil {
 		return nil, err
 	}
-	a.distinctKinds(candidates)
-	a.fewKinds(candidates)
 	loaded := &Catalog{Applications: a.unique(candidates)}
 	if hasDirectory(root, listsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))
 	}
-	a.ledger.check(&a.report)
-	loaded.kept = a.ledger.kept.Load()
 	return loaded, err
 }
 
@@ -71,13 +96,18 @@ func (a *applications) directories(root []fs.DirEntry) ([]string, error) {
 	if hasDirectory(root, applicationsDirectory) {
 		return a.children(applicationsDirectory)
 	}
+	return strippedDirectories(a.fsys, root)
+}
+
+// strippedDirectories returns the directories of a root without applications/ that are applications, sorted.
+func strippedDirectories(fsys fs.FS, root []fs.DirEntry) ([]string, error) {
 	var found []string
 	for _, entry := range root {
 		name := entry.Name()
 		if !entry.IsDir() || isHidden(name) || name == listsDirectory {
 			continue
 		}
-		exists, err := a.exists(path.Join(name, applicationFile))
+		exists, err := exists(fsys, path.Join(name, applicationFile))
 		if err != nil {
 			return nil, err
 		}
@@ -121,51 +151,16 @@ func isHidden(name string) bool {
 	return strings.HasPrefix(name, ".")
 }
 
-func (a *applications) exists(name string) (bool, error) {
-	_, err := fs.Stat(a.fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// candidate is a directory that should be an application.
-type candidate struct {
-	application *Application
-	nameLine    int
-	err         error
-}
-
-// candidates reads all directories on all cores. What is reported does not depend on which is
-// ready first.
-func (a *applications) candidates(ctx context.Context, directories []string) ([]candidate, error) {
-	all := make([]candidate, len(directories))
-	err := parallel(ctx, len(directories), func(i int) {
-		all[i] = a.candidate(directories[i])
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, one := range all {
-		if one.err != nil {
-			return nil, one.err
-		}
-	}
-	return all, nil
-}
-
 func (a *applications) candidate(directory string) candidate {
 	definition := findings{path: path.Join(directory, applicationFile)}
 	metadata := findings{path: path.Join(directory, metadataFile)}
 	application := &Application{Path: definition.path}
-	nameLine, err := a.definition(application, &definition)
+	opened, err := a.required(documentBounds(), &definition)
+	nameLine := a.definition(opened, application, &definition)
 	if err == nil {
 		application.Metadata, err = a.metadata(&metadata)
 	}
-	a.mu.Lock() // at once: what all files break together would be much to keep
-	defer a.mu.Unlock()
-	a.report.merge(definition)
-	a.report.merge(metadata)
+	a.merge(definition, metadata)
 	return candidate{application: application, nameLine: nameLine, err: err}
 }
 
@@ -176,51 +171,11 @@ func (a *applications) required(bounds bounds, found *findings) (*file, error) {
 		return opened, err
 	}
 	misspelt := strings.TrimSuffix(found.path, ".yaml") + ".yml"
-	exists, err := a.exists(misspelt)
+	exists, err := exists(a.fsys, misspelt)
 	if exists {
 		found.add(0, "is missing: rename %s", misspelt)
 	} else {
 		found.add(0, "is missing")
 	}
 	return nil, err
-}
-
-// unique returns the applications sorted by name and reports those that share one.
-func (a *applications) unique(candidates []candidate) []*Application {
-	first := make(map[string]*Application, len(candidates))
-	var all []*Application
-	for _, one := range candidates {
-		name := one.application.Name
-		if name == "" {
-			continue
-		}
-		if other, taken := first[name]; taken {
-			a.report.addTo(RuleDuplicateName, one.application.Path, one.nameLine, "metadata.name %s is taken by %s", quote(name), other.Path)
-			continue
-		}
-		first[name] = one.application
-		all = append(all, one.application)
-	}
-	slices.SortFunc(all, func(x, y *Application) int { return cmp.Compare(x.Name, y.Name) })
-	return all
-}
-
-// parallel calls do for every index below n on as many goroutines as Go may run at once. It stops
-// early when the context ends, and returns its error.
-func parallel(ctx context.Context, n int, do func(int)) error {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
-	return ctx.Err()
 }

@@ -91,26 +91,9 @@ func (l *ledger) keepFacts(application *Application) {
 		}
 	}
 	if !l.keep(bytes) {
-		application.Versions, application.SpecFields, application.Labels, application.Annotations = nil, nil, nil, nil
+		application.Versions, application.SpecFields = nil, nil
+		application.Labels, application.Annotations = nil, nil
 	}
-}
-
-// Needs reports whether loading looks at the content of a file, whose path is that from the root of
-// the catalog. It only has to know of any other file that it is there.
-func Needs(name string) bool {
-	directory, file := path.Split(name)
-	switch strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") {
-	case "application", "metadata":
-	default:
-		return false
-	}
-	switch parts := strings.Split(strings.TrimSuffix(directory, "/"), "/"); len(parts) {
-	case 1: // where a source stripped the directory of applications
-		return parts[0] != ""
-	case 2:
-		return parts[0] == applicationsDirectory || parts[0] == listsDirectory
-	}
-	return false
 }
 
 // Cost of loading a catalog, from the sizes of the files that it needs. The zero value is that of an

@@ -1,12 +1,6 @@
 package catalog
 
-import (
-	"context"
-	"fmt"
-	"io/fs"
-
-	"github.com/winnow-dev/winnow/render/identity"
-)
+import "github.com/winnow-dev/winnow/render/identity"
 
 // Catalog is a valid catalog. It is immutable once loaded and safe for concurrent use.
 type Catalog struct {
@@ -21,19 +15,22 @@ type Catalog struct {
 	kept int64 // bytes of memory besides the documents
 }
 
-// Application is a definition of the catalog and what its metadata.yaml says about it.
+// Application is a definition of the catalog and what the catalog says about it.
 type Application struct {
 	// Name is the object's metadata.name: a DNS-1123 subdomain, and so a safe file name.
 	Name string
-	// Path of the application.yaml, as the file system that was loaded has it.
+	// Path of the file that defines it, as the file system that was loaded has it.
 	Path string
+	// Above is the number of lines above Document in the file.
+	Above int
 	// APIVersion of the object, always <group>/<version>.
 	APIVersion string
 	// Kind of the object.
 	Kind string
 	// Group is the part of APIVersion before the slash.
 	Group string
-	// Document holds the bytes of the file. They must not be modified.
+	// Document holds the bytes that define it: a file, or a document of one with the comments before it.
+	// They must not be modified.
 	Document []byte
 	// Versions are those of spec.versions, in the document's order and each once; empty for
 	// kinds that have none.
@@ -49,7 +46,8 @@ type Application struct {
 	SpecFields []string
 	// Identity says which live releases the definition means, and where its versions come from.
 	Identity identity.Facts
-	// Metadata is the content of the metadata.yaml, empty without one.
+	// Metadata is the content of the metadata.yaml, empty without one. A format that has none takes it
+	// from the object.
 	Metadata Metadata
 	// Merged are definitions of other catalogs whose versions are among Versions, but not in Document; none
 	// in a catalog that was loaded.
@@ -58,7 +56,7 @@ type Application struct {
 	installs installed
 }
 
-// Metadata is what a metadata.yaml says about an application.
+// Metadata is what a catalog says about an application.
 type Metadata struct {
 	// Tier of the application. Case matters.
 	Tier string
@@ -71,19 +69,4 @@ type Metadata struct {
 	// Extra holds the keys that have no meaning here, in JSON's types: map[string]any, []any,
 	// string, bool, int64, float64 and nil. Timestamps are strings.
 	Extra map[string]any
-}
-
-// Load reads the catalog at the root of fsys. The error is an *InvalidError when the content is
-// wrong; it then holds every violation. Other errors are the file system's or the context's.
-// The result depends on nothing but the content of fsys.
-func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	loader := &applications{fsys: fsys}
-	loaded, err := loader.load(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("loading catalog: %w", err)
-	}
-	if err := loader.report.err(); err != nil {
-		return nil, err
-	}
-	return loaded, nil
 }

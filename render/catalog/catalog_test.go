@@ -49,7 +49,7 @@ func definition(name string, versions ...string) string {
 // violations loads a catalog and returns what is wrong with it, a line each.
 func violations(t *testing.T, fsys fs.FS) []string {
 	t.Helper()
-	loaded, err := catalog.Load(context.Background(), fsys)
+	loaded, err := catalog.Applications{}.Load(context.Background(), fsys)
 	if err == nil {
 		return nil
 	}

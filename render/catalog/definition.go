@@ -20,29 +20,28 @@ const (
 	maxTier    = 63
 )
 
-// definition reads an application.yaml into application. The name stays empty when it is not
-// known; otherwise its line is returned.
-func (a *applications) definition(application *Application, found *findings) (nameLine int, err error) {
-	opened, err := a.required(documentBounds(), found)
-	if err != nil || opened == nil || opened.root == nil {
-		return 0, err
+// definition reads a document into application. The name stays empty when it is not known; otherwise its
+// line is returned.
+func (l *loader) definition(read *file, application *Application, found *findings) (nameLine int) {
+	if read == nil || read.root == nil {
+		return 0
 	}
-	application.Document = opened.data
-	if opened.root.Kind != yaml.MappingNode {
-		found.add(opened.root.Line, "must be a mapping, not %s", yamlnode.Describe(opened.root))
-		return 0, nil
+	application.Document = read.data
+	if read.root.Kind != yaml.MappingNode {
+		found.add(read.root.Line, "must be a mapping, not %s", yamlnode.Describe(read.root))
+		return 0
 	}
-	if !checkKind(opened.root, application, found) {
-		return 0, nil
+	if !checkKind(read.root, application, found) {
+		return 0
 	}
-	checkLines(opened.data, found)
-	checkKustomize(opened, found)
-	checkAPIVersion(opened.root, application, found)
-	nameLine = checkName(opened.root, application, found)
-	checkSpec(opened.root, application, found)
-	facts(opened.root, application)
-	a.ledger.keepFacts(application)
-	return nameLine, nil
+	checkLines(read.data, found)
+	checkKustomize(read, found)
+	checkAPIVersion(read.root, application, found)
+	nameLine = checkName(read.root, application, found)
+	checkSpec(read.root, application, found)
+	facts(read.root, application)
+	l.ledger.keepFacts(application)
+	return nameLine
 }
 
 // checkKind reports whether looking further makes sense.

@@ -1,7 +1,7 @@
 // Package catalog loads and validates the catalogs that applications are selected from: an fs.FS
 // goes in, a Catalog or the list of everything that is wrong with it comes out.
 //
-// A format of catalogs is one file; applications.go is the only one so far. The input is
+// format.go lists the formats; each is one file, or a folder. The input is
 // untrusted: sizes, nesting and YAML aliases are bounded before anything is expanded.
 //
 // The package must not know selections, archives, the network or Kubernetes clients.

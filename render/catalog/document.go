@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// file is a file of the catalog that holds one YAML document.
+// file is a file of the catalog that holds one YAML document, or a document of one with several.
 type file struct {
 	data []byte
 	// root is the document's content without aliases at the top; nil when the file breaks a
@@ -33,9 +33,14 @@ func (a *applications) open(bounds bounds, found *findings) (*file, error) {
 		}
 		return &file{}, err
 	}
+	return a.parse(data, bounds, found), nil
+}
+
+// parse parses a document.
+func (l *loader) parse(data []byte, bounds bounds, found *findings) *file {
 	root, size := parse(data, bounds, found)
-	a.ledger.aliased.Add(int64(size.Aliased))
-	return &file{data: data, root: root, size: size}, nil
+	l.ledger.aliased.Add(int64(size.Aliased))
+	return &file{data: data, root: root, size: size}
 }
 
 // read returns the bytes of a regular file, nil when found says why there are none.

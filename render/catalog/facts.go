@@ -63,7 +63,7 @@ func stringMap(node *yaml.Node) map[string]string {
 
 // distinctKinds reports definitions of Cozystack that install the same kind, of which its API
 // server would serve either (cozystack#4361). The applications are in the order of their paths.
-func (a *applications) distinctKinds(candidates []candidate) {
+func (l *loader) distinctKinds(candidates []candidate) {
 	first := map[string]*Application{}
 	for _, one := range candidates {
 		kind := one.application.installs.kind
@@ -71,7 +71,7 @@ func (a *applications) distinctKinds(candidates []candidate) {
 			continue
 		}
 		if other, taken := first[kind]; taken {
-			a.report.addTo(RuleDuplicateKind, one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", quote(kind), other.Path)
+			l.report.addTo(RuleDuplicateKind, one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", quote(kind), other.Path)
 			continue
 		}
 		first[kind] = one.application
@@ -85,7 +85,7 @@ const maxMethod = 63
 const maxKinds = 16
 
 // fewKinds reports the first application of each kind that is too many.
-func (a *applications) fewKinds(candidates []candidate) {
+func (l *loader) fewKinds(candidates []candidate) {
 	seen := map[string]bool{}
 	for _, one := range candidates {
 		group := one.application.Group // the kind is the same of all
@@ -94,7 +94,7 @@ func (a *applications) fewKinds(candidates []candidate) {
 		}
 		seen[group] = true
 		if len(seen) > maxKinds {
-			a.report.add(one.application.Path, "has the API group %s, which makes %d kinds of definitions: a catalog has at most %d",
+			l.report.add(one.application.Path, "has the API group %s, which makes %d kinds of definitions: a catalog has at most %d",
 				quote(group), len(seen), maxKinds)
 		}
 	}
@@ -113,7 +113,7 @@ func (a *Application) Spec() (map[string]any, error) {
 
 // ownSpec is Spec without the merged versions.
 func (a *Application) ownSpec() (map[string]any, error) {
-	found := findings{path: a.Path}
+	found := findings{path: a.Path, above: a.Above}
 	root, _ := parse(a.Document, documentBounds(), &found)
 	if root == nil {
 		return nil, fmt.Errorf("reading spec: %w", &InvalidError{Violations: found.kept, Omitted: found.omitted})

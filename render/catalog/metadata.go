@@ -20,7 +20,7 @@ func (a *applications) metadata(found *findings) (Metadata, error) {
 	}
 	if opened == nil {
 		misspelt := path.Join(path.Dir(found.path), "metadata.yml")
-		exists, err := a.exists(misspelt)
+		exists, err := exists(a.fsys, misspelt)
 		if exists {
 			found.add(0, "is missing: rename %s", misspelt)
 		}

@@ -128,7 +128,7 @@ func reserved(key string) []string {
 	switch {
 	case domain == "fluxcd.io" || strings.HasSuffix(domain, ".fluxcd.io"):
 		problem = "how Flux treats an object is not the catalog's to say"
-	case domain == v1alpha1.GroupVersion.Group:
+	case domain == v1alpha1.GroupVersion.Group && key != v1alpha1.TierLabel:
 		problem = "only Winnow sets it"
 	case strings.EqualFold(key, v1alpha1.BypassLabel):
 		problem = "only a cluster's admins take a definition out of updates"

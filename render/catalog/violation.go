@@ -131,9 +131,10 @@ func (r *report) err() error {
 	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
 }
 
-// findings are the violations of one file.
+// findings are the violations of one file, or of a document of it.
 type findings struct {
 	path    string
+	above   int // lines of the file above those that are counted
 	kept    []Violation
 	omitted int
 }
@@ -147,6 +148,9 @@ func (f *findings) addTo(rule Rule, line int, format string, args ...any) {
 	if len(f.kept) == maxFileViolations {
 		f.omitted++
 		return
+	}
+	if line > 0 {
+		line += f.above
 	}
 	f.kept = append(f.kept, Violation{Rule: rule, Path: f.path, Line: line, Message: fmt.Sprintf(format, args...)})
 }

@@ -71,7 +71,9 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 			found = append(found, Loosened{Field: "spec." + p.field, From: was, To: is, Effect: p.effect})
 		}
 	}
-	found = append(append(found, unverified(from, to)...), unlimited(from, to)...)
+	found = append(found, unverified(from, to)...)
+	found = append(found, unlimited(from, to)...)
+	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
 	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
 }
 
@@ -125,6 +127,34 @@ func unlimited(from, to *v1alpha1.CatalogSelection) []Loosened {
 				Field: fmt.Sprintf("spec.sources[%s].limit", ref.Name), From: "set", To: "none",
 				Effect: "all of its applications win over those of later sources",
 			})
+		}
+	}
+	return found
+}
+
+// untrusted returns a protection for each mirror from which charts are newly fetched without TLS, or from
+// a server that is not verified.
+func untrusted(from, to []v1alpha1.Mirror) []Loosened {
+	type trust struct{ insecure, plain bool }
+	before := map[string]trust{}
+	trusts := func(m v1alpha1.Mirror) trust {
+		if m.Helm == nil {
+			return trust{}
+		}
+		return trust{m.Helm.Insecure, m.Helm.PlainHTTP}
+	}
+	for _, m := range from {
+		before[m.From] = trusts(m)
+	}
+	var found []Loosened
+	for _, m := range to {
+		was, is := before[m.From], trusts(m)
+		field := fmt.Sprintf("spec.mirrors[%s].helm.", m.From)
+		if is.insecure && !was.insecure {
+			found = append(found, Loosened{Field: field + "insecure", From: "false", To: "true", Effect: "charts are fetched from a server that is not verified"})
+		}
+		if is.plain && !was.plain {
+			found = append(found, Loosened{Field: field + "plainHTTP", From: "false", To: "true", Effect: "charts are fetched without TLS"})
 		}
 	}
 	return found

@@ -70,6 +70,23 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			name: "the limit of the only source", before: func(s *spec) { s.Sources[0].Limit = &v1alpha1.Limit{NameSelector: []string{"a"}} },
 		},
 		{
+			name: "mirrors without TLS",
+			before: func(s *spec) {
+				s.Mirrors = []v1alpha1.Mirror{
+					{From: "a.example", To: "a.internal"}, {From: "b.example", To: "b.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true}},
+					{From: "c.example", To: "c.internal", Helm: &v1alpha1.MirrorHelm{}},
+				}
+			},
+			now: func(s *spec) {
+				s.Mirrors = []v1alpha1.Mirror{
+					{From: "b.example", To: "oci://b.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true}},
+					{From: "a.example", To: "oci://a.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true}},
+					{From: "d.example", To: "oci://d.internal", Helm: &v1alpha1.MirrorHelm{PlainHTTP: true}},
+				}
+			},
+			want: []string{"spec.mirrors[a.example].helm.insecure false->true", "spec.mirrors[d.example].helm.plainHTTP false->true"},
+		},
+		{
 			name: "nothing is omitted any more", now: func(s *spec) { s.OmitFields = []string{} },
 			want: []string{"spec.omitFields [default, enforced, selector]->[]"},
 		},

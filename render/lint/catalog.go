@@ -31,7 +31,7 @@ func corpusRules() []corpusRule {
 
 func metadataMissing(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
-		if !d.hasMetadata && d.root.isSet() {
+		if d.metadataPath != "" && !d.hasMetadata && d.root.isSet() {
 			report(d, d.metadataPath, 0, "is missing: no tier or label selects the application")
 		}
 	}

@@ -63,7 +63,7 @@ type Rule struct {
 type Result struct {
 	// Findings sorted by path, line, rule and message.
 	Findings []Finding
-	// Applications is the number of directories that hold, or should hold, an application.
+	// Applications is the number of directories, or documents, that hold, or should hold, an application.
 	Applications int
 	// Ignored is the number of findings that were left out.
 	Ignored int
@@ -71,6 +71,8 @@ type Result struct {
 
 // Options of Run. The zero value applies all rules, with what is known of KKP and Cozystack.
 type Options struct {
+	// Format of the catalog; nil for the one that its content has.
+	Format catalog.Format
 	// Ignore are the rules whose findings are left out; see Ignorable.
 	Ignore []string
 	// Schemas, if set, take the place of what is known of KKP and Cozystack.
@@ -123,12 +125,11 @@ func Rules() []Rule {
 // found as well, and keeps no rule from looking at what can be read. The error is the file
 // system's or the context's.
 func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
-	_, err := catalog.Load(ctx, fsys)
-	var invalid *catalog.InvalidError
-	if err != nil && !errors.As(err, &invalid) {
+	format, invalid, err := load(ctx, fsys, options.Format)
+	if err != nil {
 		return Result{}, err
 	}
-	c, err := read(ctx, fsys)
+	c, err := read(ctx, fsys, format)
 	if err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}
@@ -157,6 +158,23 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 	return Result{Findings: slices.Compact(kept), Applications: len(c.definitions), Ignored: ignored}, nil
 }
 
+// load loads a catalog of a format, nil for the one that its content has. It returns the format, and what makes
+// the catalog invalid.
+func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, invalid *catalog.InvalidError, err error) {
+	if format == nil {
+		format, err = catalog.Detect(fsys)
+	}
+	if err == nil {
+		_, err = format.Load(ctx, fsys)
+	} else {
+		format = catalog.Applications{}
+	}
+	if errors.As(err, &invalid) {
+		err = nil
+	}
+	return format, invalid, err
+}
+
 // keep leaves out what is ignored, and adds what is wrong with the comments that ignore it. It returns
 // how many it left out.
 func (c *corpus) keep(found []Finding, rules []string) (kept []Finding, ignored int) {
@@ -165,7 +183,10 @@ func (c *corpus) keep(found []Finding, rules []string) (kept []Finding, ignored 
 		for _, file := range []struct {
 			path string
 			data []byte
-		}{{d.path, d.data}, {d.metadataPath, d.metadataData}} {
+		}{{d.path, d.file}, {d.metadataPath, d.metadataFile}} {
+			if _, read := comments[file.path]; read {
+				continue
+			}
 			comments[file.path] = ignoredIn(file.data, func(line int, format string, args ...any) {
 				found = append(found, d.finding(Rule{ID: ignoreRule, Severity: Warning}, file.path, line, format, args...))
 			})

@@ -1,10 +1,6 @@
 package lint
 
-import (
-	"path"
-
-	"github.com/winnow-dev/winnow/render/catalog"
-)
+import "github.com/winnow-dev/winnow/render/catalog"
 
 // Rules that package catalog checks when it loads a catalog.
 const (
@@ -18,7 +14,7 @@ const (
 
 func loadingRules() []Rule {
 	return []Rule{
-		{formatRule, loadingSeverity, "the catalog has the Applications format"},
+		{formatRule, loadingSeverity, "the catalog has one of the formats"},
 		{duplicateRule, loadingSeverity, "no two applications have one name"},
 		{unknownRule, loadingSeverity, "a list of catalogs/ names applications that exist"},
 		{versionsRule, loadingSeverity, "no version is listed twice"},
@@ -31,15 +27,19 @@ func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
 	if invalid == nil {
 		return nil
 	}
-	byDirectory := make(map[string]*definition, len(c.definitions))
+	byFile := make(map[string][]*definition, len(c.definitions))
 	for _, d := range c.definitions {
-		byDirectory[path.Dir(d.path)] = d
+		for _, file := range []string{d.path, d.metadataPath} {
+			byFile[file] = append(byFile[file], d)
+		}
 	}
 	var found []Finding
 	for _, v := range invalid.Violations {
-		d := byDirectory[path.Dir(v.Path)]
-		if d == nil {
-			d = &definition{}
+		d := &definition{}
+		for _, in := range byFile[v.Path] {
+			if in.above == 0 || in.above < v.Line {
+				d = in
+			}
 		}
 		found = append(found, Finding{Rule: violated(v, d), Severity: loadingSeverity, Path: v.Path, Line: v.Line,
 			Application: d.name, Message: v.Message})

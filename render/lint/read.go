@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -30,20 +31,25 @@ type corpus struct {
 	definitions []*definition // sorted by path
 }
 
-// definition is a directory with an application.
+// definition is an application, or what should be one.
 type definition struct {
-	path         string // of the application.yaml
+	path  string // of the file that defines it
+	above int    // lines of the file above its document
+	// metadataPath is empty in a format that has no such file.
 	metadataPath string
 	// root and metadata have no value where there is no document, or none that can be read.
 	root, metadata field
 	hasMetadata    bool
-	// data and metadataData are the files, nil without.
-	data, metadataData []byte
-	name, group        string
+	// data is the document, and file and metadataFile are the files, nil without.
+	data, file, metadataFile []byte
+	name, group              string
 }
 
 // read reads what it can. The error is the file system's or the context's.
-func read(ctx context.Context, fsys fs.FS) (*corpus, error) {
+func read(ctx context.Context, fsys fs.FS, format catalog.Format) (*corpus, error) {
+	if format == (catalog.Definitions{}) {
+		return readDefinitions(ctx, fsys)
+	}
 	directories, err := directories(fsys)
 	if err != nil {
 		return nil, err
@@ -57,14 +63,19 @@ func read(ctx context.Context, fsys fs.FS) (*corpus, error) {
 		if d.data, d.root, _, err = document(fsys, d.path); err != nil {
 			return nil, err
 		}
-		if d.metadataData, d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
+		d.file = d.data
+		if d.metadataFile, d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
 			return nil, err
 		}
-		d.name = d.root.get("metadata", "name").text()
-		d.group, _, _ = strings.Cut(d.root.get("apiVersion").text(), "/")
-		c.definitions = append(c.definitions, d)
+		c.add(d)
 	}
 	return c, nil
+}
+
+func (c *corpus) add(d *definition) {
+	d.name = d.root.get("metadata", "name").text()
+	d.group, _, _ = strings.Cut(d.root.get("apiVersion").text(), "/")
+	c.definitions = append(c.definitions, d)
 }
 
 // directories returns those that are, or should be, applications.
@@ -105,26 +116,39 @@ func visible(parent string, entries []fs.DirEntry) []string {
 // document reads a file that holds one YAML document. What is wrong with it package catalog
 // finds; here it only has no value then.
 func document(fsys fs.FS, name string) (data []byte, root field, exists bool, err error) {
+	data, exists, err = content(fsys, name, maxFile)
+	if data == nil || err != nil {
+		return nil, field{}, exists, err
+	}
+	return data, rootOf(decode(data)), true, nil
+}
+
+// rootOf returns the field of a document, without a value if there is none.
+func rootOf(node *yaml.Node) field {
+	if node == nil {
+		return field{line: 1}
+	}
+	return newField("", node.Line, node)
+}
+
+// content returns at most a byte over the limit of a file, nil for one that is not regular.
+func content(fsys fs.FS, name string, limit int64) (data []byte, exists bool, err error) {
 	info, err := fs.Stat(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, field{}, false, nil
+		return nil, false, nil
 	}
 	if err != nil || !info.Mode().IsRegular() { // opening a named pipe blocks
-		return nil, field{}, true, err
+		return nil, true, err
 	}
 	opened, err := fsys.Open(name)
 	if err != nil {
-		return nil, field{}, true, err
+		return nil, true, err
 	}
-	data, err = io.ReadAll(io.LimitReader(opened, maxFile+1))
+	data, err = io.ReadAll(io.LimitReader(opened, limit+1))
 	if err := errors.Join(err, opened.Close()); err != nil {
-		return nil, field{}, true, fmt.Errorf("reading %s: %w", name, err)
+		return nil, true, fmt.Errorf("reading %s: %w", name, err)
 	}
-	node := decode(data)
-	if node == nil {
-		return data, field{line: 1}, true, nil
-	}
-	return data, newField("", node.Line, node), true, nil
+	return data, true, nil
 }
 
 // decode returns the first document that is not empty, nil if it may not be looked at.

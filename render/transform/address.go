@@ -7,6 +7,8 @@ import (
 
 // address is a URL or the short form that scp and git know.
 type address struct {
+	// scheme without "://"; ssh for the short form.
+	scheme string
 	// before is the scheme with "://" and the user.
 	before string
 	// host as written, with its port.
@@ -38,6 +40,7 @@ func parseURL(value string) (address, bool) {
 		return address{}, false
 	}
 	return address{
+		scheme:   scheme,
 		before:   scheme + "://" + authority[:at],
 		host:     host,
 		location: strings.TrimSuffix(host, port) + path,
@@ -52,7 +55,7 @@ func parseSCP(value string) (address, bool) {
 	if parts == nil {
 		return address{}, false
 	}
-	return address{before: parts[1], host: parts[2], location: parts[2] + "/" + parts[3], scp: true}, true
+	return address{scheme: "ssh", before: parts[1], host: parts[2], location: parts[2] + "/" + parts[3], scp: true}, true
 }
 
 // with returns the address with another location. The short form has no place for a port.

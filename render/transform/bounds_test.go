@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
 )
 
@@ -16,8 +17,11 @@ import (
 func pipelineOf(t *testing.T) *transform.Pipeline {
 	t.Helper()
 	pipeline, err := transform.New(transform.Config{
-		Mirrors: []transform.Mirror{{From: "quay.io", To: "registry.internal"}}, AnnotateSource: true,
-		Values: []transform.ValuesRule{{Names: []string{"web"}, Defaults: []byte(`{"a": 1}`)}},
+		Mirrors: []transform.Mirror{{
+			From: "quay.io", To: "oci://registry.internal", Helm: &v1alpha1.MirrorHelm{Insecure: true},
+		}},
+		AnnotateSource: true,
+		Values:         []transform.ValuesRule{{Names: []string{"web"}, Defaults: []byte(`{"a": 1}`)}},
 	})
 	if err != nil {
 		t.Fatal(err)

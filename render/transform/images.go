@@ -67,7 +67,7 @@ func (s *search) scalar(node *yaml.Node, path string, at key) {
 // address. Text with spaces never is one, except inside of templates.
 func (s *search) find(value, name string) (string, Host) {
 	if a, ok := parseURL(value); ok {
-		host := s.address(a, value, KindURL)
+		host := s.address(a, value)
 		if strings.HasPrefix(a.before, "oci://") {
 			host.Kind, host.Unknown = KindChart, UnknownChart
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/identity"
 )
@@ -44,8 +45,13 @@ type ValuesRule struct {
 	Overrides []byte
 }
 
-// Mirror replaces the prefix From of addresses by To. Both are host[:port][/path].
-type Mirror struct{ From, To string }
+// Mirror replaces the prefix From of addresses by To. Both are host[:port][/path], and To may have a
+// scheme, oci:// or https://, for charts and Git repositories.
+type Mirror struct {
+	From, To string
+	// Helm replaces how charts of the mirror are fetched; nil: as the document says.
+	Helm *v1alpha1.MirrorHelm
+}
 
 // Input is one application and what is to become of it.
 type Input struct {

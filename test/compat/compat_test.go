@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -55,8 +54,8 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 		want    int
 	}{
 		{"the example catalog in KKP", os.DirFS(filepath.Join(root, "examples/catalog")), 10},
-		{"KKP's system applications", catalogOf(t, kkp), 2},
-		{"Cozystack's definitions", catalogOf(t, cozystack), 10},
+		{"KKP's system applications", os.DirFS(kkp), 2},
+		{"Cozystack's definitions", os.DirFS(cozystack), 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			// Server-side apply, as Flux does, refuses fields that the schema lacks.
@@ -91,35 +90,11 @@ func acceptsGoldenTrees(t *testing.T, s *stack.Stack, root string) {
 	}
 }
 
-// catalogOf creates a catalog from a directory of manifests: one application a file.
-func catalogOf(t *testing.T, dir string) fs.FS {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no manifests in %s: %v", dir, err)
-	}
-	catalog := t.TempDir()
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		app := filepath.Join(catalog, "applications", strings.TrimSuffix(filepath.Base(file), ".yaml"))
-		if err := os.MkdirAll(app, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(app, "application.yaml"), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return os.DirFS(catalog)
-}
-
 // rendered selects all applications of a catalog, checks that the render did not change their
 // documents, and builds the artifact as Flux does.
 func rendered(t *testing.T, fsys fs.FS, want int) []byte {
 	t.Helper()
-	loaded, err := render.LoadFS(t.Context(), "real", fsys, "")
+	loaded, err := render.LoadFS(t.Context(), "real", fsys, render.Place{})
 	if err != nil {
 		t.Fatal(err)
 	}

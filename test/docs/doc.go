@@ -1,3 +1,4 @@
 // Package docs checks the pages of the repository as a whole: that the targets of links, and of mentions in code,
-// exist. It must not know the content of a page: the package that an example uses tests the example.
+// exist, and that no page applies an installation without an image. Otherwise, it must not know the content of a page:
+// the package that an example uses tests the example.
 package docs

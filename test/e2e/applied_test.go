@@ -153,14 +153,15 @@ func (s *scenario) awaitMarkAfterNudges(name string) {
 	})
 }
 
-// The policy sets the mark in the request that sets the label, and the controller removes it.
+// The policies set the mark in the request that sets the label, and remove it in the one that removes the
+// label, and the controller accepts both.
 func TestTheAdmissionPolicyClosesTheWindow(t *testing.T) {
 	s := newScenario(t, "window", catalogOf("window"), nil)
 	s.awaitApplied("window-a", "window-b", "window-c")
 	if err := system.ApplyKustomization(t.Context(), "config/policies/bypass"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.removePolicy() })
+	t.Cleanup(s.removePolicies)
 	if err := system.controller.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -176,14 +177,28 @@ func TestTheAdmissionPolicyClosesTheWindow(t *testing.T) {
 	if err := system.restart(t.Context(), stack.ControllerOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	s.awaitSelection("counts the bypassed", func(cs *v1alpha1.CatalogSelection) error {
+		if cs.Status.Summary.Bypassed != 1 {
+			return fmt.Errorf("summary %+v", cs.Status.Summary)
+		}
+		return nil
+	})
 	s.unbypass("window-a")
+	s.awaitSelection("counts none", func(cs *v1alpha1.CatalogSelection) error {
+		if cs.Status.Summary.Bypassed != 0 {
+			return fmt.Errorf("summary %+v", cs.Status.Summary)
+		}
+		return nil
+	})
 	if left := s.get(s.t.Context(), definitionOf("window-a")).GetAnnotations()[v1alpha1.BypassMarkAnnotation]; left != "" {
 		t.Errorf("left behind: %q", left)
 	}
 }
 
-func (s *scenario) removePolicy() {
+func (s *scenario) removePolicies() {
 	s.t.Helper()
-	key := metav1.ObjectMeta{Name: "winnow-bypass-mark"}
-	s.remove(&admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: key}, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: key})
+	for _, name := range []string{"winnow-bypass-mark", "winnow-bypass-unmark"} {
+		key := metav1.ObjectMeta{Name: name}
+		s.remove(&admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: key}, &admissionv1.MutatingAdmissionPolicy{ObjectMeta: key})
+	}
 }

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -15,7 +16,11 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	"github.com/fluxcd/pkg/runtime/secrets"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -25,6 +30,7 @@ import (
 func TestMultitenantOverlay(t *testing.T) {
 	lockDown(t)
 	t.Run("a source of another tenant is refused", refuseForeignSource)
+	t.Run("an artifact of another tenant is refused", refuseForeignArtifact)
 	t.Run("definitions of another tenant are neither taken nor marked", keepForeignDefinitions)
 	t.Run("marks are set as the default account of the namespace", markAsDefaultAccount)
 	t.Run("Secrets are read where the Role is", readSecretsByRole)
@@ -51,13 +57,72 @@ func refuseForeignSource(t *testing.T) {
 			t.Errorf("the status is %+v", got.Status)
 		}
 	}
+}
 
-	// Flux applies nothing of another tenant either. docs/security.md has what remains.
-	thief := a.kustomizationOf("thief")
+// consumersPolicy is the policy of config/multitenant.
+const consumersPolicy = "winnow-external-artifact-consumers"
+
+// Winnow would count a Kustomization of a over the artifact of b as a consumer, even one that Flux never reconciles:
+// with a prefix that gives the definitions of b the names of those of a, b could publish nothing more.
+func refuseForeignArtifact(t *testing.T) {
+	a, b := newTenant(t, "x-mtthief", catalogOf("x-mtthief")), newTenant(t, "mtthief", catalogOf("mtthief"))
+	a.publish("x-mtthief-a", "x-mtthief-b", "x-mtthief-c")
+	applied := part{"apps", "apps", []string{"mtthief-a", "mtthief-b", "mtthief-c"}}
+	b.publish(applied.apps...)
+	thief, own := a.kustomizationOf("thief"), a.kustomizationOf("apps")
 	thief.Spec.Interval.Duration = time.Hour
-	thief.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: "apps", Namespace: b.name}
+	thief.Spec.SourceRef = kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: "apps", Namespace: a.name}
+	a.awaitAdmitted(true, thief)
+	thief.Spec.SourceRef.Namespace = b.name
+	a.awaitAdmitted(false, thief)
+	thief.Spec.Suspend, thief.Spec.NamePrefix = true, "x-"
+	a.awaitAdmitted(false, thief)
+	a.update(own, func() {})
+	own.Spec.SourceRef = thief.Spec.SourceRef
+	a.awaitAdmitted(false, own)
+
+	// Of one from before the overlay, Flux applies nothing, and Applied of b shows it. Its metadata can be changed,
+	// which Flux does to delete it.
+	a.enforce(consumersPolicy, admissionv1.Audit)
+	thief.Spec.Suspend, thief.Spec.NamePrefix = false, ""
+	a.awaitAdmitted(true, thief)
 	a.create(thief)
 	b.of("apps").awaitAppliedCondition("False "+v1alpha1.ApplyFailedReason, a.name+"/thief", "cross-namespace references have been blocked")
+	a.enforce(consumersPolicy, admissionv1.Deny)
+	a.awaitAdmitted(false, own)
+	a.update(thief, func() { thief.Labels = map[string]string{"some": "label"} })
+	a.remove(thief)
+	b.awaitParts(applied)
+}
+
+// enforce sets the action of a policy.
+func (s *scenario) enforce(policy string, action admissionv1.ValidationAction) {
+	s.t.Helper()
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy}}
+	s.update(binding, func() { binding.Spec.ValidationActions = []admissionv1.ValidationAction{action} })
+}
+
+// awaitAdmitted waits until the API server admits the Kustomization, new or changed, or the policy denies it: a
+// policy takes effect after a moment.
+func (s *scenario) awaitAdmitted(want bool, kustomization *kustomizev1.Kustomization) {
+	s.t.Helper()
+	s.await(fmt.Sprintf("the Kustomization %s is admitted: %t", kustomization.Name, want), func(ctx context.Context) error {
+		var err error
+		if object := kustomization.DeepCopy(); object.ResourceVersion == "" {
+			err = system.Client().Create(ctx, object, client.DryRunAll)
+		} else {
+			object.ResourceVersion, object.ManagedFields = "", nil
+			err = system.Client().Patch(ctx, object, client.Merge, client.DryRunAll)
+		}
+		denied := apierrors.IsForbidden(err) && strings.Contains(err.Error(), "may name ExternalArtifacts of its own namespace only")
+		switch {
+		case want:
+			return err
+		case !denied:
+			return errors.Join(errors.New("not denied by the policy"), err)
+		}
+		return nil
+	})
 }
 
 // Tenant a packs definitions with the names of tenant b, and its account may patch them: what b holds is b's.

@@ -41,6 +41,12 @@ func mergingYAML(sources []diff.SecondSource) []string {
 				lines = append(lines, fmt.Sprintf("    %s %s: %s", []string{"-", " "}[min(i, 1)], field.name, plaintext.Line(field.value)))
 			}
 		}
+		if len(ref.Include) > 0 {
+			lines = append(lines, "      include:")
+		}
+		for _, glob := range ref.Include {
+			lines = append(lines, fmt.Sprintf("      - %q", glob))
+		}
 		if ref.Limit == nil {
 			continue
 		}

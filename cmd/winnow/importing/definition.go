@@ -14,9 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// tierLabel is the label of a definition that becomes the tier in its metadata.yaml.
-const tierLabel = "catalog.winnow.dev/tier"
-
 const (
 	// maxDefinition bounds a definition in bytes, as the catalog does, before it is converted.
 	maxDefinition = 1 << 20
@@ -98,10 +95,11 @@ func clusterFields(root *yaml.Node) [][]string {
 	return paths
 }
 
-// isSetByCluster reports whether kubectl apply, Flux or Winnow sets a label or annotation, or whether it is the bypass.
+// isSetByCluster reports whether kubectl apply, Flux or Winnow sets a label or annotation, or whether it is the bypass,
+// or the tier, which metadata.yaml has.
 func isSetByCluster(entry yamlnode.Entry) bool {
 	value, _ := yamlnode.Text(entry.Value)
-	return entry.Name == corev1.LastAppliedConfigAnnotation || catalog.IsReserved(entry.Name) ||
+	return entry.Name == corev1.LastAppliedConfigAnnotation || entry.Name == v1alpha1.TierLabel || catalog.IsReserved(entry.Name) ||
 		entry.Name == v1alpha1.ManagedByLabel && value == v1alpha1.ManagedByValue
 }
 
@@ -119,7 +117,7 @@ func metadataOf(root *yaml.Node) metadataFields {
 		value, ok := yamlnode.Text(entry.Value)
 		switch {
 		case !ok:
-		case entry.Name == tierLabel:
+		case entry.Name == v1alpha1.TierLabel:
 			metadata.Tier = value
 		case !isSetByCluster(entry):
 			if metadata.Labels == nil {

@@ -42,8 +42,8 @@ type document struct {
 	before int
 }
 
-// split cuts a file at the lines that begin or end documents. It leaves out parts that have nothing but comments, except
-// for comments before a document, such as a licence, which it keeps.
+// split cuts a file at the lines that begin or end documents. It leaves out parts that have nothing but directives, such as
+// %YAML, and comments, except for comments before a document, such as a licence, which it keeps.
 func split(content []byte) []document {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	var documents []document
@@ -63,7 +63,7 @@ type cutter struct {
 	content []byte
 	// start and end are the offsets of the current part, and before the lines above it.
 	start, end, before, lines int
-	// filled reports whether the part has a line that is no comment, and comments whether it has one.
+	// filled reports whether the part has a line that is no comment and no directive, and commented whether it has one.
 	filled, commented bool
 }
 
@@ -92,6 +92,7 @@ func (c *cutter) next(line []byte, marker bool) {
 	}
 	switch {
 	case len(text) == 0:
+	case line[0] == '%' && !c.filled: // a directive, which catalogs refuse
 	case text[0] == '#':
 		c.commented = true
 	default:

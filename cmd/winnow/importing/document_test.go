@@ -22,6 +22,8 @@ func TestSplit(t *testing.T) {
 		{"comments above a document stay", "# a\n---\n# b\na: 1\n---\n# c\nb: 1\n", []part{{"# a\n---\n# b\na: 1\n", 0}, {"# c\nb: 1\n", 5}}},
 		{"a comment beside a marker stays", "a: 1\n--- # b\nb: 1\n", []part{{"a: 1\n", 0}, {"# b\nb: 1\n", 1}}},
 		{"content beside a marker", "--- {a: 1}\n--- {b: 1}\n", []part{{"{a: 1}\n", 0}, {"{b: 1}\n", 1}}},
+		{"a directive goes", "%YAML 1.1\n---\na: 1\n...\n%YAML 1.1\n---\nb: 1\n", []part{{"a: 1\n", 2}, {"b: 1\n", 6}}},
+		{"a text is no directive", "a: |\n  b\n%c\n", []part{{"a: |\n  b\n%c\n", 0}}},
 		{"an end", "a: 1\n...\n---\nb: 1\n...", []part{{"a: 1\n", 0}, {"b: 1\n", 3}}},
 		{"line breaks stay", "a: 1\r\n---\r\nb: 1\r\n", []part{{"a: 1\r\n", 0}, {"b: 1\r\n", 2}}},
 		{"a text is no marker", "a: |\n  ---\n  b\n---b: 1\n", []part{{"a: |\n  ---\n  b\n---b: 1\n", 0}}},

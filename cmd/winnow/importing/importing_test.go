@@ -3,8 +3,10 @@ package importing_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/importing"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -44,6 +46,26 @@ func TestWhatIsNotTakenIsBounded(t *testing.T) {
 	}
 	if len(importer.Skipped) != 1000 || importer.Omitted != 1 {
 		t.Errorf("%d are kept, %d omitted", len(importer.Skipped), importer.Omitted)
+	}
+}
+
+// unreadable has a file and a directory that the user may not read.
+type unreadable struct{ fstest.MapFS }
+
+func (u unreadable) Open(name string) (fs.File, error) {
+	if strings.Contains(name, "secret") {
+		return nil, &fs.PathError{Op: "openat", Path: name, Err: fs.ErrPermission}
+	}
+	return u.MapFS.Open(name)
+}
+
+func TestAnUnreadablePlaceIsNamed(t *testing.T) {
+	for file, place := range map[string]string{"a/secret.yaml": "dir/a/secret.yaml", "a/secret/b.yaml": "dir/a/secret"} {
+		importer := importing.New(importing.Helm{}, nil)
+		err := importer.AddDirectory(t.Context(), &importing.Reader{}, "dir", unreadable{fstest.MapFS{file: {}}})
+		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), place) {
+			t.Errorf("%v does not name %s", err, place)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func (i *Importer) AddDirectory(ctx context.Context, r *Reader, dir string, fsys
 		place := path.Join(dir, name)
 		switch {
 		case err != nil:
-			return err
+			return fmt.Errorf("reading %s: %w", place, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case name == ".":
@@ -116,7 +116,7 @@ func mayBeDirectory(fsys fs.FS, name string) bool {
 func (i *Importer) addFile(ctx context.Context, r *Reader, place string, fsys fs.FS, name string) error {
 	file, err := fsys.Open(name)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading %s: %w", place, err)
 	}
 	defer file.Close()
 	content, err := r.Read(file)
@@ -125,7 +125,7 @@ func (i *Importer) addFile(ctx context.Context, r *Reader, place string, fsys fs
 		i.refuse(place, err.Error())
 		return nil
 	case err != nil:
-		return fmt.Errorf("%s: %w", place, err)
+		return fmt.Errorf("reading %s: %w", place, err)
 	}
 	return i.Add(ctx, place, content)
 }

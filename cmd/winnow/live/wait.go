@@ -56,9 +56,8 @@ type state struct {
 	Status struct {
 		meta.ReconcileRequestStatus `json:",inline"`
 
-		ObservedGeneration int64              `json:"observedGeneration"`
-		Conditions         []metav1.Condition `json:"conditions"`
-		Artifact           *meta.Artifact     `json:"artifact"`
+		Conditions []metav1.Condition `json:"conditions"`
+		Artifact   *meta.Artifact     `json:"artifact"`
 	} `json:"status"`
 }
 
@@ -134,14 +133,12 @@ func (s *state) waiting(value string) string {
 	switch {
 	case s.Status.LastHandledReconcileAt != value:
 		return "was not reconciled since the request: does its controller run?"
-	case s.Status.ObservedGeneration < s.Metadata.Generation:
-		return "was not reconciled since its last edit"
 	case ready == nil:
 		return "has no condition Ready"
+	case ready.ObservedGeneration < s.Metadata.Generation: // that of the status stays behind while a source of Flux fails
+		return "was not reconciled since its last edit"
 	case ready.Status == metav1.ConditionUnknown:
 		return fmt.Sprintf("is not ready yet: %s: %s", ready.Reason, ready.Message)
-	case ready.ObservedGeneration < s.Metadata.Generation:
-		return "has a condition Ready of an older spec"
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,15 +17,22 @@ const SourceDateEpoch = "SOURCE_DATE_EPOCH"
 // lastSecond of the year 9999 is the last time that RFC 3339 can represent.
 const lastSecond = 253402300799
 
+// secretPattern finds URLs with a password, or with a user that may be a token; the user of ssh:// is none.
+var secretPattern = regexp.MustCompile(`(?i)https?://[^\s/]*@|://[^\s/@]*:[^\s/]*@`)
+
 // Annotations parses the annotations of a manifest, each KEY=VALUE. If they lack the time of creation, it adds that of
 // epoch, the value of SOURCE_DATE_EPOCH, unless that is empty. It never uses the clock, which would give each push
-// another digest.
+// another digest. It refuses secrets in URLs: a CI system may
+// have the URL of the sources with the token of the job.
 func Annotations(given []string, epoch string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, arg := range given {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("--annotation %s: want KEY=VALUE", arg)
+		}
+		if secretPattern.MatchString(value) {
+			return nil, fmt.Errorf("the annotation %s has a URL with a user or a password, which all who may pull would see: leave them out", key)
 		}
 		if _, twice := all[key]; twice {
 			return nil, fmt.Errorf("the annotation %s is given twice", key)

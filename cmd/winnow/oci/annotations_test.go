@@ -2,6 +2,7 @@ package oci_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
@@ -25,6 +26,11 @@ func TestAnnotations(t *testing.T) {
 		{"a time in words", []string{created + "=yesterday"}, "", nil},
 		{"without a value", []string{"a"}, "", nil},
 		{"without a key", []string{"=a"}, "", nil},
+		{"an address with a user that is no secret", []string{"a=ssh://git@example.com/x"}, "", map[string]string{"a": "ssh://git@example.com/x"}},
+		{"an address with a password", []string{"org.opencontainers.image.source=https://ci:secret@example.com/x"}, "", nil},
+		{"an address with a token", []string{"a=https://secret@example.com/x"}, "", nil},
+		{"an address with a password and another fault", []string{"a=https://ci:sec%ret@example.com/x"}, "", nil},
+		{"an address with a password in a text", []string{"a=see git+ssh://ci:secret@example.com/x"}, "", nil},
 		{"a key twice", []string{"a=1", "a=1"}, "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -33,5 +39,16 @@ func TestAnnotations(t *testing.T) {
 				t.Errorf("Annotations() = %v, %v, want %v", got, err, test.want)
 			}
 		})
+	}
+}
+
+// An address may have the password of the job that pushes.
+func TestSecretsAreNotQuoted(t *testing.T) {
+	_, err := oci.Annotations([]string{"a=https://ci:secret@example.com/x"}, "")
+	_, other := oci.ParseReference("oci://ci:secret@example.com/x:v1")
+	for _, err := range []error{err, other} {
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

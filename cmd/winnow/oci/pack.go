@@ -3,6 +3,7 @@ package oci
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -11,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -37,6 +39,10 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 		}
 		applications = applications || top == applicationsDirectory
 	}
+	if format, err := catalog.Detect(all.FS()); !applications && err == nil && format == (catalog.Definitions{}) {
+		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
+			"is a catalog of the format %s, which the contract of pushed catalogs does not have: publish it by flux push artifact", format.Name())}
+	}
 	if !applications {
 		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
 			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", applicationsDirectory, applicationsDirectory)}
@@ -44,12 +50,20 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	return files, nil
 }
 
+// unpackAnnotation makes oras pull unpack a layer into the directory that its title names.
+const unpackAnnotation = "io.deis.oras.content.unpack"
+
 // Pack builds the artifact of a catalog. The same files and annotations give the same artifact. Errors name the
-// directory. The layer lacks the annotation that makes oras unpack it: oras requires the title as prefix of all
-// paths, and named lists do not have it.
+// directory. oras pull unpacks the layer of a catalog without named lists.
 func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry.Artifact, error) {
+	layerAnnotations := map[string]string{v1.AnnotationTitle: contract.LayerTitle}
+	write := archive.Write
+	if !hasLists(files) {
+		layerAnnotations[unpackAnnotation] = "true"
+		write = archive.WriteWithDirectories
+	}
 	var packed bytes.Buffer
-	if err := archive.Write(&packed, files); err != nil {
+	if err := write(&packed, files); err != nil {
 		return registry.Artifact{}, err
 	}
 	if limit := archive.DefaultLimits().Compressed; int64(packed.Len()) > limit {
@@ -57,6 +71,12 @@ func Pack(dir string, files *tree.Tree, annotations map[string]string) (registry
 			Err: fmt.Errorf("its layer has %d bytes, more than the limit of %d", packed.Len(), limit)}
 	}
 	layer := registry.NewBlob(contract.LayerMediaType, packed.Bytes())
-	layer.Descriptor.Annotations = map[string]string{v1.AnnotationTitle: contract.LayerTitle}
+	layer.Descriptor.Annotations = layerAnnotations
 	return registry.Pack(contract.ArtifactType, layer, annotations)
+}
+
+// hasLists reports whether a catalog has files outside of applications/. ORAS refuses to unpack these, because the
+// title of the layer is not the prefix of their paths.
+func hasLists(files *tree.Tree) bool {
+	return slices.ContainsFunc(files.Paths(), func(path string) bool { return !strings.HasPrefix(path, contract.LayerTitle+"/") })
 }

@@ -14,29 +14,41 @@ import (
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
-// Pull fetches the layer with a catalog of the format, one of spec.sources[].format, and returns it with the digest of
-// its manifest. It verifies the digests of both. It returns a *render.Error for an invalid artifact.
-func (r *Repository) Pull(ctx context.Context, format string) (digest string, layer []byte, err error) {
+// Pulled is the layer of an artifact with a catalog.
+type Pulled struct {
+	// Digest of the manifest.
+	Digest string
+	Layer  []byte
+	// Format that the manifest names, or that was asked for.
+	Format string
+}
+
+// Pull fetches the layer with a catalog of the format, one of spec.sources[].format. It verifies the digests of
+// manifest and layer. It returns a *render.Error for an invalid artifact.
+func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	manifest, raw, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
 	if errors.Is(err, errdef.ErrNotFound) {
-		return "", nil, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+		return Pulled{}, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
 	}
 	if err != nil {
-		return "", nil, refuseTooLarge(advise(r.remote, err))
+		return Pulled{}, refuseTooLarge(advise(r.remote, err))
 	}
 	catalog, err := contract.Read(manifest.MediaType, raw)
-	found := catalog.Layer
-	if err != nil && format == v1alpha1.FormatApplications {
+	found, chosen := catalog.Layer, format != "" && format != v1alpha1.FormatAuto
+	if err != nil && chosen {
 		found, err = contract.FirstArchive(manifest.MediaType, raw) // Flux extracts this layer, and its content decides the format
 	}
 	if err != nil {
-		return "", nil, notCatalog(err)
+		return Pulled{}, notCatalog(err)
 	}
-	layer, err = registry.FetchLayer(ctx, r.remote, found, archive.DefaultLimits().Compressed)
+	layer, err := registry.FetchLayer(ctx, r.remote, found, archive.DefaultLimits().Compressed)
 	if err != nil {
-		return "", nil, refuseTooLarge(fmt.Errorf("fetching the layer: %w", advise(r.remote, err)))
+		return Pulled{}, refuseTooLarge(fmt.Errorf("fetching the layer: %w", advise(r.remote, err)))
 	}
-	return manifest.Digest.String(), layer, nil
+	if !chosen {
+		format = catalog.Format
+	}
+	return Pulled{Digest: manifest.Digest.String(), Layer: layer, Format: format}, nil
 }
 
 // refuseTooLarge converts a *registry.TooLargeError to the error of an invalid artifact.

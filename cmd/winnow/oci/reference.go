@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,9 @@ func ParseReference(address string) (ociregistry.Reference, error) {
 	rest, ok := strings.CutPrefix(address, Scheme)
 	if !ok {
 		return ociregistry.Reference{}, fmt.Errorf("want %shost/repository[:tag]", Scheme)
+	}
+	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
+		return ociregistry.Reference{}, errors.New("it has a user or a password: docker login stores them")
 	}
 	return ociregistry.ParseReference(rest)
 }

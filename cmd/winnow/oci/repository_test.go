@@ -1,6 +1,7 @@
 package oci_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -96,16 +97,16 @@ func TestPushAndPull(t *testing.T) {
 		t.Errorf("moved %v, want %v", moved, want)
 	}
 	for where, want := range map[string]string{address: second, address + ":latest": second, address + "@" + first: first} {
-		got, layer, err := connect(t, where).Pull(t.Context(), v1alpha1.FormatAuto)
-		if err != nil || got != want {
-			t.Fatalf("%s is %s, want %s: %v", where, got, want, err)
+		pulled, err := connect(t, where).Pull(t.Context(), v1alpha1.FormatAuto)
+		if err != nil || pulled.Digest != want {
+			t.Fatalf("%s is %s, want %s: %v", where, pulled.Digest, want, err)
 		}
-		files, err := archive.Read(t.Context(), strings.NewReader(string(layer)), archive.Limits{})
+		files, err := archive.Read(t.Context(), bytes.NewReader(pulled.Layer), archive.Limits{})
 		if err != nil || files.Len() != 1 {
 			t.Errorf("%s has %v: %v", where, files, err)
 		}
 	}
-	if _, _, err := connect(t, address+":none").Pull(t.Context(), v1alpha1.FormatAuto); err == nil || !strings.Contains(err.Error(), "no such repository or tag") {
+	if _, err := connect(t, address+":none").Pull(t.Context(), v1alpha1.FormatAuto); err == nil || !strings.Contains(err.Error(), "no such repository or tag") {
 		t.Errorf("a tag that is not there: %v", err)
 	}
 }
@@ -114,7 +115,7 @@ func TestPushAndPull(t *testing.T) {
 func TestPullRefusesWhatIsNoCatalog(t *testing.T) {
 	server := httptest.NewServer(&memory{kept: map[string][]byte{"/v2/catalog/manifests/latest": []byte(`{"layers": []}`)}})
 	defer server.Close()
-	_, _, err := connect(t, "oci://"+strings.TrimPrefix(server.URL, "http://")+"/catalog").Pull(t.Context(), v1alpha1.FormatAuto)
+	_, err := connect(t, "oci://"+strings.TrimPrefix(server.URL, "http://")+"/catalog").Pull(t.Context(), v1alpha1.FormatAuto)
 	var refused *render.Error
 	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.ContractViolatedReason {
 		t.Errorf("Pull() = %v", err)

@@ -54,13 +54,14 @@ func Wrap(text, indent string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// Brief converts a text to one line of at most width characters. A text that is cut ends with "...".
+// Brief converts a text to one line of at most width characters, but not less than the three of the "..." with which a
+// text that is cut ends.
 func Brief(text string, width int) string {
 	text = Line(text)
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	return string([]rune(text)[:width-3]) + "..."
+	return string([]rune(text)[:max(width-3, 0)]) + "..."
 }
 
 // Count returns "1 thing" or "2 things".

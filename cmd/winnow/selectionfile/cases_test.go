@@ -90,7 +90,10 @@ limit:
     matchExpressions: [{key: a, operator: In, values: [b]}]
 exclude: [c]
 versions: [{latest: 2}, {names: [a], constraint: '>=1', latest: 1}]
-mirrors: [{from: quay.io/a, to: 'registry.internal:5000/b'}]
+mirrors:
+- {from: quay.io/a, to: 'registry.internal:5000/b'}
+- {from: charts.example, to: 'oci://registry.internal/charts', helm: {credentials: {registryConfigFile: {name: s, key: k}}, insecure: true}}
+- {from: github.com, to: 'https://git.internal/Hub', helm: {credentials: {username: {name: s, key: u}, password: {name: s, key: p}}}}
 requireMirrors: false
 values: [{names: [a], defaults: {x: y}, overrides: {z: [1]}}]
 omitFields: [default, selector.datacenters]
@@ -182,6 +185,11 @@ func rejectedChanges() []serverCase {
 	return []serverCase{
 		{name: "a mirror to nowhere", document: with("mirrors: [{from: a}]")},
 		{name: "a mirror with a scheme", document: with("mirrors: [{from: 'https://a', to: b}]")},
+		{name: "a mirror to a scheme that charts do not have", document: with("mirrors: [{from: a, to: 'ssh://b'}]")},
+		{name: "a mirror to a registry in upper case", document: with("mirrors: [{from: a, to: 'oci://b/C'}]")},
+		{name: "a mirror with half of its credentials", document: with("mirrors: [{from: a, to: b, helm: {credentials: {username: {name: s, key: u}}}}]")},
+		{name: "a mirror with the value of a secret", document: with("mirrors: [{from: a, to: b, helm: {credentials: {registryConfigFile: '{}'}}}]")},
+		{name: "a mirror with and without TLS", document: with("mirrors: [{from: a, to: b, helm: {insecure: true, plainHTTP: true}}]")},
 		{name: "a mirror to a directory", document: with("mirrors: [{from: a, to: b/}]")},
 		{name: "a mirror with a space", document: with("mirrors: [{from: a, to: 'b c'}]")},
 		{name: "two mirrors of one address", document: with("mirrors: [{from: a, to: b}, {from: c, to: b}, {from: a, to: c}]")},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -78,7 +79,7 @@ const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
 func (c *comparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.catalog + " " + ref.Format + " " + ref.Path
+	key := r.catalog + " " + render.PlaceOf(ref).Key()
 	found, known := c.pulled[key]
 	if !known {
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)

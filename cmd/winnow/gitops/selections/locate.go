@@ -16,6 +16,9 @@ import (
 type Location struct {
 	// Address is oci://host/repository[:tag|@digest].
 	Address string
+	// SemVer is the range of versions of which the highest tag is meant, and SemverFilter a regular expression that
+	// tags match. The address has no tag then.
+	SemVer, SemverFilter string
 	// PlainHTTP reports whether the document allows a connection without TLS.
 	PlainHTTP bool
 	// Document is the kind, namespace and name of the document, and File the file that contains it.
@@ -68,7 +71,7 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 		return Location{}, fmt.Errorf("%s in %s: %w", name, source.file, err)
 	}
 	return Location{
-		Address: found.catalog, PlainHTTP: found.plainHTTP, Notes: found.notes(),
+		Address: found.catalog, SemVer: found.semver, SemverFilter: found.semverFilter, PlainHTTP: found.plainHTTP, Notes: found.notes(),
 		Document: qualified(source.Kind, source.Namespace, source.Name), File: source.file,
 	}, nil
 }
@@ -87,6 +90,9 @@ func (r reference) notes() (notes []string) {
 	}
 	if r.suspended {
 		notes = append(notes, "it is suspended: Flux pulls nothing")
+	}
+	if r.secrets {
+		notes = append(notes, "its Secrets are not read: the credentials are Docker's, and --ca-file, --cert-file and HTTPS_PROXY serve for the rest")
 	}
 	if r.ignore {
 		notes = append(notes, "its spec.ignore is not evaluated here")

@@ -21,6 +21,11 @@ type reference struct {
 	catalog   string
 	plainHTTP bool
 	ignore    bool
+	// semver is the range of versions that stands for the tag, and semverFilter the expression that tags match; the
+	// catalog has no tag then.
+	semver, semverFilter string
+	// secrets reports that Flux reaches the registry with Secrets.
+	secrets bool
 	// verified reports that the source has spec.verify, and suspended that Flux does not pull it.
 	verified, suspended bool
 	// unknown is the reason why the catalog is unknown.
@@ -55,7 +60,11 @@ func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (
 	if err := sameDocument(nearest); err != nil {
 		return reference{}, err
 	}
-	return nearest[0].reference()
+	found, err := nearest[0].reference()
+	if err == nil && found.semver != "" {
+		err = errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
+	}
+	return found, err
 }
 
 // sameDocument returns an error if the documents of the sources differ.
@@ -122,11 +131,12 @@ func (s placedSource) reference() (reference, error) {
 		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
 	}
 	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != ""
+	found.secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
 	case spec.Reference.Digest != "":
 		found.catalog += "@" + spec.Reference.Digest
 	case spec.Reference.SemVer != "":
-		return found, errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
+		found.semver, found.semverFilter = spec.Reference.SemVer, spec.Reference.SemverFilter
 	case spec.Reference.Tag != "":
 		found.catalog += ":" + spec.Reference.Tag
 	}
@@ -141,12 +151,18 @@ type repositorySpec struct {
 	Ignore    string        `json:"ignore"`
 	Suspend   bool          `json:"suspend"`
 	Verify    any           `json:"verify"`
+	// SecretRef, CertSecretRef and ProxySecretRef name Secrets.
+	SecretRef      any `json:"secretRef"`
+	CertSecretRef  any `json:"certSecretRef"`
+	ProxySecretRef any `json:"proxySecretRef"`
 }
 
 type repositoryRef struct {
 	Digest string `json:"digest"`
 	SemVer string `json:"semver"`
-	Tag    string `json:"tag"`
+	// SemverFilter is a regular expression.
+	SemverFilter string `json:"semverFilter"`
+	Tag          string `json:"tag"`
 }
 
 // requireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,

@@ -1,0 +1,189 @@
+package catalog
+
+import (
+	"context"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+const (
+	// maxDefinitionsFile bounds a file in bytes, as that of an archive is bounded.
+	maxDefinitionsFile = 8 << 20
+	// maxDefinitions bounds the documents of a catalog: the smallest have few bytes, and each is checked.
+	maxDefinitions = 20_000
+)
+
+// Definitions is the format of directories of YAML files whose documents are ApplicationDefinitions, at any
+// depth, one or several a file: as vendors keep them. Files of other names and hidden ones are ignored. The
+// object's own labels and annotations stand for those of a metadata.yaml, and its label
+// catalog.winnow.dev/tier for the tier.
+type Definitions struct{}
+
+// Name implements Format.
+func (Definitions) Name() string { return v1alpha1.FormatDefinitions }
+
+// definitionLine begins the member of a document, outside of flow style, that says what it is.
+var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?` + definitionKind + `["']?[ \t]*(?:#.*)?\r?$`)
+
+// Detect reports whether a line of a file says that a document is an ApplicationDefinition, and the files
+// are not those of Applications.
+func (Definitions) Detect(fsys fs.FS) (bool, error) {
+	claimed, err := Applications{}.Detect(fsys)
+	if err != nil || claimed {
+		return false, err
+	}
+	files, err := Definitions{}.Files(fsys)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range files {
+		data, err := read(fsys, maxDefinitionsFile, &findings{path: name})
+		if err != nil {
+			return false, err
+		}
+		if definitionLine.Match(data) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Needs implements Format.
+func (Definitions) Needs(name string) bool {
+	for element := name; element != "." && element != "/"; element = path.Dir(element) {
+		if isHidden(path.Base(element)) {
+			return false
+		}
+	}
+	return isYAML(name)
+}
+
+// Load implements Format.
+func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	d := &definitions{loader{fsys: fsys}}
+	return d.finish(d.load(ctx))
+}
+
+type definitions struct{ loader }
+
+func (d *definitions) load(ctx context.Context) (*Catalog, error) {
+	files, err := Definitions{}.Files(d.fsys)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		d.report.add(".", "holds no YAML file: expected files of ApplicationDefinitions")
+	}
+	var documents []placed
+	for _, name := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		more, err := d.documents(name)
+		if err != nil {
+			return nil, err
+		}
+		if documents = append(documents, more...); len(documents) > maxDefinitions {
+			d.report.add(name, "has more documents than the %d that a catalog may have, together with the files before it", maxDefinitions)
+			break
+		}
+	}
+	candidates, err := d.candidates(ctx, len(documents), func(i int) candidate { return d.candidate(documents[i]) })
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{Applications: d.unique(candidates)}, nil
+}
+
+// placed is a document of a file.
+type placed struct {
+	path string
+	Piece
+}
+
+// documents returns the documents of a file, and reports a file without any.
+func (d *definitions) documents(name string) ([]placed, error) {
+	found := findings{path: name}
+	defer func() { d.merge(found) }()
+	data, err := read(d.fsys, maxDefinitionsFile, &found)
+	if data == nil || err != nil {
+		return nil, err
+	}
+	pieces := Split(data)
+	if len(pieces) == 0 {
+		found.add(0, "is empty: expected documents of kind %s", definitionKind)
+	}
+	documents := make([]placed, len(pieces))
+	for i, piece := range pieces {
+		documents[i] = placed{name, piece}
+	}
+	return documents, nil
+}
+
+func (d *definitions) candidate(document placed) candidate {
+	found := findings{path: document.path, above: document.Above}
+	application := &Application{Path: document.path, Above: document.Above}
+	nameLine := d.read(document.Data, application, &found)
+	if nameLine > 0 {
+		nameLine += document.Above
+	}
+	application.Metadata = ownMetadata(application)
+	d.merge(found)
+	return candidate{application: application, nameLine: nameLine}
+}
+
+func (d *definitions) read(document []byte, application *Application, found *findings) (nameLine int) {
+	if len(document) > maxDocument {
+		found.add(1, "is the first line of a document that is larger than %d bytes", maxDocument)
+		return 0
+	}
+	parsed := d.parse(document, documentBounds(), found)
+	if parsed.root == nil {
+		return 0
+	}
+	kind := yamlnode.Lookup(parsed.root, "kind")
+	switch text, _ := yamlnode.Text(kind); {
+	case kind == nil:
+		found.add(parsed.root.Line, "is no %s: name the files of the catalog by include", definitionKind)
+	case text != definitionKind:
+		found.add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", quote(text), definitionKind)
+	default:
+		return d.definition(parsed, application, found)
+	}
+	return 0
+}
+
+// ownMetadata returns what an object says about itself.
+func ownMetadata(application *Application) Metadata {
+	return Metadata{
+		Tier: application.Labels[v1alpha1.TierLabel], Labels: application.Labels, Annotations: application.Annotations,
+	}
+}
+
+// Files returns the paths of the YAML files that are not hidden, sorted.
+func (Definitions) Files(fsys fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && isHidden(entry.Name()) && entry.IsDir():
+			return fs.SkipDir
+		case !entry.IsDir() && isYAML(name) && !isHidden(entry.Name()):
+			files = append(files, name)
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+func isYAML(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".yaml" || extension == ".yml"
+}

@@ -1,0 +1,96 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// Format turns the files of a source into applications. What comes after it knows no format.
+type Format interface {
+	// Name of the format, as in spec.sources[].format.
+	Name() string
+	// Detect reports whether a tree of files has the format. At most one format should claim a tree.
+	Detect(fsys fs.FS) (bool, error)
+	// Needs reports whether Detect or Load look at the content of a file, whose path is that from the root
+	// of the catalog. They only have to know of any other file that it is there.
+	Needs(path string) bool
+	// Load reads the catalog at the root of fsys. The error is an *InvalidError when the content is wrong;
+	// it then holds every violation. Other errors are the file system's or the context's. The result
+	// depends on nothing but the content of fsys, of which nothing is read after Load has returned.
+	Load(ctx context.Context, fsys fs.FS) (*Catalog, error)
+}
+
+// Formats returns all formats. A new one is a file of this package, or a folder below it, and a line here.
+func Formats() []Format { return []Format{Applications{}, Definitions{}} }
+
+// Named returns the format with a name. It is nil, which stands for detection by content, for Auto and no
+// name; the error is that of a name that no format has.
+func Named(name string) (Format, error) {
+	if name == "" || name == v1alpha1.FormatAuto {
+		return nil, nil
+	}
+	for _, format := range Formats() {
+		if format.Name() == name {
+			return format, nil
+		}
+	}
+	return nil, fmt.Errorf("no format %s: want %s", quote(name), strings.Join(FormatNames(), ", "))
+}
+
+// FormatNames returns the names that Named knows.
+func FormatNames() []string {
+	names := []string{v1alpha1.FormatAuto}
+	for _, format := range Formats() {
+		names = append(names, format.Name())
+	}
+	return names
+}
+
+// Needs reports whether the format, or with nil any format, needs the content of a file.
+func Needs(format Format, path string) bool {
+	if format != nil {
+		return format.Needs(path)
+	}
+	for _, format := range Formats() {
+		if format.Needs(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// Detect returns the format of a tree of files. Two formats that claim it are an *InvalidError that has
+// both names. A tree that none claims is one of Applications, whose violations name what is expected.
+func Detect(fsys fs.FS) (Format, error) {
+	var found []Format
+	for _, format := range Formats() {
+		claims, err := format.Detect(fsys)
+		if err != nil {
+			return nil, fmt.Errorf("detecting the format of the catalog: %w", err)
+		}
+		if claims {
+			found = append(found, format)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Applications{}, nil
+	case 1:
+		return found[0], nil
+	}
+	return nil, &InvalidError{Violations: []Violation{{Rule: RuleFormat, Path: ".", Message: fmt.Sprintf(
+		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
+}
+
+// Load is Load of the format that the content has.
+func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	format, err := Detect(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return format.Load(ctx, fsys)
+}

@@ -1,0 +1,253 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// formatCase is what every format has to show.
+type formatCase struct {
+	format catalog.Format
+	// valid is a catalog of the applications names. Files that are not needed are among its files.
+	valid files
+	names []string
+	// broken has violations in several files, which are all of want.
+	broken files
+	want   []string
+	// large is a catalog over a bound, with a violation that has the text.
+	large files
+	bound string
+}
+
+func formatCases() []formatCase {
+	return []formatCase{{
+		format: catalog.Applications{},
+		valid: files{
+			"applications/b/application.yaml": definition("beta", "1.0.0"), "applications/a/application.yaml": definition("alpha"),
+			"applications/a/metadata.yaml": "tier: gold\n", "catalogs/all/metadata.yaml": "applications: [beta]\n",
+			"README.md": "no YAML", "applications/a/values.yaml": "a: b\n",
+		},
+		names: []string{"alpha", "beta"},
+		broken: files{
+			"applications/a/application.yaml": "kind: ConfigMap\n", "applications/b/application.yaml": definition("alpha", "1", "1"),
+			"applications/c/metadata.yaml": "tier: 1\n",
+		},
+		want: []string{
+			"applications/a/application.yaml:1: apiVersion is missing",
+			`applications/a/application.yaml:1: kind must be ApplicationDefinition, not "ConfigMap"`,
+			"applications/a/application.yaml:1: metadata is missing",
+			"applications/a/application.yaml:1: spec is missing",
+			"applications/b/application.yaml:8: spec.versions[0].version must be a string: put \"1\" in quotes",
+			"applications/b/application.yaml:9: spec.versions[1].version must be a string: put \"1\" in quotes",
+			"applications/c/application.yaml: is missing",
+			"applications/c/metadata.yaml:1: tier must be a string, not a number",
+		},
+		large: files{"applications/a/application.yaml": definition("a") + "# " + strings.Repeat("a", 1<<20)},
+		bound: "is larger than 1048576 bytes",
+	}, {
+		format: catalog.Definitions{},
+		valid: files{
+			"b.yml": definition("beta", "1.0.0"), "deep/er/a.yaml": "# a\n---\n" + definition("alpha") + "---\n" + definition("gamma"),
+			"README.md": "no YAML", ".github/x.yaml": "a: b\n", "deep/.hidden.yaml": "a: b\n", "logo.json": "{}",
+		},
+		names: []string{"alpha", "beta", "gamma"},
+		broken: files{
+			"a.yaml": "kind: ConfigMap\n---\n" + definition("alpha"), "b.yaml": definition("beta") + "---\n" + definition("alpha", "1"),
+			"c.yaml": "# nothing\n", "d.yaml": "---\n# first\n" + definition("delta") + "---\n- a\n---\na: [\n",
+		},
+		want: []string{
+			`a.yaml:1: is a "ConfigMap", not an ApplicationDefinition: name the files of the catalog by include`,
+			"b.yaml:11: metadata.name \"alpha\" is taken by a.yaml",
+			"b.yaml:15: spec.versions[0].version must be a string: put \"1\" in quotes",
+			"c.yaml: is empty: expected documents of kind ApplicationDefinition",
+			"d.yaml:10: is no ApplicationDefinition: name the files of the catalog by include",
+			"d.yaml:12: is not valid YAML: did not find expected node content",
+		},
+		large: files{"a.yaml": definition("a") + "---\n" + definition("b") + "# " + strings.Repeat("b", 1<<20)},
+		bound: "a.yaml:8: is the first line of a document that is larger than 1048576 bytes",
+	}}
+}
+
+func TestEveryFormatIsTested(t *testing.T) {
+	var tested []string
+	for _, test := range formatCases() {
+		tested = append(tested, test.format.Name())
+	}
+	if want := catalog.FormatNames()[1:]; !reflect.DeepEqual(tested, want) {
+		t.Errorf("tested are %v, want %v", tested, want)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for _, test := range formatCases() {
+		t.Run(test.format.Name(), func(t *testing.T) {
+			t.Run("loads a catalog", test.loads)
+			t.Run("reports all violations", test.reports)
+			t.Run("has bounds", test.isBounded)
+			t.Run("is independent of the order of files", test.ignoresOrder)
+			t.Run("reads nothing after loading", test.readsOnce)
+			t.Run("reads only what it needs", test.needsLittle)
+			t.Run("tells failures from violations", test.tellsFailures)
+			t.Run("is detected", test.isDetected)
+		})
+	}
+}
+
+func (c formatCase) load(t *testing.T, fsys fs.FS) *catalog.Catalog {
+	t.Helper()
+	loaded, err := c.format.Load(t.Context(), fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func (c formatCase) loads(t *testing.T) {
+	var names []string
+	for _, application := range c.load(t, c.valid.fs()).Applications {
+		names = append(names, application.Name)
+		if content := c.valid[application.Path]; !strings.Contains(content, string(application.Document)) {
+			t.Errorf("the document of %s is not in its file %s", application.Name, application.Path)
+		}
+		if above := strings.Count(strings.SplitN(c.valid[application.Path], string(application.Document), 2)[0], "\n"); above != application.Above {
+			t.Errorf("%d lines are above %s, want %d", application.Above, application.Name, above)
+		}
+	}
+	if !reflect.DeepEqual(names, c.names) {
+		t.Errorf("the applications are %v, want %v", names, c.names)
+	}
+}
+
+func (c formatCase) violations(t *testing.T, fsys fs.FS) (lines []string) {
+	t.Helper()
+	loaded, err := c.format.Load(t.Context(), fsys)
+	var invalid *catalog.InvalidError
+	if !errors.As(err, &invalid) || loaded != nil {
+		t.Fatalf("Load() = %v, %v, want violations", loaded, err)
+	}
+	for _, violation := range invalid.Violations {
+		lines = append(lines, violation.String())
+	}
+	return lines
+}
+
+func (c formatCase) reports(t *testing.T) {
+	compare(t, c.violations(t, c.broken.fs()), c.want)
+	empty := c.violations(t, files{"README.md": ""}.fs())
+	if len(empty) != 1 || !strings.HasPrefix(empty[0], ".: holds no ") {
+		t.Errorf("a directory without a catalog: %v", empty)
+	}
+}
+
+func (c formatCase) isBounded(t *testing.T) {
+	if got := strings.Join(c.violations(t, c.large.fs()), "\n"); !strings.Contains(got, c.bound) {
+		t.Errorf("Load() = %s, want %s", got, c.bound)
+	}
+}
+
+func (c formatCase) ignoresOrder(t *testing.T) {
+	want := c.load(t, c.valid.fs())
+	for range 20 {
+		if got := c.load(t, shuffled{c.valid.fs()}); !reflect.DeepEqual(got, want) {
+			t.Fatal("loading twice gives different catalogs")
+		}
+		compare(t, c.violations(t, shuffled{c.broken.fs()}), c.want)
+	}
+}
+
+func (c formatCase) readsOnce(t *testing.T) {
+	fsys := c.valid.fs()
+	loaded := c.load(t, fsys)
+	maps.DeleteFunc(fsys, func(string, *fstest.MapFile) bool { return true })
+	for _, application := range loaded.Applications {
+		if spec, err := application.Spec(); err != nil || spec["method"] != "helm" {
+			t.Errorf("the spec of %s is %v: %v", application.Name, spec, err)
+		}
+	}
+}
+
+func (c formatCase) needsLittle(t *testing.T) {
+	bare, skipped := files{}, 0
+	for name, content := range c.valid {
+		if !c.format.Needs(name) {
+			content = ""
+			skipped++
+		}
+		bare[name] = content
+	}
+	if skipped == 0 {
+		t.Error("each file is needed")
+	}
+	if !reflect.DeepEqual(c.load(t, bare.fs()), c.load(t, c.valid.fs())) {
+		t.Error("a file that is not needed was read")
+	}
+}
+
+func (c formatCase) tellsFailures(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.format.Load(cancelled, c.valid.fs()); !errors.Is(err, context.Canceled) {
+		t.Errorf("Load() with a cancelled context = %v", err)
+	}
+	for name := range c.valid {
+		_, err := c.format.Load(t.Context(), failing{c.valid.fs(), name, fs.ErrPermission})
+		if c.format.Needs(name) != errors.Is(err, fs.ErrPermission) && !strings.HasSuffix(name, "values.yaml") {
+			t.Errorf("Load() with an unreadable %s = %v", name, err)
+		}
+	}
+}
+
+func (c formatCase) isDetected(t *testing.T) {
+	for _, format := range catalog.Formats() {
+		claims, err := format.Detect(c.valid.fs())
+		if err != nil || claims != (format.Name() == c.format.Name()) {
+			t.Errorf("%s claims a tree of %s: %t, %v", format.Name(), c.format.Name(), claims, err)
+		}
+	}
+	byContent, err := catalog.Load(t.Context(), c.valid.fs())
+	if err != nil || !reflect.DeepEqual(byContent, c.load(t, c.valid.fs())) {
+		t.Errorf("the catalog of the detected format differs: %v", err)
+	}
+}
+
+func TestDetectAmong(t *testing.T) {
+	for name, test := range map[string]struct {
+		files files
+		want  string
+	}{
+		"nothing":                                {files{"README.md": ""}, "Applications"},
+		"applications without a file":            {files{"applications/a/README.md": "", "a.yaml": definition("a")}, "Applications"},
+		"applications at the root":               {files{"a/application.yaml": definition("a"), "b.yaml": definition("b")}, "Applications"},
+		"other objects":                          {files{"a.yaml": "kind: ConfigMap\n"}, "Applications"},
+		"a definition below others":              {files{"a.yaml": "kind: ConfigMap\n---\nkind: \"ApplicationDefinition\" # this\r\n"}, "Definitions"},
+		"a definition in a text":                 {files{"a.yaml": "a: |\n  kind: ApplicationDefinition\n"}, "Applications"},
+		"a list of definitions, of another kind": {files{"a.yaml": "kind: ApplicationDefinitionList\n"}, "Applications"},
+		"a hidden definition":                    {files{".a.yaml": definition("a")}, "Applications"},
+	} {
+		if got, err := catalog.Detect(test.files.fs()); err != nil || got.Name() != test.want {
+			t.Errorf("%s: Detect() = %v, %v, want %s", name, got, err, test.want)
+		}
+	}
+}
+
+func TestNamed(t *testing.T) {
+	for _, name := range []string{"", "Auto"} {
+		if got, err := catalog.Named(name); got != nil || err != nil {
+			t.Errorf("Named(%q) = %v, %v", name, got, err)
+		}
+	}
+	if got, err := catalog.Named("Definitions"); err != nil || got.Name() != "Definitions" {
+		t.Errorf("Named() = %v, %v", got, err)
+	}
+	if _, err := catalog.Named("Helm"); err == nil || err.Error() != `no format "Helm": want Auto, Applications, Definitions` {
+		t.Errorf("Named() = %v", err)
+	}
+}
