@@ -174,20 +174,20 @@ func chartOf(all render.Addresses, index int) *chartReference {
 
 // otherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.
 func otherMetadata(a *catalog.Application) map[string]any {
-	if _, ok := a.Metadata.Extra[versionFacts].(map[string]any); !ok {
+	if _, ok := a.Metadata.Extra[factsKey].(map[string]any); !ok {
 		return a.Metadata.Extra
 	}
 	others := maps.Clone(a.Metadata.Extra)
-	delete(others, versionFacts)
+	delete(others, factsKey)
 	return others
 }
 
-// versionFacts is the key of a metadata.yaml with the facts about versions.
-const versionFacts = "versions"
+// factsKey is the key of a metadata.yaml with the facts about versions.
+const factsKey = "versions"
 
 // factsOf returns what the metadata.yaml has about a version. All facts about versions are printed from here.
 func factsOf(a *catalog.Application, version string) map[string]any {
-	all, _ := a.Metadata.Extra[versionFacts].(map[string]any)
+	all, _ := a.Metadata.Extra[factsKey].(map[string]any)
 	facts, _ := all[version].(map[string]any)
 	return facts
 }
