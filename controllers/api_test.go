@@ -52,6 +52,10 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 			"sources: [{name: a, kind: Bucket, requireVerified: true}]", "sources: [{name: a, kind: ExternalArtifact, requireVerified: true}]",
 			"sources: [{name: a, requireVerified: Always}]", "sources: [{name: a, requireVerified: true}, {name: a}]",
 		}},
+		{"limit and merge of a source", "sources: [{name: a, limit: {nameSelector: [b]}}, {name: b, merge: Versions, limit: {metadataSelector: {tierRefs: [gold]}}}]", []string{
+			"sources: [{name: a, merge: Versions}, {name: b}]", "sources: [{name: a}, {name: b, merge: All}]", "sources: [{name: a}, {name: b, merge: ''}]",
+			"sources: [{name: a, limit: {nameSelector: []}}]", "sources: [{name: a}, {name: a, merge: Versions}]",
+		}},
 		{"name of a source", "sources: [{name: " + long(253) + "}]", []string{"sources: [{}]", "sources: [{name: ''}]", "sources: [{name: " + long(254) + "}]"}},
 		{"namespace of a source", "sources: [{name: a, namespace: " + long(63) + "}]", []string{"sources: [{name: a, namespace: " + long(64) + "}]"}},
 		{"path", "sources: [{name: a, path: deploy/..hidden/catalog...d}]", []string{

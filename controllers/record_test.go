@@ -39,6 +39,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	metadata := func(name string, versions ...string) guard.RecordedApplication {
 		return guard.RecordedApplication{
 			Name: name, APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Tier: "gold", Versions: versions,
+			ObjectAnnotations: map[string]string{},
 		}
 	}
 	want := &record.Record{Format: 2, Spec: spec, Revisions: []string{cluster.RevisionOf(cs)}, Sources: []guard.RecordedSource{{

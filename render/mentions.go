@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Mention is a name in a spec that is meant to match something in the catalogs.
@@ -24,7 +25,20 @@ type Mention struct {
 	refuses bool
 	// omitted is the index of a field in spec.omitFields.
 	omitted int
+	// source is, for a name in the limit of a source, the place of the source from 1; 0 for the others.
+	source int
 }
+
+// Among returns the sources that a mention can match: for one in the limit of a source only this source.
+func (m Mention) Among(sources []selection.Source) []selection.Source {
+	if m.source > 0 && m.source <= len(sources) {
+		return sources[m.source-1 : m.source]
+	}
+	return sources
+}
+
+// Source returns the index of the source whose limit has the mention, -1 for those of the selection.
+func (m Mention) Source() int { return m.source - 1 }
 
 // mentionKind is what a name is compared with.
 type mentionKind int
@@ -44,8 +58,8 @@ func (m Mention) NamesChannel() bool { return m.kind == mentionsChannel }
 // SameAs reports whether both mention the same name, tier, label, channel or field, in whichever field of the spec.
 func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
 
-// IncludingMentions returns the names, tiers and labels that spec.limit selects by, and the channels of
-// spec.versions. It omits those that exclude applications, such as the values of NotIn.
+// IncludingMentions returns the names, tiers and labels that spec.limit and the limits of sources select by, and the
+// channels of spec.versions. It omits those that exclude applications, such as the values of NotIn.
 func IncludingMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	including := slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
 	for i, rule := range spec.Versions {
@@ -60,12 +74,24 @@ func channelMentions(i int, rule v1alpha1.VersionRule) []Mention {
 
 // limitMentions returns the mentions of spec.limit.
 func limitMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
-	if spec.Limit == nil {
+	path := field.NewPath("spec")
+	mentions := mentionsOf(spec.Limit, path.Child("limit"))
+	for i, source := range spec.Sources {
+		for _, m := range mentionsOf(source.Limit, path.Child("sources").Index(i).Child("limit")) {
+			m.source = i + 1
+			mentions = append(mentions, m)
+		}
+	}
+	return mentions
+}
+
+// mentionsOf returns the mentions of a limit, which may be nil.
+func mentionsOf(limit *v1alpha1.Limit, path *field.Path) []Mention {
+	if limit == nil {
 		return nil
 	}
-	path := field.NewPath("spec", "limit")
-	mentions := each(mentionsName, path.Child("nameSelector"), spec.Limit.NameSelector)
-	m := spec.Limit.MetadataSelector
+	mentions := each(mentionsName, path.Child("nameSelector"), limit.NameSelector)
+	m := limit.MetadataSelector
 	if m == nil {
 		return mentions
 	}

@@ -92,7 +92,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Tree: files, Revision: "latest@" + files.Digest(),
 		Selection: selected, Addresses: addresses(documents),
 		Definitions:   defined,
-		Unmatched:     unmatched(sources, opts, documents),
+		Unmatched:     unmatched(sources, opts, selected.Decisions, documents),
 		kustomization: k,
 	}, nil
 }
@@ -125,15 +125,28 @@ func Decide(ctx context.Context, sources []selection.Source, opts Options) (sele
 	if err != nil && ctx.Err() != nil {
 		return selected, fmt.Errorf("selecting applications: %w", ctx.Err())
 	}
+	return selected, placed(err)
+}
+
+// placed adds the field of the spec to an error of selection.Select.
+func placed(err error) error {
+	at := "spec."
+	var source *selection.SourceError
+	if errors.As(err, &source) {
+		at = fmt.Sprintf("spec.sources[%d].", source.Index)
+	}
 	var unknown *selection.UnknownListError
 	var expression *selection.ExpressionError
+	var merge *selection.MergeError
 	switch {
 	case errors.As(err, &unknown):
-		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.catalogRefs", Err: err}
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.catalogRefs", Err: err}
 	case errors.As(err, &expression):
-		err = &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit.expression", Err: err}
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.expression", Err: err}
+	case errors.As(err, &merge):
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: fmt.Sprintf("spec.sources[%d].merge", merge.Conflicts[0].Index), Err: err}
 	}
-	return selected, err
+	return err
 }
 
 // WriteArchive writes the artifact as a tar.gz, the same bytes on every run.
@@ -205,19 +218,22 @@ func objectAnnotations(opts Options) map[string]string {
 
 // emptyResult returns an error with the number of applications, and of those that each rule left out.
 func emptyResult(selected selection.Result) error {
-	if selected.Available == 0 {
-		return errors.New("nothing is selected: the sources have no applications")
-	}
 	counts := map[string]int{}
 	for _, d := range selected.Decisions {
+		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {
+			continue // it does not exist for the other rules
+		}
 		if d.Rule != selection.RuleShadowed {
 			counts[d.Rule]++
 		}
+	}
+	if len(counts) == 0 {
+		return errors.New("nothing is selected: the sources have no applications")
 	}
 	var parts []string
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
 	}
 	return fmt.Errorf("nothing is selected; left out of %d applications: %s",
-		selected.Available, strings.Join(parts, ", "))
+		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "))
 }

@@ -74,25 +74,15 @@ const maxPlatformVersions = 64
 func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.Criteria, field.ErrorList) {
 	var errs field.ErrorList
 	c := selection.Criteria{Exclude: spec.Exclude}
-	if limit := spec.Limit; limit != nil {
-		path := path.Child("limit")
-		c.Names, c.Lists = limit.NameSelector, limit.CatalogRefs
-		if m := limit.MetadataSelector; m != nil {
-			c.Tiers = m.TierRefs
-			selector, err := labelSelector(m)
-			if err != nil {
-				errs = append(errs, field.Invalid(path.Child("metadataSelector"), "", err.Error()))
-			}
-			c.Labels = selector
-		}
-		if limit.Expression != "" {
-			expression, err := selection.CompileExpression(limit.Expression)
-			if err != nil {
-				errs = append(errs, field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
-			}
-			c.Expression = expression
-		}
+	if spec.Limit != nil {
+		limit, invalid := limitOf(spec.Limit, path.Child("limit"))
+		errs = append(errs, invalid...)
+		c = limit
+		c.Exclude = spec.Exclude
 	}
+	var invalid field.ErrorList
+	c.Sources, invalid = sourceRules(spec.Sources, path.Child("sources"))
+	errs = append(errs, invalid...)
 	for i, v := range spec.Versions {
 		rule, err := selection.NewVersionRule(selection.VersionCriteria{
 			Names: v.Names, Constraint: v.Constraint, Latest: int(v.Latest),
@@ -103,7 +93,6 @@ func criteria(spec v1alpha1.CatalogSelectionSpec, path *field.Path) (selection.C
 		}
 		c.Versions = append(c.Versions, rule)
 	}
-	var invalid field.ErrorList
 	c.Platform, invalid = platform(spec.Platform, path.Child("platform"))
 	return c, append(errs, invalid...)
 }
@@ -137,6 +126,47 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 		errs = append(errs, field.Required(path, "kubernetes or kkp is needed"))
 	}
 	return converted, errs
+}
+
+// limitOf returns the criteria of a limit of the spec, or of a source.
+func limitOf(limit *v1alpha1.Limit, path *field.Path) (selection.Criteria, field.ErrorList) {
+	var errs field.ErrorList
+	c := selection.Criteria{Names: limit.NameSelector, Lists: limit.CatalogRefs}
+	if m := limit.MetadataSelector; m != nil {
+		c.Tiers = m.TierRefs
+		selector, err := labelSelector(m)
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Child("metadataSelector"), "", err.Error()))
+		}
+		c.Labels = selector
+	}
+	if limit.Expression != "" {
+		expression, err := selection.CompileExpression(limit.Expression)
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
+		}
+		c.Expression = expression
+	}
+	return c, errs
+}
+
+// sourceRules returns the rules of each source, nil if no source has any.
+func sourceRules(sources []v1alpha1.SourceReference, path *field.Path) ([]selection.SourceRules, field.ErrorList) {
+	var errs field.ErrorList
+	rules, some := make([]selection.SourceRules, len(sources)), false
+	for i, source := range sources {
+		if source.Limit != nil {
+			limit, invalid := limitOf(source.Limit, path.Index(i).Child("limit"))
+			errs = append(errs, invalid...)
+			rules[i].Limit = &limit
+		}
+		rules[i].MergeVersions = source.Merge == v1alpha1.MergeVersions
+		some = some || source.Limit != nil || rules[i].MergeVersions
+	}
+	if !some {
+		return nil, errs
+	}
+	return rules, errs
 }
 
 // labelSelector returns nil for a selector without labels: no constraint.

@@ -84,6 +84,39 @@ func (k Known) of(m Mention) map[string]bool {
 // compared with documents.
 func (k Known) Matches(m Mention) bool { return m.kind == mentionsField || k.of(m)[m.Value] }
 
+// Knowledge has the Known of the sources that mentions can match.
+type Knowledge struct {
+	sources []selection.Source
+	known   map[int]Known
+}
+
+// NewKnowledge returns the knowledge of the sources of a selection, in their order.
+func NewKnowledge(sources []selection.Source) Knowledge {
+	return Knowledge{sources: sources, known: map[int]Known{}}
+}
+
+// For returns the values that the sources have which the mention can match.
+func (k Knowledge) For(m Mention) Known {
+	known, ok := k.known[m.source]
+	if !ok {
+		known = KnownOf(m.Among(k.sources))
+		k.known[m.source] = known
+	}
+	return known
+}
+
+// forget removes the names of applications that the limits of all their sources refuse: for the rules of the
+// selection they do not exist.
+func (k Knowledge) forget(decisions []selection.Decision) {
+	all := k.For(Mention{})
+	for i, d := range decisions {
+		first := i == 0 || decisions[i-1].Application.Name != d.Application.Name
+		if first && d.Rule == selection.RuleSourceLimit {
+			delete(all.Names, d.Application.Name)
+		}
+	}
+}
+
 // Unmatched is a mention that matches nothing.
 type Unmatched struct {
 	Mention
@@ -109,19 +142,21 @@ const MaxAdvised = 20
 // UnmatchedOf returns the mentions of the options that match nothing in the sources, in the order of
 // the spec. It ignores spec.omitFields, which is compared with documents.
 func UnmatchedOf(sources []selection.Source, opts Options) []Unmatched {
-	return unmatched(sources, opts, nil)
+	return unmatched(sources, opts, nil, nil)
 }
 
 // unmatched is UnmatchedOf with the fields of spec.omitFields that no document had, unless there are no
-// documents.
-func unmatched(sources []selection.Source, opts Options, documents []document) []Unmatched {
+// documents, and with the names of applications that the limits of sources refuse.
+func unmatched(sources []selection.Source, opts Options, decisions []selection.Decision, documents []document) []Unmatched {
 	if len(opts.Mentions) == 0 {
 		return nil
 	}
-	known, fields := KnownOf(sources), omittedOf(documents)
+	knowledge, fields := NewKnowledge(sources), omittedOf(documents)
+	knowledge.forget(decisions)
 	var found []Unmatched
 	refused := 0
 	for _, m := range opts.Mentions {
+		known := knowledge.For(m)
 		switch {
 		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes[m.omitted]):
 		case m.kind == mentionsField:

@@ -38,6 +38,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 	for i, source := range cs.Spec.Sources {
 		path := spec.Child("sources").Index(i)
 		errs = append(errs, validateSource(cs, source, path)...)
+		errs = append(errs, validateMerge(source.Merge, i, path.Child("merge"))...)
 		if slices.ContainsFunc(cs.Spec.Sources[:i], func(s v1alpha1.SourceReference) bool { return sameSource(s, source) }) {
 			errs = append(errs, field.Duplicate(path, source.Name))
 		}
@@ -85,7 +86,8 @@ func validatePatches(patches []kustomize.Patch, path *field.Path) field.ErrorLis
 
 // sameSource reports whether both name the same files of the same source.
 func sameSource(a, b v1alpha1.SourceReference) bool {
-	a.Format, b.Format = "", ""
+	a.Format, a.Limit, a.Merge = "", nil, ""
+	b.Format, b.Limit, b.Merge = "", nil, ""
 	if a.Kind == "" {
 		a.Kind = "OCIRepository"
 	}
@@ -112,6 +114,9 @@ func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReferen
 	if source.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), ""))
 	}
+	if source.Limit != nil {
+		errs = append(errs, validateLimit(source.Limit, path.Child("limit"))...)
+	}
 	if source.Path != "" && (!fs.ValidPath(source.Path) || source.Path == ".") {
 		errs = append(errs, field.Invalid(path.Child("path"), source.Path, "must be a clean relative path, such as deploy/catalog"))
 	}
@@ -120,6 +125,21 @@ func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReferen
 		errs = append(errs, field.Forbidden(path, "this is the ExternalArtifact that the selection itself publishes"))
 	}
 	return errs
+}
+
+// validateMerge refuses the first source: with last week's revision in front of today's, today's would be
+// shadowed.
+func validateMerge(merge string, i int, path *field.Path) field.ErrorList {
+	modes := []string{v1alpha1.MergeVersions}
+	switch {
+	case merge == "":
+		return nil
+	case merge != v1alpha1.MergeVersions:
+		return field.ErrorList{field.NotSupported(path, merge, modes)}
+	case i == 0:
+		return field.ErrorList{field.Forbidden(path, "the first source cannot be merged: no source is listed before it")}
+	}
+	return nil
 }
 
 func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) field.ErrorList {

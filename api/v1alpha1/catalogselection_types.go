@@ -23,10 +23,11 @@ type CatalogSelectionSpec struct {
 	Suspend bool `json:"suspend,omitempty"`
 
 	// Sources are the catalogs, in order of precedence: an application that several sources have is taken
-	// from the first of them.
+	// from the first of them, see also limit and merge of a source.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.kind == b.kind && a.name == b.name && (has(a.__namespace__) ? a.__namespace__ : '') == (has(b.__namespace__) ? b.__namespace__ : '') && (has(a.path) ? a.path : '') == (has(b.path) ? b.path : '')))",message="each source may be listed once"
+	// +kubebuilder:validation:XValidation:rule="self.size() == 0 || !has(self[0].merge)",message="the first source cannot be merged: no source is listed before it"
 	// +listType=atomic
 	// +required
 	Sources []SourceReference `json:"sources"`
@@ -191,7 +192,22 @@ type SourceReference struct {
 	// +kubebuilder:default=false
 	// +optional
 	RequireVerified bool `json:"requireVerified,omitempty"`
+
+	// Limit narrows what this source contributes, before the order of the sources counts: an application that
+	// it refuses does not exist in this source. Its catalogRefs are lists of this source. Absent: everything.
+	// +optional
+	Limit *Limit `json:"limit,omitempty"`
+
+	// Merge adds something of this source to the applications that earlier sources have as well. Versions: the
+	// entries of spec.versions that no earlier source has, behind those of the first source, which still has
+	// all other fields. For KKP's ApplicationDefinitions only. Absent: nothing.
+	// +kubebuilder:validation:Enum=Versions
+	// +optional
+	Merge string `json:"merge,omitempty"`
 }
+
+// MergeVersions appends the versions of a source that earlier ones lack.
+const MergeVersions = "Versions"
 
 // Formats of catalogs.
 const (

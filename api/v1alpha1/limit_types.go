@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Limit narrows a selection. All members that are set must hold.
+// Limit narrows a selection, or a source of it. All members that are set must hold.
 type Limit struct {
 	// MetadataSelector selects by the metadata.yaml beside an application.
 	// +optional
@@ -29,8 +29,8 @@ type Limit struct {
 
 	// Expression in the Common Expression Language over the variable app, which must be true:
 	// app.name, app.kind, app.group, app.tier, app.labels, app.annotations, app.metadata,
-	// app.versions, app.latestVersion, app.deprecated, app.source and app.spec. semver("1.2.3")
-	// makes versions comparable.
+	// app.versions, app.latestVersion, app.deprecated, app.source, app.objectLabels,
+	// app.objectAnnotations and app.spec. semver("1.2.3") makes versions comparable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional

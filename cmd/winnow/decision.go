@@ -1,6 +1,12 @@
 package main
 
-import "github.com/winnow-dev/winnow/render/selection"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
+)
 
 // decisionSummary is the part of a decision that list and explain print.
 type decisionSummary struct {
@@ -15,6 +21,32 @@ type decisionSummary struct {
 	Deprecated string   `json:"deprecated,omitempty"`
 	// Facts on the versions that stay and on those that do not.
 	Facts []versionFacts `json:"facts,omitempty"`
+	// Merged are the versions among Versions that later sources add.
+	Merged []mergedVersions `json:"merged,omitempty"`
+}
+
+type mergedVersions struct {
+	Source   string   `json:"source"`
+	Versions []string `json:"versions"`
+}
+
+func (m mergedVersions) String() string { return strings.Join(m.Versions, ", ") + " of " + m.Source }
+
+func merged(d selection.Decision) []mergedVersions {
+	var all []mergedVersions
+	for _, m := range d.Added() {
+		all = append(all, mergedVersions{m.Source, m.Versions})
+	}
+	return all
+}
+
+// mergedColumn lists merged versions with their sources.
+func mergedColumn(all []mergedVersions) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.String()
+	}
+	return orDash(strings.Join(texts, "; "))
 }
 
 func summarize(d selection.Decision) decisionSummary {
@@ -26,6 +58,7 @@ func summarize(d selection.Decision) decisionSummary {
 	switch {
 	case d.Selected:
 		s.Versions, s.Dropped = listed(d.Versions), listed(d.Dropped())
+		s.Merged = merged(d)
 	case d.Rule == selection.RuleVersions, d.Rule == selection.RulePlatform:
 		s.Dropped = listed(d.Application.Versions)
 	}
@@ -34,3 +67,21 @@ func summarize(d selection.Decision) decisionSummary {
 
 // listed returns a copy that is never nil, which JSON would print as null.
 func listed(values []string) []string { return append([]string{}, values...) }
+
+// namesOf returns the names of all applications.
+func namesOf(result selection.Result) []string {
+	var names []string
+	for _, decision := range result.Decisions {
+		names = append(names, decision.Application.Name)
+	}
+	return names
+}
+
+// unknownApplication is the error for an application that no source has, with those that resemble it.
+func unknownApplication(name string, known []string) error {
+	err := fmt.Errorf("no source has %q", name)
+	if near := spelling.Nearest(name, known); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return &findingError{err}
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // explainOptions are the flags of winnow explain.
@@ -31,8 +30,9 @@ func newExplainCommand() *cobra.Command {
 			"directory, as the selection.\n\n" +
 			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
 			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
-			"fail or not set) and reason, and the list shadowed: later sources that have it.\n" +
-			"Where the catalog has facts on versions: facts with version, channels,\n" +
+			"fail or not set) and reason, and the list shadowed: later sources that have it;\n" +
+			"where there are some, also merged (versions that later sources add), limited\n" +
+			"(sources whose limit refuses it), and facts on versions with version, channels,\n" +
 			"deprecated and requires.\n\n" +
 			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
 			"invalid input.",
@@ -71,22 +71,10 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes
 		return err
 	}
 	if explained == nil {
-		return unknownApplication(name, result)
+		return unknownApplication(name, namesOf(result))
 	}
 	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	return write(stdout, o.output.value, newExplanation(explained))
-}
-
-func unknownApplication(name string, result selection.Result) error {
-	var known []string
-	for _, decision := range result.Decisions {
-		known = append(known, decision.Application.Name)
-	}
-	err := fmt.Errorf("no source has %q", name)
-	if near := spelling.Nearest(name, known); len(near) > 0 {
-		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
-	}
-	return &findingError{err}
 }
 
 // explanation is the output of explain.
@@ -95,6 +83,7 @@ type explanation struct {
 	decisionSummary
 	Rules    []ruleVerdict `json:"rules"`
 	Shadowed []string      `json:"shadowed"`
+	Limited  []string      `json:"limited,omitempty"`
 }
 
 type ruleVerdict struct {
@@ -110,6 +99,9 @@ func newExplanation(e *selection.Explanation) *explanation {
 	}
 	for _, decision := range e.Shadowed {
 		out.Shadowed = append(out.Shadowed, decision.Source)
+	}
+	for _, decision := range e.Limited {
+		out.Limited = append(out.Limited, decision.Source)
 	}
 	return out
 }
@@ -128,10 +120,13 @@ func (e *explanation) facts() []string {
 	for _, one := range []struct {
 		label  string
 		values []string
-	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}} {
+	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
 		if len(one.values) > 0 {
 			all = append(all, one.label+": "+strings.Join(one.values, ", "))
 		}
+	}
+	if len(e.Merged) > 0 {
+		all = append(all, "versions merged: "+mergedColumn(e.Merged))
 	}
 	if e.Deprecated != "" {
 		all = append(all, "deprecated: "+e.Deprecated)

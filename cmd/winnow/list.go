@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,9 +35,10 @@ func newListCommand() *cobra.Command {
 			"selected. -o wide has all columns, versions and facts on versions.\n\n" +
 			"JSON and YAML have a list applications. Without -f: name, apiVersion, kind,\n" +
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
-			"tier, versions (that stay), dropped (versions), deprecated, and beside the list\n" +
-			"the numbers available, selected and shadowed. Where the catalog has facts on\n" +
-			"versions: facts with version, channels, deprecated and requires.\n\n" +
+			"tier, versions (that stay), dropped (versions), deprecated, merged (versions\n" +
+			"that later sources add), and beside the list the numbers available, selected and\n" +
+			"shadowed. Where the catalog has facts on versions: facts with version, channels,\n" +
+			"deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
@@ -265,10 +267,18 @@ func (l *decisionList) grid() grid {
 
 func (l *decisionList) wide(w io.Writer) {
 	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
+	merges := slices.ContainsFunc(l.Applications, func(a listedDecision) bool { return len(a.Merged) > 0 })
+	if merges {
+		g.header = append(g.header, "MERGED")
+	}
 	for _, a := range l.Applications {
-		g.rows = append(g.rows, []string{
+		row := []string{
 			a.Name, yesNo(a.Selected), a.Rule, withFacts(a.Versions, a.Facts), a.Source, orDash(a.Tier), withFacts(a.Dropped, a.Facts), orDash(a.Deprecated),
-		})
+		}
+		if merges {
+			row = append(row, mergedColumn(a.Merged))
+		}
+		g.rows = append(g.rows, row)
 	}
 	g.print(w)
 }

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func documents() []any {
 	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
 		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
-		diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
+		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
 }
 
 func newRootCommand() *cobra.Command {
@@ -78,7 +78,7 @@ func newRootCommand() *cobra.Command {
 	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
 	root.PersistentFlags().BoolP(quietFlag, "q", false, "print no notes and progress, only errors")
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
-	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newRenderCommand(),
+	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newShowCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
 		newVersionCommand(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())

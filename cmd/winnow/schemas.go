@@ -53,6 +53,8 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Interface:
+		return map[string]any{}
 	case reflect.Struct:
 		properties := map[string]any{}
 		required := addFields(t, properties, []string{})

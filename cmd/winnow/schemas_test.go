@@ -55,10 +55,11 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	edited := filepath.Join(t.TempDir(), "edited.yaml")
 	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
 	lines := map[string][]string{
-		"LintReport":      {"lint " + catalog, "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
-		"ApplicationList": {"list " + catalog},
-		"DecisionList":    {"list -f " + file + " " + catalog},
-		"Explanation":     {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"LintReport":        {"lint " + catalog, "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
+		"ApplicationList":   {"list " + catalog},
+		"DecisionList":      {"list -f " + file + " " + catalog},
+		"Explanation":       {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"ApplicationReport": {"show argocd --source " + catalog, "show argocd -f " + file + " --source " + catalog, "show falco -f " + file + " --source " + catalog},
 		"Diff": {
 			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -61,7 +62,7 @@ func shadowedSources(s selection.Result) map[string][]string {
 	return sources
 }
 
-// notes describes the deprecation, the further sources and the omitted versions of an application.
+// notes describes the deprecation, the further sources, the merged and the omitted versions of an application.
 func notes(d selection.Decision, shadowed []string) []string {
 	var notes []string
 	if message := d.Application.Metadata.Deprecated; message != "" {
@@ -69,6 +70,9 @@ func notes(d selection.Decision, shadowed []string) []string {
 	}
 	if len(shadowed) > 0 {
 		notes = append(notes, "also in "+strings.Join(shadowed, ", "))
+	}
+	for _, added := range d.Added() {
+		notes = append(notes, fmt.Sprintf("%s from %s", excerpt.List(added.Versions, maxNotedVersions, excerpt.Of), added.Source))
 	}
 	if all := d.Application.Versions; len(d.Versions) < len(all) {
 		left := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return slices.Contains(d.Versions, v) })
@@ -92,7 +96,7 @@ func listExcluded(s selection.Result) []string {
 	}
 	var names []string
 	for _, d := range s.Decisions {
-		if !d.Selected && d.Rule != selection.RuleShadowed {
+		if !d.Selected && d.Rule != selection.RuleShadowed && d.Rule != selection.RuleSourceLimit {
 			names = append(names, d.Application.Name)
 		}
 	}

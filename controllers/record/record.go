@@ -162,7 +162,7 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	if packed.Len() > maxRecord && r.Sources != nil {
-		r.Sources = nil // an edit of the spec then excuses no loss while the catalog changes
+		r.Sources = guard.Leaner(r.Sources) // without any, an edit of the spec excuses no loss while the catalog changes
 		return r.Pack()
 	}
 	if packed.Len() > maxRecord {

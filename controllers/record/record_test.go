@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -160,6 +161,41 @@ func TestCostOfLargeRecords(t *testing.T) {
 			}
 			if got := r.Definitions[0].Origins; len(got[0]) != 8 {
 				t.Errorf("packing changed the record: %q", got)
+			}
+		})
+	}
+}
+
+// Pack removes the annotations of definitions from a record that is too large, before it removes the sources.
+func TestALargeRecordLosesAnnotationsFirst(t *testing.T) {
+	for _, test := range []struct {
+		applications, annotation int
+		annotated, recorded      bool
+	}{{1000, 1, true, true}, {5000, 8, false, true}, {30_000, 8, false, false}} {
+		t.Run(fmt.Sprint(test.applications), func(t *testing.T) {
+			r := Record{Definitions: definitionsOf("argocd"), Sources: []guard.RecordedSource{{Name: "catalog"}}}
+			for i := range test.applications {
+				noise := sourcetest.Digest(fmt.Append(nil, i))
+				r.Sources[0].Applications = append(r.Sources[0].Applications, guard.RecordedApplication{
+					Name: noise[7:23], ObjectAnnotations: map[string]string{"a": strings.Repeat(noise[:16], test.annotation) + noise},
+				})
+			}
+			packed, err := r.Pack()
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := unpack(packed.Packed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(read.Sources) > 0; got != test.recorded {
+				t.Fatalf("the sources are recorded: %v, in %d bytes", got, len(packed.Packed))
+			}
+			if got := test.recorded && len(read.Sources[0].Applications[0].ObjectAnnotations) > 0; got != test.annotated {
+				t.Errorf("the annotations are recorded: %v, in %d bytes", got, len(packed.Packed))
+			}
+			if len(r.Sources[0].Applications[0].ObjectAnnotations) == 0 {
+				t.Error("packing changed the record")
 			}
 		})
 	}

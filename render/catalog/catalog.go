@@ -38,8 +38,10 @@ type Application struct {
 	// Labels are the object's metadata.labels; nil without any, or when they are not a mapping
 	// of strings.
 	Labels map[string]string
-	// Annotations are the object's metadata.annotations, as Labels.
+	// Annotations are the object's metadata.annotations; empty without any, and nil where they are not known.
 	Annotations map[string]string
+	// Method is the object's spec.method, by which KKP installs all versions; empty without one.
+	Method string
 	// SpecFields are the keys of spec, in the document's order.
 	SpecFields []string
 	// Identity says which live releases the definition means, and where its versions come from.
@@ -47,6 +49,9 @@ type Application struct {
 	// Metadata is the content of the metadata.yaml, empty without one. A format that has none takes it
 	// from the object.
 	Metadata Metadata
+	// Merged are definitions of other catalogs whose versions are among Versions, but not in Document; none
+	// in a catalog that was loaded.
+	Merged []Merged
 
 	installs installed
 }

@@ -65,7 +65,7 @@ func TestDefinitionsKeepBytesAndMetadata(t *testing.T) {
 		Tier: "gold", Annotations: map[string]string{"note": "hello"},
 		Labels: map[string]string{"catalog.winnow.dev/tier": "gold", "team": "db"},
 	}
-	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, catalog.Metadata{}) {
+	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, catalog.Metadata{Annotations: map[string]string{}}) {
 		t.Errorf("the metadata are %v and %v", a.Metadata, b.Metadata)
 	}
 }

@@ -23,9 +23,15 @@ func facts(root *yaml.Node, application *Application) {
 	metadata := yamlnode.Lookup(root, "metadata")
 	application.Labels = stringMap(yamlnode.Lookup(metadata, "labels"))
 	application.Annotations = stringMap(yamlnode.Lookup(metadata, "annotations"))
+	if application.Annotations == nil {
+		application.Annotations = map[string]string{}
+	}
 	spec := yamlnode.Lookup(root, "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return
+	}
+	if method, ok := yamlnode.Text(yamlnode.Lookup(spec, "method")); ok && len(method) <= maxMethod {
+		application.Method = method
 	}
 	for _, field := range yamlnode.Entries(spec) {
 		application.SpecFields = append(application.SpecFields, field.Name)
@@ -72,6 +78,9 @@ func (l *loader) distinctKinds(candidates []candidate) {
 	}
 }
 
+// maxMethod bounds the method of an application in bytes: it is recorded. KKP knows helm and git.
+const maxMethod = 63
+
 // maxKinds bounds the kinds of a catalog: the definitions of each are watched.
 const maxKinds = 16
 
@@ -92,9 +101,18 @@ func (l *loader) fewKinds(candidates []candidate) {
 }
 
 // Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
-// them. It is for those who need all of it; the fields of Application cost nothing. The result is
-// the caller's own.
+// them, with the merged versions. It is for those who need all of it; the fields of Application cost
+// nothing. The result is the caller's own.
 func (a *Application) Spec() (map[string]any, error) {
+	spec, err := a.ownSpec()
+	if err != nil {
+		return nil, err
+	}
+	return spec, a.mergeSpec(spec)
+}
+
+// ownSpec is Spec without the merged versions.
+func (a *Application) ownSpec() (map[string]any, error) {
 	found := findings{path: a.Path, above: a.Above}
 	root, _ := parse(a.Document, documentBounds(), &found)
 	if root == nil {

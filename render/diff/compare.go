@@ -130,6 +130,9 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	}
 	if out.Change != Unchanged || to.Empty != nil {
 		out.Held = held(from, to, verdict)
+		if out.Held != nil && !out.Held.Approved {
+			out.Held.SecondSources = secondSources(ctx, from, to, verdict.Held)
+		}
 	}
 	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(out); err != nil {

@@ -1,7 +1,7 @@
 package diff
 
 // OfEverything clears the fields that depend on a CatalogSelection: its name, the revisions, whether Flux
-// deletes removed definitions, the checksums to approve, and notes on names that no catalog has.
+// deletes removed definitions, the checksums to approve, sources to add, and notes on names that no catalog has.
 func (s *Selection) OfEverything() {
 	s.Everything, s.Namespace, s.Name = true, "", ""
 	s.From.Revision, s.To.Revision = "", ""
@@ -10,7 +10,7 @@ func (s *Selection) OfEverything() {
 		s.Applications[i].Deleted = nil
 	}
 	if s.Held != nil {
-		s.Held.Approve, s.Held.Render = []string{}, ""
+		s.Held.Approve, s.Held.Render, s.Held.SecondSources = []string{}, "", nil
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/transform"
@@ -70,6 +73,7 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 	}
 	found = append(found, unchecked(from.Spec.Platform, to.Spec.Platform)...)
 	found = append(found, unverified(from, to)...)
+	found = append(found, unlimited(from, to)...)
 	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
 	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
 }
@@ -126,6 +130,33 @@ func unverified(from, to *v1alpha1.CatalogSelection) []Loosened {
 	return found
 }
 
+// unlimited returns a protection for each source that stays in front of others, and whose limit is removed.
+func unlimited(from, to *v1alpha1.CatalogSelection) []Loosened {
+	type key struct {
+		kind string
+		name types.NamespacedName
+		path string
+	}
+	keyOf := func(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) key {
+		kind, name := guard.SourceKey(cs, ref)
+		return key{kind, name, ref.Path}
+	}
+	limited := map[key]bool{}
+	for _, ref := range from.Spec.Sources {
+		limited[keyOf(from, ref)] = limits(ref)
+	}
+	var found []Loosened
+	for i, ref := range to.Spec.Sources {
+		if limited[keyOf(to, ref)] && !limits(ref) && i < len(to.Spec.Sources)-1 {
+			found = append(found, Loosened{
+				Field: fmt.Sprintf("spec.sources[%s].limit", ref.Name), From: "set", To: "none",
+				Effect: "all of its applications win over those of later sources",
+			})
+		}
+	}
+	return found
+}
+
 // untrusted returns a protection for each mirror from which charts are newly fetched without TLS, or from
 // a server that is not verified.
 func untrusted(from, to []v1alpha1.Mirror) []Loosened {
@@ -152,6 +183,11 @@ func untrusted(from, to []v1alpha1.Mirror) []Loosened {
 		}
 	}
 	return found
+}
+
+// limits reports whether the limit of a source refuses anything.
+func limits(ref v1alpha1.SourceReference) bool {
+	return ref.Limit != nil && !equality.Semantic.DeepEqual(*ref.Limit, v1alpha1.Limit{})
 }
 
 // unomitted returns a protection for the fields that the artifact begins to set.

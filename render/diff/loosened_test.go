@@ -55,6 +55,21 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			want: []string{"spec.requireMirrors true->false", "spec.sources[catalog].requireVerified true->false"},
 		},
 		{
+			name: "the limit of a source before others",
+			before: func(s *spec) {
+				s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "more"})
+				s.Sources[0].Limit, s.Sources[1].Limit = &v1alpha1.Limit{NameSelector: []string{"a"}}, &v1alpha1.Limit{NameSelector: []string{"a"}}
+			},
+			now: func(s *spec) {
+				s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "more"})
+				s.Sources[0].Limit = &v1alpha1.Limit{}
+			},
+			want: []string{"spec.sources[catalog].limit set->none"},
+		},
+		{
+			name: "the limit of the only source", before: func(s *spec) { s.Sources[0].Limit = &v1alpha1.Limit{NameSelector: []string{"a"}} },
+		},
+		{
 			name: "mirrors without TLS",
 			before: func(s *spec) {
 				s.Mirrors = []v1alpha1.Mirror{

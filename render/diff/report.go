@@ -265,4 +265,7 @@ type Held struct {
 	// BaseApprovals are entries of spec.safeguards.approve that name checksums to approve, but that the
 	// older state has already: they are used up, or were reviewed with another change.
 	BaseApprovals []string `json:"baseApprovals"`
+	// SecondSources keep what is held without an approval, as far as the older revisions of sources can be
+	// pinned.
+	SecondSources []SecondSource `json:"secondSources,omitempty"`
 }

@@ -33,15 +33,19 @@ type RecordedSource struct {
 // RecordedApplication has the fields of an application that selection reads, except app.spec: an
 // expression that reads app.spec excuses nothing while the catalog changes.
 type RecordedApplication struct {
-	Name        string            `json:"n"`
-	APIVersion  string            `json:"a"`
-	Kind        string            `json:"k"`
-	Versions    []string          `json:"v,omitempty"`
-	Labels      map[string]string `json:"o,omitempty"`
-	Tier        string            `json:"t,omitempty"`
-	Deprecated  string            `json:"d,omitempty"`
-	Metadata    map[string]string `json:"l,omitempty"`
-	Annotations map[string]string `json:"m,omitempty"`
+	Name       string            `json:"n"`
+	APIVersion string            `json:"a"`
+	Kind       string            `json:"k"`
+	Versions   []string          `json:"v,omitempty"`
+	Labels     map[string]string `json:"o,omitempty"`
+	// ObjectAnnotations are those of the definition; nil where they are not known: records of older releases
+	// lack them, and so do applications that have too much.
+	ObjectAnnotations map[string]string `json:"p,omitzero"`
+	Method            string            `json:"h,omitempty"`
+	Tier              string            `json:"t,omitempty"`
+	Deprecated        string            `json:"d,omitempty"`
+	Metadata          map[string]string `json:"l,omitempty"`
+	Annotations       map[string]string `json:"m,omitempty"`
 	// Extra has the facts on versions as well, under catalog.VersionsKey.
 	Extra map[string]any `json:"x,omitempty"`
 }
@@ -71,6 +75,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		if names[a.Name] {
 			r.Applications = append(r.Applications, RecordedApplication{
 				Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
+				ObjectAnnotations: recordable(a.Annotations), Method: a.Method,
 				Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
 				Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
 			})
@@ -83,6 +88,42 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		r.Lists[list] = slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !names[name] })
 	}
 	return r
+}
+
+// maxAnnotations bounds the annotations of a definition that are recorded, in bytes.
+const maxAnnotations = 1 << 10
+
+// recordable returns annotations, nil if they are too large: an expression that reads them then excuses
+// nothing for the application.
+func recordable(annotations map[string]string) map[string]string {
+	size := 0
+	for key, value := range annotations {
+		size += len(key) + len(value)
+	}
+	if size > maxAnnotations {
+		return nil
+	}
+	return annotations
+}
+
+// Leaner returns the sources without what takes much room and is read least, the annotations of definitions; nil
+// if they have none.
+func Leaner(sources []RecordedSource) []RecordedSource {
+	smaller := false
+	lean := slices.Clone(sources)
+	for i, s := range lean {
+		lean[i].Applications = slices.Clone(s.Applications)
+		for j, a := range s.Applications {
+			smaller = smaller || len(a.ObjectAnnotations) > 0
+			if len(a.ObjectAnnotations) > 0 {
+				lean[i].Applications[j].ObjectAnnotations = nil
+			}
+		}
+	}
+	if !smaller {
+		return nil
+	}
+	return lean
 }
 
 // maxKnown bounds the tiers, the labels and the channels of a source that are recorded.
@@ -126,6 +167,7 @@ func (a RecordedApplication) application() *catalog.Application {
 	d := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}
 	return &catalog.Application{
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
+		Annotations: a.ObjectAnnotations, Method: a.Method,
 		Metadata: catalog.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
 			Versions: catalog.VersionsOf(a.Extra[catalog.VersionsKey]),

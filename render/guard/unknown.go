@@ -13,7 +13,7 @@ import (
 const maxAdvice = 20
 
 // unknownNames returns the names that an edit added to what it selects by and that match nothing, neither now
-// nor at the last publication, if published applications are removed at the same time: a typo in spec.limit
+// nor at the last publication, if published applications are removed at the same time: a typo in a limit
 // removes the application whose name was meant. So does one in the channels of spec.versions, or it removes some
 // versions of it. The cause of the removals does not matter, nor whether they are excused.
 func unknownNames(last Published, next Next, changes []safeguard.Change) []safeguard.Change {
@@ -24,15 +24,15 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 	if !removes && !narrows || last.Spec == nil {
 		return nil
 	}
-	added, known := addedUnknown(last, next)
+	added := addedUnknown(last, next)
 	if !removes {
-		added = slices.DeleteFunc(added, func(m render.Mention) bool { return !m.NamesChannel() })
+		added = slices.DeleteFunc(added, func(u unknownName) bool { return !u.NamesChannel() })
 	}
 	var unknown []safeguard.Change
-	for i, m := range added {
-		change := safeguard.Change{Reason: v1alpha1.UnknownNameReason, Field: m.Field, To: m.Value}
+	for i, u := range added {
+		change := safeguard.Change{Reason: v1alpha1.UnknownNameReason, Field: u.Field, To: u.Value}
 		if i < maxAdvice {
-			change.Detail = ": " + known.Advice(m)
+			change.Detail = ": " + u.known.Advice(u.Mention)
 		}
 		unknown = append(unknown, change)
 	}
@@ -41,33 +41,55 @@ func unknownNames(last Published, next Next, changes []safeguard.Change) []safeg
 
 // AddsUnknown reports whether the spec selects by a name that is new since the last publication and matches
 // nothing, neither now nor then: it may be the misspelt name of an application that moves to the selection.
-func AddsUnknown(last Published, next Next) bool {
-	added, _ := addedUnknown(last, next)
-	return len(added) > 0
+func AddsUnknown(last Published, next Next) bool { return len(addedUnknown(last, next)) > 0 }
+
+// unknownName is a new mention that matches nothing, with the values that its sources had or have.
+type unknownName struct {
+	render.Mention
+	known render.Known
 }
 
-// addedUnknown returns the new mentions that match nothing, and the known values.
-func addedUnknown(last Published, next Next) ([]render.Mention, render.Known) {
+// addedUnknown returns the new mentions that match nothing.
+func addedUnknown(last Published, next Next) []unknownName {
 	added := render.IncludingMentions(next.Selection.Spec)
 	if last.Spec != nil {
 		before := render.IncludingMentions(*last.Spec)
 		added = slices.DeleteFunc(added, func(m render.Mention) bool { return slices.ContainsFunc(before, m.SameAs) })
 	}
-	known := render.KnownOf(Selections(next.Sources))
-	if added = slices.DeleteFunc(added, known.Matches); len(added) == 0 {
-		return nil, known
+	knowledge := render.NewKnowledge(Selections(next.Sources))
+	known := map[int]render.Known{} // then and now, by source
+	var unknown []unknownName
+	for _, m := range added {
+		now := knowledge.For(m)
+		if now.Matches(m) {
+			continue
+		}
+		if _, ok := known[m.Source()]; !ok {
+			known[m.Source()] = now.And(knownBefore(last, next, m))
+		}
+		if both := known[m.Source()]; !both.Matches(m) {
+			unknown = append(unknown, unknownName{m, both})
+		}
 	}
-	known = known.And(knownBefore(last))
-	return slices.DeleteFunc(added, known.Matches), known
+	return unknown
 }
 
-// knownBefore returns the known values of the catalogs of the last publication.
-func knownBefore(last Published) render.Known {
-	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(last.Sources...)}})
-	for _, d := range last.Definitions {
+// knownBefore returns the known values of the catalogs of the last publication that a mention could match: for
+// the limit of a source that was published from, only those of this source.
+func knownBefore(last Published, next Next, m render.Mention) render.Known {
+	sources, definitions := last.Sources, last.Definitions
+	if i := m.Source(); i >= 0 && i < len(next.Sources) {
+		now := next.Sources[i]
+		same := func(r RecordedSource) bool { return r.is(now) }
+		if j := slices.IndexFunc(sources, same); j >= 0 {
+			sources, definitions = sources[j:j+1], nil
+		}
+	}
+	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(sources...)}})
+	for _, d := range definitions {
 		known.Names[d.Name] = true
 	}
-	for _, s := range last.Sources {
+	for _, s := range sources {
 		for _, tier := range s.Tiers {
 			known.Tiers[tier] = true
 		}

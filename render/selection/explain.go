@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -34,11 +35,14 @@ type Verdict struct {
 
 // Explanation has the outcomes that decide whether an application is selected.
 type Explanation struct {
-	// Decision is the one of Select on the application of the first source that has it.
+	// Decision is the one of Select on the application of the first source that has it, and whose limit does
+	// not refuse it if there is such a source.
 	Decision Decision
-	// Shadowed are the decisions on the same name in later sources, in their order.
-	Shadowed []Decision
-	// Verdicts of all rules, in the order in which they decide.
+	// Shadowed are the decisions on the same name in later sources, and Limited those in sources whose limits
+	// refuse it, in their order. Decision is in neither.
+	Shadowed, Limited []Decision
+	// Verdicts of all rules, in the order in which they decide: first those of the limit of its source, then
+	// those of the selection.
 	Verdicts []Verdict
 }
 
@@ -51,6 +55,18 @@ func (d Decision) Dropped() []string {
 		}
 	}
 	return dropped
+}
+
+// Added returns the versions that later sources add to the application and that stay, by source.
+func (d Decision) Added() []catalog.Merged {
+	var all []catalog.Merged
+	for _, merged := range d.Application.Merged {
+		merged.Versions = slices.DeleteFunc(slices.Clone(merged.Versions), func(v string) bool { return !slices.Contains(d.Versions, v) })
+		if len(merged.Versions) > 0 {
+			all = append(all, merged)
+		}
+	}
+	return all
 }
 
 // Explain returns the outcomes of all rules for the application with the name, including those after the
@@ -73,8 +89,20 @@ func Explain(ctx context.Context, sources []Source, criteria Criteria, name stri
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{Decision: own[0], Shadowed: own[1:]}
-	for _, rule := range newRules(criteria, listed) {
+	explanation := &Explanation{Decision: own[0]}
+	for _, decision := range own[1:] {
+		if decision.Rule == RuleSourceLimit {
+			explanation.Limited = append(explanation.Limited, decision)
+		} else {
+			explanation.Shadowed = append(explanation.Shadowed, decision)
+		}
+	}
+	limits, err := criteria.sourceRules(own[0].Index).limits(own[0].Index, sources[own[0].Index])
+	if err != nil {
+		return nil, err
+	}
+	limits = slices.DeleteFunc(limits, func(r rule) bool { return !r.limits })
+	for _, rule := range append(limits, newRules(criteria, listed)...) {
 		verdict, err := rule.verdict(ctx, criteria, own[0])
 		if err != nil {
 			return nil, err
@@ -91,7 +119,7 @@ func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) 
 	if !r.isSet(criteria, application) {
 		return Verdict{Rule: r.id, Outcome: OutcomeUnset}, nil
 	}
-	tried := Decision{Application: application, Source: decided.Source, SourceDigest: decided.SourceDigest, Versions: application.Versions}
+	tried := Decision{Application: application, Source: decided.Source, Index: decided.Index, SourceDigest: decided.SourceDigest, Versions: application.Versions}
 	reason, err := r.refuse(ctx, &tried)
 	switch {
 	case ctx.Err() != nil:
@@ -101,7 +129,7 @@ func (r rule) verdict(ctx context.Context, criteria Criteria, decided Decision) 
 	}
 	verdict := Verdict{Rule: r.id, Outcome: OutcomeFail, Reason: reason}
 	if reason == "" {
-		verdict.Outcome, verdict.Reason = OutcomePass, passed(r.id, tried, criteria)
+		verdict.Outcome, verdict.Reason = OutcomePass, r.passed(tried, criteria)
 	}
 	if r.id == RulePlatform {
 		verdict.Reason += criteria.Platform.unchecked(application)
@@ -125,9 +153,13 @@ func (r rule) isSet(criteria Criteria, application *catalog.Application) bool {
 	return r.limits
 }
 
-// passed returns why a rule does not refuse the application of a decision.
-func passed(id string, decision Decision, criteria Criteria) string {
+// passed returns why the rule does not refuse the application of a decision.
+func (r rule) passed(decision Decision, criteria Criteria) string {
 	application := decision.Application
+	id := r.id
+	if i := strings.LastIndex(id, "].limit."); i >= 0 { // of a source
+		id = id[i+len("]."):]
+	}
 	switch id {
 	case RuleExclude:
 		return "exclude does not name it"
@@ -137,13 +169,13 @@ func passed(id string, decision Decision, criteria Criteria) string {
 		}
 		return "it is not one that KKP's operator reconciles"
 	case RuleNames:
-		return "limit.nameSelector names it"
+		return r.id + " names it"
 	case RuleTiers:
 		return fmt.Sprintf("its tier is %q", excerpt.Of(application.Metadata.Tier))
 	case RuleLists:
 		return "one of the lists has it"
 	case RuleExpression:
-		return "limit.expression is true for it"
+		return r.id + " is true for it"
 	case RulePlatform:
 		return criteria.Platform.runs(decision)
 	case RuleVersions:

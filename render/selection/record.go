@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -50,6 +51,8 @@ func fields() []field {
 		{"channels", types.NewListType(types.StringType), func(r *record) (any, error) { return r.collectedChannels(), nil }},
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
 		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
+		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
+		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
 		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
 		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
 	}
@@ -73,6 +76,15 @@ func (r *record) collectedChannels() []string {
 		r.channels = append([]string{}, r.application.Channels()...)
 	}
 	return r.channels
+}
+
+// objectAnnotations returns an error where they are not known: a record of an older release lacks them, and
+// without them an expression may have another result than it had.
+func (r *record) objectAnnotations() (map[string]string, error) {
+	if r.application.Annotations == nil {
+		return nil, errors.New("app.objectAnnotations is not known")
+	}
+	return r.application.Annotations, nil
 }
 
 // ConvertToNative implements ref.Val; app has no other form.
@@ -125,7 +137,8 @@ func newProvider() *provider {
 	return p
 }
 
-// declaration declares a field that is present, for has(), when it is not empty. A spec is always present.
+// declaration declares a field that is present, for has(), when it is not empty, or not known: what reads it
+// behind has() then fails. A spec is always present.
 func (f field) declaration() *types.FieldType {
 	return &types.FieldType{
 		Type: f.kind,
@@ -135,7 +148,7 @@ func (f field) declaration() *types.FieldType {
 				return ok
 			}
 			value, err := f.get(app)
-			return err == nil && reflect.ValueOf(value).Len() > 0
+			return err != nil || reflect.ValueOf(value).Len() > 0
 		},
 		GetFrom: func(target any) (any, error) {
 			app, ok := target.(*record)

@@ -16,6 +16,7 @@ import (
 const (
 	RuleSelected         = "selected"
 	RuleShadowed         = "shadowed"
+	RuleSourceLimit      = "sources[].limit"
 	RuleExclude          = "exclude"
 	RuleSystem           = "system"
 	RuleNames            = "limit.nameSelector"
@@ -72,17 +73,19 @@ func infallible(refuse func(*Decision) string) func(context.Context, *Decision) 
 // because it costs most. Versions are narrowed only for applications that no other rule refuses, first by the
 // platform: the latest version is the latest of those that run.
 func newRules(criteria Criteria, listed map[string]bool) []rule {
+	rules := []rule{excluded(criteria.Exclude), system(criteria.Names)}
+	return append(append(rules, limitRules("", criteria, listed)...), supported(criteria.Platform), versioned(criteria.Versions))
+}
+
+// limitRules returns the rules of the members of a limit, whose path in the spec begins with path.
+func limitRules(path string, limit Criteria, listed map[string]bool) []rule {
 	return []rule{
-		excluded(criteria.Exclude),
-		system(criteria.Names),
-		named(criteria.Names),
-		tiered(criteria.Tiers),
-		labelled(RuleMatchLabels, criteria.Labels, isEquality),
-		labelled(RuleMatchExpressions, criteria.Labels, isExpression),
-		inLists(criteria.Lists, listed),
-		expressed(criteria.Expression),
-		supported(criteria.Platform),
-		versioned(criteria.Versions),
+		named(path+RuleNames, limit.Names),
+		tiered(path+RuleTiers, limit.Tiers),
+		labelled(path+RuleMatchLabels, limit.Labels, isEquality),
+		labelled(path+RuleMatchExpressions, limit.Labels, isExpression),
+		inLists(path+RuleLists, limit.Lists, listed),
+		expressed(path+RuleExpression, limit.Expression),
 	}
 }
 
@@ -109,27 +112,27 @@ func system(names []string) rule {
 	})}
 }
 
-func named(names []string) rule {
+func named(id string, names []string) rule {
 	listed := set(names)
-	return rule{id: RuleNames, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
+	return rule{id: id, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
 		if len(listed) == 0 || listed[decision.Application.Name] {
 			return ""
 		}
-		return "limit.nameSelector does not name it"
+		return id + " does not name it"
 	})}
 }
 
-func tiered(tiers []string) rule {
+func tiered(id string, tiers []string) rule {
 	listed := set(tiers)
-	return rule{id: RuleTiers, limits: len(tiers) > 0, refuse: infallible(func(decision *Decision) string {
+	return rule{id: id, limits: len(tiers) > 0, refuse: infallible(func(decision *Decision) string {
 		tier := decision.Application.Metadata.Tier
 		switch {
 		case len(listed) == 0 || listed[tier]:
 			return ""
 		case tier == "":
-			return "it has no tier, and limit.metadataSelector.tierRefs wants " + anyOf(tiers)
+			return "it has no tier, and " + id + " wants " + anyOf(tiers)
 		default:
-			return fmt.Sprintf("its tier is %q, and limit.metadataSelector.tierRefs wants %s", excerpt.Of(tier), anyOf(tiers))
+			return fmt.Sprintf("its tier is %q, and %s wants %s", excerpt.Of(tier), id, anyOf(tiers))
 		}
 	})}
 }
@@ -181,17 +184,17 @@ func unmatched(id string, requirement labels.Requirement, present labels.Set) st
 	return fmt.Sprintf("its label %q is %q, and %s wants %s", key, value, id, wanted)
 }
 
-func inLists(names []string, listed map[string]bool) rule {
-	return rule{id: RuleLists, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
+func inLists(id string, names []string, listed map[string]bool) rule {
+	return rule{id: id, limits: len(names) > 0, refuse: infallible(func(decision *Decision) string {
 		if len(names) == 0 || listed[decision.Application.Name] {
 			return ""
 		}
-		return "limit.catalogRefs wants it in the list " + anyOf(names)
+		return id + " wants it in the list " + anyOf(names)
 	})}
 }
 
-func expressed(expression *Expression) rule {
-	return rule{id: RuleExpression, limits: expression != nil, refuse: func(ctx context.Context, decision *Decision) (string, error) {
+func expressed(id string, expression *Expression) rule {
+	return rule{id: id, limits: expression != nil, refuse: func(ctx context.Context, decision *Decision) (string, error) {
 		if expression == nil {
 			return "", nil
 		}
@@ -199,7 +202,7 @@ func expressed(expression *Expression) rule {
 		if holds || err != nil {
 			return "", err
 		}
-		return "limit.expression is false for it", nil
+		return id + " is false for it", nil
 	}}
 }
 

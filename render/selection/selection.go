@@ -39,14 +39,17 @@ type Criteria struct {
 	Platform *Platform
 	// Versions narrow the other versions of selected applications, one rule after the other.
 	Versions []VersionRule
+	// Sources are the rules of each source, in the order of the sources.
+	Sources []SourceRules
 }
 
 // Decision is the decision on an application of a source, with its reason.
 type Decision struct {
-	// Application that was decided on.
+	// Application that was decided on, with the versions that later sources add to it.
 	Application *catalog.Application
-	// Source is the name of the source that has it.
+	// Source is the name of the source that has it, and Index its place among the sources.
 	Source string
+	Index  int
 	// SourceDigest is the digest of the source.
 	SourceDigest string
 	// Selected is true for a selected application.
@@ -64,13 +67,14 @@ type Decision struct {
 
 // Result has the decisions of Select.
 type Result struct {
-	// Decisions on every application of every source, sorted by name, then in the order of
-	// the sources.
+	// Decisions on every application of every source, sorted by name. Of one name, those that the limits of
+	// sources refuse come last, and the first of the others decides; both are in the order of the sources.
 	Decisions []Decision
-	// UnknownNames are the names in Criteria's Names, Exclude and Versions that no catalog has, sorted and
-	// each once.
+	// UnknownNames are the names in Criteria's Names, Exclude and Versions that no catalog has, or only with
+	// limits that refuse them, sorted and each once.
 	UnknownNames []string
-	// Available is the number of different names in all sources.
+	// Available is the number of different names in all sources, without those that the limits of sources
+	// refuse everywhere.
 	Available int
 	// Selected is the number of selected applications.
 	Selected int
@@ -97,37 +101,54 @@ func (r Result) Applications() []Decision {
 
 // Select decides on every application of the sources. Of an application in several sources it considers
 // that of the first source only: if a criterion refuses it, those of later sources are not selected
-// either. A source without a catalog has no applications.
+// either. A source without a catalog has no applications, nor has one those that its limit refuses.
 //
 // The error is an *UnknownListError, an *ExpressionError when the expression cannot be evaluated
-// for an application, or the context's.
+// for an application, a *SourceError with one of them for the limit of a source, a *MergeError, or the
+// context's.
 func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, error) {
 	listed, err := members(sources, criteria.Lists)
 	if err != nil {
 		return Result{}, err
 	}
-	run := newSieve(newRules(criteria, listed))
-	var result Result
-	for _, source := range sources {
+	gathered := newGathering()
+	for i, source := range sources {
 		if source.Catalog == nil {
 			continue
 		}
-		for _, application := range source.Catalog.Applications {
-			decision, err := run.decide(ctx, application, source.Name)
-			if err != nil {
-				return Result{}, err
-			}
-			decision.SourceDigest = source.Digest
-			result.add(decision)
+		if err := gathered.add(ctx, i, source, criteria.sourceRules(i)); err != nil {
+			return Result{}, err
 		}
 	}
+	run := sieve{rules: newRules(criteria, listed)}
+	run.met = met(run.rules)
+	var result Result
+	for _, decision := range gathered.decisions {
+		if decision.Rule == "" {
+			if err := run.decide(ctx, &decision); err != nil {
+				return Result{}, err
+			}
+		}
+		result.add(decision)
+	}
+	if err := gathered.conflict(result); err != nil {
+		return Result{}, err
+	}
 	slices.SortStableFunc(result.Decisions, func(a, b Decision) int {
-		return cmp.Compare(a.Application.Name, b.Application.Name)
+		return cmp.Or(cmp.Compare(a.Application.Name, b.Application.Name), a.limited()-b.limited())
 	})
-	result.Available = len(run.winners)
+	result.Available = len(gathered.winners)
 	result.Excluded = result.Available - result.Selected
-	result.UnknownNames = unknown(run.winners, criteria)
+	result.UnknownNames = unknown(gathered.winners, criteria)
 	return result, nil
+}
+
+// limited is 1 for an application that the limit of its source refuses, and else 0.
+func (d Decision) limited() int {
+	if d.Rule == RuleSourceLimit {
+		return 1
+	}
+	return 0
 }
 
 // members returns the applications in the given lists of all sources.
@@ -181,37 +202,28 @@ type sieve struct {
 	rules []rule
 	// met is the reason for an application that no rule refuses.
 	met string
-	// winners maps the names of applications to their first source.
-	winners map[string]string
 }
 
-func newSieve(rules []rule) *sieve {
-	return &sieve{rules: rules, met: met(rules), winners: map[string]string{}}
-}
-
-func (s *sieve) decide(ctx context.Context, application *catalog.Application, source string) (Decision, error) {
-	decision := Decision{Application: application, Source: source, Versions: application.Versions}
+func (s sieve) decide(ctx context.Context, decision *Decision) error {
 	if err := ctx.Err(); err != nil {
-		return decision, err
+		return err
 	}
-	if winner, taken := s.winners[application.Name]; taken {
-		decision.Rule = RuleShadowed
-		decision.Reason = fmt.Sprintf("the source %q, which is listed earlier, has it as well", winner)
-		return decision, nil
-	}
-	s.winners[application.Name] = source
 	for _, rule := range s.rules {
-		reason, err := rule.refuse(ctx, &decision)
+		reason, err := rule.refuse(ctx, decision)
 		if err != nil {
-			return decision, err
+			return err
 		}
 		if reason != "" {
 			decision.Rule, decision.Reason = rule.id, reason
-			return decision, nil
+			return nil
 		}
 	}
-	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met+narrowed(decision)
-	return decision, nil
+	decision.Selected, decision.Rule, decision.Reason = true, RuleSelected, s.met
+	for _, added := range decision.Application.Merged {
+		decision.Reason += fmt.Sprintf("; merge adds %s of the source %q", some(added.Versions), added.Source)
+	}
+	decision.Reason += narrowed(*decision)
+	return nil
 }
 
 // narrowed describes which rules drop versions of a selected application.
@@ -228,7 +240,7 @@ func narrowed(decision Decision) string {
 	return text
 }
 
-func unknown(known map[string]string, criteria Criteria) []string {
+func unknown(known map[string]int, criteria Criteria) []string {
 	named := slices.Concat(criteria.Names, criteria.Exclude)
 	for _, rule := range criteria.Versions {
 		named = append(named, rule.Names...)

@@ -56,7 +56,7 @@ type Mirror struct {
 // Input is one application and what is to become of it.
 type Input struct {
 	Application *catalog.Application
-	// Versions that stay, a subset of the application's.
+	// Versions that stay, a subset of the application's, merged ones included.
 	Versions []string
 	// SourceDigest, <algorithm>:<checksum>, is used with AnnotateSource only.
 	SourceDigest string
@@ -146,12 +146,13 @@ func New(c Config) (*Pipeline, error) {
 		return nil, err
 	}
 	// The order is part of the contract:
-	//  1. versions: what is dropped needs no rewriting, and its hosts no mirror;
-	//  2. values:   before mirrors, so that images in the selection's own values are mirrored;
-	//  3. mirrors:  before omitFields, so that it sees all that the document may bring along;
-	//  4. omitFields: after everything that could write a field that is not wanted;
-	//  5. provenance: last, because nothing may change or remove it.
-	return &Pipeline{steps: []step{versions{}, values, mirrors, omit, provenance{enabled: c.AnnotateSource}}}, nil
+	//  1. added:    before versions, which may drop all of the document's own;
+	//  2. versions: what is dropped needs no rewriting, and its hosts no mirror;
+	//  3. values:   before mirrors, so that images in the selection's own values are mirrored;
+	//  4. mirrors:  before omitFields, so that it sees all that the document may bring along;
+	//  5. omitFields: after everything that could write a field that is not wanted;
+	//  6. provenance: last, because nothing may change or remove it.
+	return &Pipeline{steps: []step{added{}, versions{}, values, mirrors, omit, provenance{enabled: c.AnnotateSource}}}, nil
 }
 
 // Referring returns a pipeline that collects Output.Hosts whatever Config.CollectHosts is, and ends

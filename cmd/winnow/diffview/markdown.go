@@ -55,6 +55,10 @@ func decisionMarkdown(s *diff.Selection) string {
 		if !s.Held.Approved && len(s.Held.Approve) > 0 {
 			fmt.Fprintf(&w, "\n%s\n\n%s", approveHeadline, fence("yaml", dedent(approveYAML(s.Held), "  ")))
 		}
+		if second := s.Held.SecondSources; len(second) > 0 {
+			fmt.Fprintf(&w, "\n<details>\n<summary>Or keep what vanishes, without an approval</summary>\n\n%s\n\n%s\n%s\n\n%s\n</details>\n",
+				keepingHeadline, fence("yaml", dedent(copiesYAML(second), "  ")), mergingHeadline, fence("yaml", dedent(mergingYAML(second), "  ")))
+		}
 	}
 	if s.Error != "" {
 		fmt.Fprintf(&w, "\n**Not compared:** %s\n", code(s.Error))

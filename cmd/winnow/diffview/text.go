@@ -88,6 +88,12 @@ func (w selectionText) approval(s *diff.Selection) {
 	for _, line := range approval(s.Held) {
 		fmt.Fprintln(w, line)
 	}
+	if second := s.Held.SecondSources; len(second) > 0 {
+		fmt.Fprintln(w, plaintext.Wrap(keepingHeadline, ""))
+		fmt.Fprintln(w, strings.Join(copiesYAML(second), "\n"))
+		fmt.Fprintln(w, mergingHeadline)
+		fmt.Fprintln(w, strings.Join(mergingYAML(second), "\n"))
+	}
 }
 
 func (w selectionText) loosened(all []diff.Loosened) {

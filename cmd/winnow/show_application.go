@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// shownApplication is the output of show.
+type shownApplication struct {
+	document
+	Name string `json:"name"`
+	// Definitions of the catalogs that have the application, each once.
+	Definitions []shownDefinition `json:"definitions"`
+	Selections  []shownSelection  `json:"selections"`
+}
+
+// shownDefinition is the application of one catalog.
+type shownDefinition struct {
+	// Source is empty without a selection.
+	Source            string            `json:"source,omitempty"`
+	Catalog           string            `json:"catalog"`
+	Digest            string            `json:"digest,omitempty"`
+	Path              string            `json:"path"`
+	APIVersion        string            `json:"apiVersion"`
+	Kind              string            `json:"kind"`
+	Tier              string            `json:"tier,omitempty"`
+	Deprecated        string            `json:"deprecated,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+	Annotations       map[string]string `json:"annotations,omitempty"`
+	Metadata          map[string]any    `json:"metadata,omitempty"`
+	Lists             []string          `json:"lists,omitempty"`
+	ObjectLabels      map[string]string `json:"objectLabels,omitempty"`
+	ObjectAnnotations map[string]string `json:"objectAnnotations,omitempty"`
+	Method            string            `json:"method,omitempty"`
+	DefaultVersion    string            `json:"defaultVersion,omitempty"`
+	Versions          []shownVersion    `json:"versions"`
+	DefaultValues     string            `json:"defaultValues,omitempty"`
+	Fields            map[string]any    `json:"fields,omitempty"`
+	referring
+}
+
+// shownVersion is an entry of spec.versions.
+type shownVersion struct {
+	Version string          `json:"version"`
+	Chart   *chartReference `json:"chart,omitempty"`
+	// Facts are what the metadata.yaml has about the version.
+	Facts map[string]any `json:"facts,omitempty"`
+}
+
+// shownSelection is the decision of a selection.
+type shownSelection struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Cluster   string `json:"cluster,omitempty"`
+	File      string `json:"file,omitempty"`
+	// Decision is absent if no source has the application, or nothing is known.
+	Decision *decisionSummary `json:"decision,omitempty"`
+	Shadowed []string         `json:"shadowed,omitempty"`
+	Limited  []string         `json:"limited,omitempty"`
+	// DefaultVersion and DefaultValues are those in the artifact, before patches.
+	DefaultVersion string `json:"defaultVersion,omitempty"`
+	DefaultValues  string `json:"defaultValues,omitempty"`
+	referring
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// shower collects what is known of an application.
+type shower struct {
+	out   *shownApplication
+	notes io.Writer
+	// known are the names of all applications, and seen the catalogs.
+	known []string
+	seen  map[string]bool
+}
+
+func newShower(name string, notes io.Writer) *shower {
+	return &shower{notes: notes, seen: map[string]bool{}, out: &shownApplication{
+		document: newDocument("ApplicationReport"), Name: name, Definitions: []shownDefinition{}, Selections: []shownSelection{},
+	}}
+}
+
+// isUnknown reports whether a selection is unknown, which may have the application.
+func (s *shower) isUnknown() bool {
+	return slices.ContainsFunc(s.out.Selections, func(one shownSelection) bool { return len(one.Unknown) > 0 })
+}
+
+// define adds the definition of a source, whose catalog is at a place, in the directory dir.
+func (s *shower) define(ctx context.Context, source selection.Source, dir, place string) error {
+	key := place + "\n" + dir + "\n" + source.Digest
+	if s.seen[key] {
+		return nil
+	}
+	s.seen[key] = true
+	for _, a := range source.Catalog.Applications {
+		s.known = append(s.known, a.Name)
+		if a.Name != s.out.Name {
+			continue
+		}
+		defined, err := s.definition(ctx, a)
+		if err != nil {
+			return err
+		}
+		defined.Source, defined.Catalog, defined.Digest, defined.Lists = source.Name, place, source.Digest, listsOf(source.Catalog, a.Name)
+		if dir != "" {
+			defined.Path = dir + "/" + a.Path
+		}
+		s.out.Definitions = append(s.out.Definitions, defined)
+	}
+	return nil
+}
+
+// definition returns what a catalog has about an application.
+func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
+	spec, err := a.Spec()
+	if err != nil {
+		return shownDefinition{}, err
+	}
+	hosts, err := render.Refer(ctx, []selection.Decision{{Application: a, Versions: a.Versions}}, render.Options{})
+	if err != nil {
+		return shownDefinition{}, err
+	}
+	d := shownDefinition{
+		Path: a.Path, APIVersion: a.APIVersion, Kind: a.Kind, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
+		Labels: a.Metadata.Labels, Annotations: a.Metadata.Annotations, Metadata: otherMetadata(a),
+		ObjectLabels: a.Labels, ObjectAnnotations: a.Annotations, Method: a.Method, Versions: []shownVersion{},
+		referring: referring{references: newReferences(hosts...), Unsearched: hosts[0].Unreadable},
+	}
+	for i, version := range a.Versions {
+		d.Versions = append(d.Versions, shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)})
+	}
+	d.DefaultVersion, d.DefaultValues = defaultsOf(spec)
+	for _, shown := range []string{"versions", "method", "defaultVersion", "defaultValues", "defaultValuesBlock"} {
+		delete(spec, shown)
+	}
+	d.Fields, _ = shortened(spec).(map[string]any)
+	return d, nil
+}
+
+// listsOf returns the named lists that have an application, sorted.
+func listsOf(c *catalog.Catalog, name string) []string {
+	var lists []string
+	for list, members := range c.Lists {
+		if slices.Contains(members, name) {
+			lists = append(lists, list)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}
+
+// chartOf returns the chart of an entry of spec.versions, nil without one.
+func chartOf(all render.Addresses, index int) *chartReference {
+	prefix := fmt.Sprintf("spec.versions[%d].", index)
+	for _, host := range all.Hosts {
+		if strings.HasPrefix(host.Path, prefix) && (host.Kind == transform.KindChart || host.Kind == transform.KindGit) {
+			return &newReferences(render.Addresses{Hosts: []transform.Host{host}}).Charts[0]
+		}
+	}
+	return nil
+}
+
+// otherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.
+func otherMetadata(a *catalog.Application) map[string]any {
+	if _, ok := a.Metadata.Extra[catalog.VersionsKey].(map[string]any); !ok {
+		return a.Metadata.Extra
+	}
+	others := maps.Clone(a.Metadata.Extra)
+	delete(others, catalog.VersionsKey)
+	return others
+}
+
+// allFactsOf returns all keys that the metadata.yaml has about a version, those without a meaning as well.
+func allFactsOf(a *catalog.Application, version string) map[string]any {
+	all, _ := a.Metadata.Extra[catalog.VersionsKey].(map[string]any)
+	facts, _ := all[version].(map[string]any)
+	return facts
+}
+
+// defaultsOf returns the default version and the default values of a spec, the latter as YAML.
+func defaultsOf(spec map[string]any) (version, values string) {
+	version, _ = spec["defaultVersion"].(string)
+	if block, _ := spec["defaultValuesBlock"].(string); block != "" {
+		return version, block
+	}
+	if mapping, _ := spec["defaultValues"].(map[string]any); len(mapping) > 0 {
+		content, err := yaml.Marshal(mapping)
+		if err == nil {
+			return version, string(content)
+		}
+	}
+	return version, ""
+}
+
+// maxField bounds a text among the fields of a definition, in bytes: logos are longer.
+const maxField = 300
+
+// shortened returns a value with the lengths of long texts instead of these.
+func shortened(value any) any {
+	switch v := value.(type) {
+	case string:
+		if len(v) > maxField {
+			return fmt.Sprintf("(%d bytes)", len(v))
+		}
+	case map[string]any:
+		for key, below := range v {
+			v[key] = shortened(below)
+		}
+	case []any:
+		for i, below := range v {
+			v[i] = shortened(below)
+		}
+	}
+	return value
+}
+
+// placed adds a selection of a commit, and the definitions of its sources.
+func (s *shower) placed(ctx context.Context, found selections.Found) error {
+	selected := shownSelection{
+		Namespace: found.Namespace, Name: found.Name, Cluster: found.Cluster, File: found.File, Unknown: found.Unknown,
+	}
+	for i, source := range found.Sources {
+		if err := s.define(ctx, source, found.Spec.Sources[i].Path, found.Catalogs[i]); err != nil {
+			return err
+		}
+	}
+	if len(found.Unknown) == 0 {
+		options, err := render.FromSpec(found.CatalogSelection)
+		if err == nil {
+			err = s.decide(ctx, found.Sources, options, &selected)
+		}
+		var invalid *render.Error
+		if errors.As(err, &invalid) {
+			selected.Unknown, err = []string{invalid.Error()}, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.out.Selections = append(s.out.Selections, selected)
+	return nil
+}
+
+// decide adds the decision on the application to a selection, and what its artifact has.
+func (s *shower) decide(ctx context.Context, sources []selection.Source, options render.Options, out *shownSelection) error {
+	// Decide refuses the same selections as Explain, with better messages.
+	if _, err := render.Decide(ctx, sources, options); err != nil {
+		return err
+	}
+	explained, err := selection.Explain(ctx, sources, options.Criteria, s.out.Name)
+	if err != nil || explained == nil {
+		return err
+	}
+	decided := explained.Decision
+	summary := summarize(decided)
+	out.Decision = &summary
+	for _, d := range explained.Shadowed {
+		out.Shadowed = append(out.Shadowed, d.Source)
+	}
+	for _, d := range explained.Limited {
+		out.Limited = append(out.Limited, d.Source)
+	}
+	if !decided.Selected {
+		return nil
+	}
+	_, each, err := refer(ctx, []selection.Decision{decided}, options, s.notes)
+	if err != nil {
+		return err
+	}
+	out.referring = each[0]
+	transformed, err := options.Transform.Apply(ctx, transform.Input{
+		Application: decided.Application, Versions: decided.Versions, SourceDigest: decided.SourceDigest,
+	})
+	if err != nil {
+		return err
+	}
+	spec, err := (&catalog.Application{Path: decided.Application.Path, Document: transformed.Document}).Spec()
+	if err != nil {
+		return err
+	}
+	out.DefaultVersion, out.DefaultValues = defaultsOf(spec)
+	return nil
+}

@@ -1,0 +1,140 @@
+package diff
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// SecondSource is a source to add behind the others: the older revision of one of them, pinned, keeps what the
+// newer one takes away, so that nothing has to be approved.
+type SecondSource struct {
+	// Namespace and Name of the OCIRepository to copy.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Digest of the older manifest, for spec.ref.digest of the copy.
+	Digest string `json:"digest"`
+	// Reference is the source to add.
+	Reference v1alpha1.SourceReference `json:"reference"`
+	// Applications that it keeps, or versions of them, sorted.
+	Applications []string `json:"applications"`
+}
+
+const (
+	// maxSources bounds the sources of a selection, as the API does.
+	maxSources = 16
+	// maxLimited bounds the names in the limit of a source to add: with more, it has no limit.
+	maxLimited = 50
+	// shortDigest is the number of hexadecimal digits in the name of a copy.
+	shortDigest = 7
+	// maxSourceName bounds the name of a source to copy, so that the copy has room for the digest.
+	maxSourceName = 253 - 1 - shortDigest
+	digestPrefix  = "sha256:"
+)
+
+// secondSources returns the sources that keep applications and versions which are held because of the catalogs.
+// Each was tried: a selection that drops a version by its own rules is not helped by another source.
+func secondSources(ctx context.Context, from, to *Side, held []safeguard.Change) []SecondSource {
+	if from == nil {
+		return nil
+	}
+	cs, sources := to.Selection.DeepCopy(), slices.Clone(to.Sources)
+	var candidates []SecondSource
+	for i, older := range from.Sources {
+		if len(cs.Spec.Sources) >= maxSources || !replaced(older, to.Sources) {
+			continue
+		}
+		names := lostFrom(older, held)
+		if len(names) == 0 {
+			continue
+		}
+		ref := secondReference(from.Selection.Spec.Sources[i], older.Checksum, names)
+		candidates = append(candidates, SecondSource{
+			Namespace: older.Name.Namespace, Name: older.Name.Name, Digest: older.Checksum, Reference: ref, Applications: names,
+		})
+		older.Name.Name = ref.Name
+		cs.Spec.Sources, sources = append(cs.Spec.Sources, ref), append(sources, older)
+	}
+	opts, err := render.FromSpec(cs)
+	if err != nil || len(candidates) == 0 {
+		return nil
+	}
+	decided, err := render.Decide(ctx, guard.Selections(sources), opts)
+	if err != nil {
+		return nil // a definition that cannot be merged, for one
+	}
+	return thatKeep(candidates, decided, held)
+}
+
+// thatKeep returns the candidates that keep something, without the applications that they do not keep.
+func thatKeep(candidates []SecondSource, decided selection.Result, held []safeguard.Change) []SecondSource {
+	keeps := map[string]bool{}
+	for _, d := range decided.Applications() {
+		keeps[d.Application.Name] = !slices.ContainsFunc(held, func(c safeguard.Change) bool {
+			return c.Key.Name == d.Application.Name && losesByCatalog(c) &&
+				slices.ContainsFunc(c.Versions, func(v string) bool { return !slices.Contains(d.Versions, v) })
+		})
+	}
+	var keeping []SecondSource
+	for _, s := range candidates {
+		s.Applications = slices.DeleteFunc(s.Applications, func(name string) bool { return !keeps[name] })
+		if s.Reference.Limit != nil {
+			s.Reference.Limit.NameSelector = s.Applications
+		}
+		if len(s.Applications) > 0 {
+			keeping = append(keeping, s)
+		}
+	}
+	return keeping
+}
+
+// losesByCatalog reports whether a change is a loss of what was published.
+func losesByCatalog(c safeguard.Change) bool {
+	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.RemovalReason && c.Consumer == ""
+}
+
+// lostFrom returns the applications of a source that are lost, or versions of which are, sorted.
+func lostFrom(source guard.Source, held []safeguard.Change) []string {
+	lost := map[string][]string{}
+	for _, c := range held {
+		if losesByCatalog(c) {
+			lost[c.Key.Name] = c.Versions
+		}
+	}
+	var names []string
+	for _, a := range source.Catalog.Applications {
+		versions, loses := lost[a.Name]
+		if loses && (len(versions) == 0 || slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(a.Versions, v) })) {
+			names = append(names, a.Name)
+		}
+	}
+	return names // the applications of a catalog are sorted
+}
+
+// replaced reports whether a source has another revision now, and whether the older one can be pinned by a digest.
+func replaced(older guard.Source, now []guard.Source) bool {
+	if older.Kind != "OCIRepository" || !strings.HasPrefix(older.Checksum, digestPrefix) || older.Catalog == nil || len(older.Name.Name) > maxSourceName {
+		return false
+	}
+	return slices.ContainsFunc(now, func(s guard.Source) bool {
+		return s.Kind == older.Kind && s.Name == older.Name && s.Path == older.Path && s.Checksum != older.Checksum
+	})
+}
+
+// secondReference returns the reference to a copy of a source that is pinned to a digest.
+func secondReference(ref v1alpha1.SourceReference, digest string, names []string) v1alpha1.SourceReference {
+	short := strings.TrimPrefix(digest, digestPrefix)
+	ref.Name = fmt.Sprintf("%s-%s", ref.Name, short[:min(len(short), shortDigest)])
+	ref.Merge, ref.Limit = v1alpha1.MergeVersions, nil
+	if len(names) <= maxLimited {
+		ref.Limit = &v1alpha1.Limit{NameSelector: slices.Clone(names)}
+	}
+	return ref
+}
