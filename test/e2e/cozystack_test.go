@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,6 +48,7 @@ func TestExampleCozystackWorksAsIs(t *testing.T) {
 	if prefix := c.field("cache", "spec", "release", "prefix"); prefix != "cache-" {
 		t.Errorf("cache has the prefix %q", prefix)
 	}
+	c.assertManagers()
 	for _, test := range platformUpgrades {
 		t.Run(test.name, func(t *testing.T) { c.in(t).upgradeTo(packages, test) })
 	}
@@ -191,6 +193,21 @@ func (c *cozystack) awaitHeldBecause(tag string, upgrade platformUpgrade) {
 		}
 		return nil
 	})
+}
+
+// assertManagers runs the command of the guide that shows the managers of live definitions.
+func (c *cozystack) assertManagers() {
+	c.t.Helper()
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		c.t.Log("without kubectl, a command of the guide is not run")
+		return
+	}
+	command := exec.CommandContext(c.t.Context(), "sh", "-eu", "-c", guideBlock(c.t, "cozystack.md", "custom-columns"))
+	command.Env = append(os.Environ(), "KUBECONFIG="+system.Kubeconfig())
+	out, err := command.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "NAME ") || !strings.Contains(string(out), "<none>    kustomize-controller\n") {
+		c.t.Errorf("the guide lists %v\n%s", err, out)
+	}
 }
 
 // list returns the live definitions, sorted by name.
