@@ -39,10 +39,12 @@ func TestExampleCozystackWorksAsIs(t *testing.T) {
 	c := newCozystack(t)
 	packages := filepath.Join(system.root, "examples/cozystack/packages")
 	c.pushPackages("v1.0.0", packages)
+	c.createLive()
 	gitops := localGitOps(t, "examples/cozystack/gitops")
 	if err := system.ApplyKustomization(t.Context(), gitops); err != nil {
 		t.Fatal(err)
 	}
+	c.awaitAdoption()
 	first := c.awaitDefinitions("v1.0.0", "bucket", "cache", "postgres")
 	c.assertSameRender(first, packages)
 	if prefix := c.field("cache", "spec", "release", "prefix"); prefix != "cache-" {
@@ -192,6 +194,48 @@ func (c *cozystack) awaitHeldBecause(tag string, upgrade platformUpgrade) {
 			return fmt.Errorf("released by %v", held.Approve)
 		}
 		return nil
+	})
+}
+
+// createLive creates the definition of the cache that an earlier owner has left, with another prefix.
+func (c *cozystack) createLive() {
+	c.t.Helper()
+	example := filepath.Join(system.root, "examples/cozystack/packages/system/cache-rd/cozyrds/cache.yaml")
+	content, err := os.ReadFile(example)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	live := strings.Replace(string(content), "prefix: cache-", "prefix: kv-", 1)
+	if err := system.Apply(c.t.Context(), []byte(live)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// awaitAdoption waits until the first publication is held, which would orphan the releases of the live
+// definition, as the command line previews it, and corrects that one.
+func (c *cozystack) awaitAdoption() {
+	c.t.Helper()
+	message := `spec.release.prefix would change from "kv-" to "cache-": its releases would be orphaned, and installed anew`
+	c.awaitSelection("held for the live prefix", func(cs *v1alpha1.CatalogSelection) error {
+		held := cs.Status.Held
+		if cs.Status.Artifact != nil || held == nil || len(held.Reasons) != 1 || held.Reasons[0].Application != "cache" ||
+			held.Reasons[0].Reason != v1alpha1.IdentityChangeReason || held.Reasons[0].Message != message {
+			return fmt.Errorf("held is %+v", held)
+		}
+		return nil
+	})
+	example := filepath.Join(system.root, "examples/cozystack")
+	preview := exec.CommandContext(c.t.Context(), system.winnow, "diff", "-f", filepath.Join(example, "gitops/selection.yaml"),
+		"--to", filepath.Join(example, "packages"), "--live", "--kubeconfig", system.Kubeconfig(), "--fail-on", "held")
+	out, err := preview.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "--fail-on held: cache (IdentityChange)\n") {
+		c.t.Errorf("the preview is %v\n%s", err, out)
+	}
+	live := c.list(c.t.Context())[0]
+	c.update(&live, func() {
+		if err := unstructured.SetNestedField(live.Object, "cache-", "spec", "release", "prefix"); err != nil {
+			c.t.Fatal(err)
+		}
 	})
 }
 
