@@ -152,6 +152,12 @@ func Adopt(live, newer []Definition) []Change {
 	return changes
 }
 
+// OfPlatform reports whether the change is the adoption of a definition that the platform's own controllers
+// reconcile, which is held whatever the safeguards are: they would fight with Flux over it.
+func (c Change) OfPlatform() bool {
+	return c.Reason == v1alpha1.AdoptionReason && len(c.Versions) == 0
+}
+
 // Loses reports whether the change removes a definition or versions of it, or changes its identity.
 func (c Change) Loses() bool {
 	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason
