@@ -38,7 +38,7 @@ func TestLeavingTheDefaultCatalog(t *testing.T) {
 	l := newLeaving(t)
 	l.createLive()
 	before := l.all()
-	if looked := l.run("kkp-definitions.yaml"); strings.Count(looked, "\n") != 1+len(before) {
+	if looked := l.run(l.t.Context(), "kkp-definitions.yaml"); strings.Count(looked, "\n") != 1+len(before) {
 		t.Errorf("the guide lists\n%s", looked)
 	}
 	l.selectTooEarly()
@@ -78,9 +78,9 @@ func (l *leaving) block(with string) string {
 }
 
 // run runs the block of the guide with a text, and returns what it prints.
-func (l *leaving) run(with string) string {
+func (l *leaving) run(ctx context.Context, with string) string {
 	l.t.Helper()
-	command := exec.CommandContext(l.t.Context(), "sh", "-eu", "-c", l.block(with))
+	command := exec.CommandContext(ctx, "sh", "-eu", "-c", l.block(with))
 	command.Dir = l.dir
 	command.Env = []string{
 		"PATH=" + filepath.Join(l.dir, "bin") + ":" + os.Getenv("PATH"), "HOME=" + l.dir, "KUBECONFIG=" + system.Kubeconfig(),
@@ -128,10 +128,10 @@ func (l *leaving) stopKKP() {
 		l.t.Fatal(err)
 	}
 	for _, key := range []string{managerLabel, catalogNameLabel} {
-		l.scenario.label(l.t.Context(), "cert-manager", key, nil)
+		l.label(l.t.Context(), "cert-manager", key, nil)
 	}
 	for range 2 { // nothing is left for the second time
-		l.run("kubectl label applicationdefinitions -l")
+		l.run(l.t.Context(), "kubectl label applicationdefinitions -l")
 	}
 	l.awaitHeldFor("argocd: lives in the cluster with versions that would be removed: 2.13.2",
 		"cilium: lives in the cluster, where the platform itself reconciles it")
@@ -163,7 +163,7 @@ func (l *leaving) awaitHeldFor(want ...string) {
 // importLive makes the catalog of the guide, which has everything but the system application.
 func (l *leaving) importLive() {
 	l.t.Helper()
-	if out := l.run("winnow import"); strings.Contains(out, "kkp/managed-by") {
+	if out := l.run(l.t.Context(), "winnow import"); strings.Contains(out, "kkp/managed-by") {
 		l.t.Errorf("the catalog has labels of KKP:\n%s", out)
 	}
 	entries, err := os.ReadDir(filepath.Join(l.dir, "catalog/applications"))
@@ -182,13 +182,13 @@ func (l *leaving) importLive() {
 // publish pushes the catalog and applies the files of the guide.
 func (l *leaving) publish() {
 	l.t.Helper()
-	preview := l.run("--live")
+	preview := l.run(l.t.Context(), "--live")
 	if strings.Contains(preview, "HELD") || !strings.Contains(preview, "bypassed in the cluster: falco") || strings.Contains(preview, "removed") {
 		l.t.Errorf("the preview is\n%s", preview)
 	}
-	l.run("winnow push")
+	l.run(l.t.Context(), "winnow push")
 	l.reconcileSource("v1.0.0")
-	if listed := l.run("kubectl apply"); strings.Contains(listed, "cilium") {
+	if listed := l.run(l.t.Context(), "kubectl apply"); strings.Contains(listed, "cilium") {
 		l.t.Errorf("the guide lists\n%s", listed)
 	}
 	l.awaitAll("argocd", "cert-manager", "falco", "metallb", "ours")
@@ -223,12 +223,12 @@ func (l *leaving) awaitAll(names ...string) {
 // markUnmanaged checks the commands about labels.
 func (l *leaving) markUnmanaged() {
 	l.t.Helper()
-	l.run("--overwrite")
+	l.run(l.t.Context(), "--overwrite")
 	byHand := definitionOf("by-hand")
 	byHand.Object["spec"] = liveSpec("by-hand", []string{"1.0.0"})
 	l.create(byHand)
-	l.await("by-hand is labelled as unmanaged", func(context.Context) error {
-		if out := l.run("catalog.winnow.dev/unmanaged\n"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "by-hand") {
+	l.await("by-hand is labelled as unmanaged", func(ctx context.Context) error {
+		if out := l.run(ctx, "catalog.winnow.dev/unmanaged\n"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "by-hand") {
 			return errors.New(out)
 		}
 		return nil
@@ -261,7 +261,7 @@ func (l *leaving) dropVersion() {
 func (l *leaving) goBack() {
 	l.t.Helper()
 	before := l.all()
-	l.run("delete kustomization")
+	l.run(l.t.Context(), "delete kustomization")
 	l.awaitGone(l.t.Context(), &kustomizev1.Kustomization{ObjectMeta: l.selection.ObjectMeta})
 	l.awaitGone(l.t.Context(), l.selection)
 	after := l.all()
