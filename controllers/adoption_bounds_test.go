@@ -51,16 +51,22 @@ func TestWhatIsNotAdopted(t *testing.T) {
 
 // The platform's own controllers would restore their versions.
 func TestADefinitionOfThePlatformIsHeld(t *testing.T) {
-	for _, test := range []struct{ name, label, value string }{
-		{"of KKP's operator", platformLabel, "operator"},
-		{"of the application-catalog-manager", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager"},
-		{"of KKP's catalog manager", "applicationcatalog.k8c.io/managed-by", "KKP"},
+	for _, test := range []struct {
+		name, label, value string
+		selection          specEdit
+	}{
+		{"of KKP's operator", platformLabel, "operator", guarded},
+		{"of the application-catalog-manager", "applicationcatalog.k8c.io/managed-by", "application-catalog-manager", guarded},
+		{"of KKP's catalog manager", "applicationcatalog.k8c.io/managed-by", "KKP", guarded},
+		{"while versions may be removed", platformLabel, "kkp", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Safeguards = v1alpha1.Safeguards{OnVersionRemoval: v1alpha1.SafeguardPublish}
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := newEnvironment(t)
 			e.live("argocd:1.0.0", func(u *unstructured.Unstructured) { u.SetLabels(map[string]string{test.label: test.value}) })
 			e.source(applications(t, e.own("argocd nginx")))
-			e.selection("kkp", guarded)
+			e.selection("kkp", test.selection)
 			cs := e.heldAtFirst("Adoption")
 			e.equal("reasons", cs.Status.Held.Reasons, []v1alpha1.HeldReason{{
 				Reason: "Adoption", Application: e.own("argocd"), Message: "lives in the cluster, where the platform itself reconciles it",

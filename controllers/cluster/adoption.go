@@ -54,8 +54,8 @@ func newFoundLive(next []safeguard.Definition) *foundLive {
 	return f
 }
 
-func (f *foundLive) add(object *liveMeta, content map[string]any) {
-	d := safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name, Versions: safeguard.Versions(content)}
+func (f *foundLive) add(content map[string]any) {
+	d := safeguard.DefinitionOf(content)
 	f.definitions = append(f.definitions, d)
 	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
 		f.settings[d.Key()] = guard.SettingsOf(content)
@@ -99,7 +99,7 @@ func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foun
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
 		}
-		found.add(object, u.Object)
+		found.add(u.Object)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foun
 			}
 			for _, u := range list.Items {
 				if object := entering[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
-					found.add(object, u.Object)
+					found.add(u.Object)
 				}
 			}
 			if list.GetContinue() == "" {

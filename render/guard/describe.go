@@ -50,7 +50,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		}
 		return "would be removed, " + by + "because " + WhyGone(c.Key, decided)
 	case v1alpha1.AdoptionReason:
-		if len(c.Versions) == 0 {
+		if c.OfPlatform() {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
 		return "lives in the cluster with versions that would be removed: " + versions + c.Detail

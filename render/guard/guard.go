@@ -69,7 +69,7 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 	}
 	v.ByCatalog = slices.Concat(changes, others)
 	for _, change := range v.ByCatalog {
-		if Holds(next.Selection.Spec.Safeguards, change.Reason) {
+		if Holds(next.Selection.Spec.Safeguards, change.Reason) || change.OfPlatform() {
 			v.Held = append(v.Held, change)
 		}
 	}

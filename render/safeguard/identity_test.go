@@ -42,6 +42,27 @@ func TestAChangeOfTheIdentityIsNamed(t *testing.T) {
 	}
 }
 
+// An object that is applied over a live one takes the identity from it as well.
+func TestAChangeOfALiveIdentityIsNamed(t *testing.T) {
+	for _, test := range []struct {
+		name, live, newer string
+		want              []string
+	}{
+		{"nothing changes", "vm-,VM,vms", "vm-,VM,vms", nil},
+		{"the prefix and the plural", "vm-,VM,vms", "machine-,VM,machines", []string{
+			"IdentityChange vm spec.application.plural vms>machines", "IdentityChange vm spec.release.prefix vm->machine-",
+		}},
+		{"the live object does not have it", "", "vm-,VM,vms", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			equal(t, lines(safeguard.Adopt(cozy(test.live), cozy(test.newer))), test.want)
+		})
+	}
+	if changes := safeguard.Adopt(cozy("vm-,VM,vms"), nil); changes != nil {
+		t.Errorf("a live definition that no artifact has: %v", changes)
+	}
+}
+
 // sourced reads "version@origin" words of the definition a.
 func sourced(words string) []safeguard.Definition {
 	d := safeguard.Definition{APIVersion: kkp + "/v1", Kind: appKind, Name: "a"}

@@ -131,20 +131,31 @@ func Compare(older, newer []Definition) []Change {
 }
 
 // Adopt returns the losses of live definitions when the newer ones are applied over them: an Adoption
-// for each with versions that the newer one lacks. Live definitions that newer does not have are ignored.
+// for each with versions that the newer one lacks, and an IdentityChange for each field that decides which
+// live releases are meant. Live definitions that newer does not have are ignored.
 func Adopt(live, newer []Definition) []Change {
 	after := ByKey(newer)
 	var changes []Change
 	for _, before := range live {
 		now, enters := after[before.Key()]
-		if lost := missing(before.Versions, now.Versions); enters && len(lost) > 0 {
+		if !enters {
+			continue
+		}
+		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
 			changes = append(changes, Change{
 				Reason: v1alpha1.AdoptionReason, Key: before.Key(), Versions: lost,
 			})
 		}
+		changes = append(changes, identityChanges(before, now)...)
 	}
 	Sort(changes)
 	return changes
+}
+
+// OfPlatform reports whether the change is the adoption of a definition that the platform's own controllers
+// reconcile, which is held whatever the safeguards are: they would fight with Flux over it.
+func (c Change) OfPlatform() bool {
+	return c.Reason == v1alpha1.AdoptionReason && len(c.Versions) == 0
 }
 
 // Loses reports whether the change removes a definition or versions of it, or changes its identity.

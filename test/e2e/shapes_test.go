@@ -109,7 +109,7 @@ func TestExampleGitOpsRepositoryWorksAsIs(t *testing.T) {
 	if _, err := system.PushCatalog(t.Context(), catalog, "catalogs/winnow-example:v1.0.0", stack.PushOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	gitops := exampleGitOps(t)
+	gitops := localGitOps(t, "examples/gitops")
 	if err := system.ApplyKustomization(t.Context(), gitops); err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +139,11 @@ func TestExampleGitOpsRepositoryWorksAsIs(t *testing.T) {
 	s.assertSameRender(cs, catalog)
 }
 
-// exampleGitOps copies examples/gitops with the address of the local registry.
-func exampleGitOps(t *testing.T) string {
+// localGitOps copies the files of an example with the address of the local registry.
+func localGitOps(t *testing.T, example string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(system.root, "examples/gitops"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(system.root, example))); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "catalog.yaml")

@@ -33,22 +33,25 @@ type trustGuide struct {
 
 var fenced = regexp.MustCompile("(?s)```(?:sh|yaml)\n(.*?)```")
 
-func readTrustGuide(t *testing.T) trustGuide {
+// guideBlock returns the block of commands, or of YAML, of a guide that has a text.
+func guideBlock(t *testing.T, guide, with string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(system.root, "docs/guides/trust.md"))
+	text, err := os.ReadFile(filepath.Join(system.root, "docs/guides", guide))
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := func(with string) string {
-		t.Helper()
-		for _, found := range fenced.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(found[1], with) {
-				return found[1]
-			}
+	for _, found := range fenced.FindAllStringSubmatch(string(text), -1) {
+		if strings.Contains(found[1], with) {
+			return found[1]
 		}
-		t.Fatalf("the guide has no block with %q", with)
-		return ""
 	}
+	t.Fatalf("the guide %s has no block with %q", guide, with)
+	return ""
+}
+
+func readTrustGuide(t *testing.T) trustGuide {
+	t.Helper()
+	block := func(with string) string { return guideBlock(t, "trust.md", with) }
 	g := trustGuide{generate: block("cosign generate-key-pair"), sign: block("cosign sign "), verify: block("cosign verify ")}
 	repository, selection, _ := strings.Cut(block("kind: CatalogSelection"), "---\n")
 	for document, object := range map[string]any{repository: &g.repository, selection: &g.selection} {

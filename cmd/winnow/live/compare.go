@@ -96,9 +96,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	adopted := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
 	var entering []safeguard.Definition
 	for _, object := range adopted.Entering {
-		d := safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name}
-		d.Versions = safeguard.Versions(contents[d.Key()])
-		entering = append(entering, d)
+		entering = append(entering, safeguard.DefinitionOf(contents[guard.LiveKey(object)]))
 	}
 	replaced, err := replacedBy(result, entering, contents)
 	if err != nil {

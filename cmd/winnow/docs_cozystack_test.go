@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+const (
+	cozystackGuide   = "../../docs/guides/cozystack.md"
+	cozystackExample = "../../examples/cozystack"
+)
+
+// The commands of the guide work on a copy of the example. flux and kubectl are stand-ins.
+func TestCozystackGuideRuns(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(cozystackExample)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "new"), os.DirFS(cozystackExample)); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(dir, "new/packages/system/cache-rd/cozyrds/cache.yaml")
+	writeFile(t, cache, strings.Replace(readFileString(t, cache), "prefix: cache-", "prefix: kv-", 1))
+	var printed strings.Builder
+	for _, block := range shBlock.FindAllStringSubmatch(readFileString(t, cozystackGuide), -1) {
+		shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", "flux() { :; }\nkubectl() { :; }\ngit() { echo; }\n"+block[1])
+		shell.Dir = dir
+		out, err := shell.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", block[1], err, out)
+		}
+		printed.Write(out)
+	}
+	for _, want := range []string{
+		"0 errors, 0 warnings in 4 applications\n", "queue     bronze  -         -\n", "rendered 3 of 4 applications",
+		"HELD: nothing of this is published\n", `spec.release.prefix would change from "cache-" to "kv-"`,
+	} {
+		if !strings.Contains(printed.String(), want) {
+			t.Errorf("no %q in\n%s", want, printed.String())
+		}
+	}
+}
+
+func TestCozystackGuideShowsTheExample(t *testing.T) {
+	shown := 0
+	file := readFileString(t, filepath.Join(cozystackExample, "gitops/selection.yaml"))
+	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, cozystackGuide), -1) {
+		head, lines, _ := strings.Cut(block[1], "\n")
+		switch head {
+		case "# gitops/selection.yaml":
+			shown++
+			if !strings.Contains(file, lines) {
+				t.Errorf("gitops/selection.yaml does not have\n%s", lines)
+			}
+		case "# instead of limit in gitops/selection.yaml":
+			shown++
+			selectsDatabases(t, file, lines)
+		default:
+			t.Errorf("a block is of no file:\n%s", block[1])
+		}
+	}
+	if shown != 3 {
+		t.Errorf("the guide shows %d parts of the example", shown)
+	}
+}
+
+// selectsDatabases checks that the lines select the databases, as the limit of the example's selection.
+func selectsDatabases(t *testing.T, file, lines string) {
+	t.Helper()
+	var cs, other v1alpha1.CatalogSelection
+	if err := yaml.UnmarshalStrict([]byte(file), &cs); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict([]byte("spec:\n"+lines), &other); err != nil {
+		t.Fatal(err)
+	}
+	cs.Spec.Limit = other.Spec.Limit
+	content, err := yaml.Marshal(&cs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	selection := filepath.Join(t.TempDir(), "selection.yaml")
+	writeFile(t, selection, string(content))
+	got := execute(t.Context(), "list", filepath.Join(cozystackExample, "packages"), "-f", selection, "-o", "name")
+	want := "applicationdefinition.cozystack.io/cache\napplicationdefinition.cozystack.io/postgres\n"
+	if got.code != exitOK || got.stdout != want {
+		t.Errorf("selected are\n%s%s", got.stdout, got.stderr)
+	}
+}
