@@ -83,6 +83,17 @@ func (m mirror) widens(rest string) bool {
 	return rest != "" && rest[0] != '/' && !strings.Contains(m.target, "/")
 }
 
+// dots is an element of a path that leads elsewhere, as written or encoded.
+var dots = regexp.MustCompile(`(?i)/(\.|%2e){1,2}([/?#]|$)`)
+
+// stays returns an error for a location that may lead out of the path of its mirror.
+func stays(location string) error {
+	if dots.MatchString(location) {
+		return errors.New("an element . or .. of a path may lead out of the mirror: leave it out of the catalog")
+	}
+	return nil
+}
+
 // serves reports whether the mirror has what has a scheme.
 func (m mirror) serves(scheme string) bool {
 	return m.scheme == "" || scheme == "" || m.scheme == scheme

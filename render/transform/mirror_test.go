@@ -121,6 +121,26 @@ func TestACatalogDoesNotLeaveTheMirror(t *testing.T) {
 	}
 }
 
+// The web server, or the client, resolves . and .. before it looks for the path.
+func TestAnAddressStaysBelowTheMirrorsPath(t *testing.T) {
+	for _, to := range []string{"r.internal/team-a", "https://r.internal/team-a"} {
+		s := parseSettings(t, "omitFields: []\nmirrors:\n- {from: charts.example, to: '"+to+"', helm: {credentials: {username: {name: s, key: u}, password: {name: s, key: p}}}}\n")
+		for _, source := range []string{
+			"helm: {url: 'https://charts.example/../team-b', chartName: web}", "helm: {url: 'https://charts.example/a/%2E./..', chartName: web}",
+			"helm: {url: 'https://charts.example/.%2e/team-b', chartName: web}", "helm: {url: 'https://r.internal/team-a/../team-b', chartName: web}",
+			"git: {remote: 'git@charts.example:../team-b/a.git'}", "git: {remote: 'https://charts.example/./a.git'}",
+		} {
+			if err := applyError(t, s, sourceOf(source)); !strings.Contains(err.Error(), "an element . or .. of a path") {
+				t.Errorf("Apply() of %s to %s = %v", source, to, err)
+			}
+		}
+		source := sourceOf("helm: {url: 'https://charts.example/...a/..b/c..', chartName: web}")
+		if out := apply(t, s, []byte(source)); !out.Hosts[0].Covered || isSame(out.Document, []byte(source)) {
+			t.Errorf("to %s: %s", to, out.Document)
+		}
+	}
+}
+
 func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 	for _, test := range []struct{ name, source, want string }{
 		{"a query", "helm: {url: 'https://charts.example/a?token=secret', chartName: web}", "no query"},
