@@ -62,7 +62,7 @@ func newMirror(field string, configured Mirror) (mirror, error) {
 func parseTarget(to string) (scheme, target string, err error) {
 	scheme, target, ok := strings.Cut(to, "://")
 	if !ok || scheme != schemeOCI && scheme != schemeHTTPS {
-		if !isPrefix(to) {
+		if !isPrefix(to) || stays(to) != nil {
 			err = errScheme
 		}
 		return "", to, err
@@ -71,7 +71,7 @@ func parseTarget(to string) (scheme, target string, err error) {
 	switch path := target[len(host):]; {
 	case scheme == schemeOCI && (!isHost(host) || !ociPath.MatchString(path)):
 		err = errOCI
-	case scheme == schemeHTTPS && (!isHost(host) || !webPath.MatchString(path)):
+	case scheme == schemeHTTPS && (!isHost(host) || !webPath.MatchString(path) || stays(path) != nil):
 		err = errScheme
 	}
 	return scheme, target, err

@@ -46,7 +46,8 @@ func newMirrors(configured []Mirror, collect bool) (mirrors, error) {
 var errPrefix = errors.New("must be host[:port][/path], without scheme, outer slashes and spaces")
 
 func isPrefix(prefix string) bool {
-	return prefix != "" && !strings.Contains(prefix, "://") && !strings.HasPrefix(prefix, "/") &&
+	host, _, _ := strings.Cut(prefix, "/")
+	return isHost(host) && !strings.Contains(prefix, "://") &&
 		!strings.HasSuffix(prefix, "/") && !strings.ContainsAny(prefix, " \t\r\n\v\f")
 }
 
