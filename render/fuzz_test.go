@@ -56,7 +56,7 @@ func FuzzRender(f *testing.F) {
 		object + "metadata:\n  name: x\n  labels: ~\n  annotations: {<<: {c: d}}\nspec:\n  a: &s\n    e:\n  b: {<<: {f: 1}, c: [~, {}, !!null ~]}\n  d:\n    <<: [*s, {g: h}]\n",
 		"---\n" + object + "metadata:\n  name: x # c\nspec:\n  a: ${B}\n...\n---\n",
 		"\ufeff# a\r\n---\r\n" + object + "metadata: {name: x}\nspec: {}\n--- # b\n",
-		object + "metadata: {name: x, namespace: y}\nspec: {a: !!binary aGk=, b: '2026-01-02', c: 0x10, e: ~, f: 1_000, g: 0777, h: yes}\n",
+		object + "metadata: {name: x, namespace: y}\nspec: {b: '2026-01-02', c: 0x10, e: ~, f: 1_000, g: 0777, h: yes}\n",
 		object + "metadata: {name: x, creationTimestamp: null, finalizers: [a/b]}\nspec: {a: 1e3, b: -0.0, c: 18446744073709551615, d: 1e400, e: 2026-01-02T03:04:05Z}\n",
 		object + "metadata: {name: x}\nspec:\n  a: |+2\n     b\n   \n\n  c: >-\n    d\n\n    e # f\n  \"g h\": 'i''\n\n    j'\n  ? k\n  : \"\\0\\t\\x1b\\L\\U0001f600\\\n    l\"\n",
 		object + "metadata: {name: x}\nspec: # a\n# b\n  l:\n  - &c !!str 5 # d\n\n  # e\n  - *c\n",

@@ -161,7 +161,8 @@ func (k *kustomize) merge(value *yaml.Node, inFlow bool) traits {
 }
 
 // tag reports whether an explicit tag is one that the node can have. A mapping with the tag
-// !!null is dropped, a scalar that is not what its tag says refused.
+// !!null is dropped, a scalar that is not what its tag says refused. What has the tag !!binary is
+// decoded, and so hidden from all who read the document before that.
 func (k *kustomize) tag(node *yaml.Node) bool {
 	if node.Style&yaml.TaggedStyle == 0 {
 		return true
@@ -172,7 +173,7 @@ func (k *kustomize) tag(node *yaml.Node) bool {
 		ok = node.Kind == yaml.MappingNode
 	case "!!seq":
 		ok = node.Kind == yaml.SequenceNode
-	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!binary":
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp":
 		var value any
 		ok = node.Kind == yaml.ScalarNode && node.Decode(&value) == nil
 	default:
@@ -195,11 +196,6 @@ func (k *kustomize) scalar(node *yaml.Node) {
 		}
 	case "!!timestamp":
 		k.timestamp(node)
-	case "!!binary": // becomes text
-		if node.Decode(&text) != nil || !utf8.ValidString(text) {
-			k.found.add(node.Line, "has the tag \"!!binary\" with what is not UTF-8")
-			return
-		}
 	}
 	k.characters(node, text)
 	k.layout(node, text)

@@ -60,10 +60,31 @@ func parse(data []byte) (*document, error) {
 	if err := yamlnode.Validate(doc.content()); err != nil {
 		return nil, err
 	}
+	if err := checkTags(doc.content()); err != nil {
+		return nil, err
+	}
 	if !yamlnode.IsExpanded(doc.root) {
 		doc.root, doc.whole = yamlnode.Expand(doc.root), true
 	}
 	return doc, nil
+}
+
+// checkTags refuses texts that others read as other texts: they decode what has the tag !!binary, and
+// ignore tags that they do not know.
+func checkTags(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		switch node.ShortTag() {
+		case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!merge":
+		default:
+			return fmt.Errorf("line %d: it has %s", node.Line, yamlnode.Describe(node))
+		}
+	}
+	for _, child := range node.Content {
+		if err := checkTags(child); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *document) content() *yaml.Node { return d.root.Content[0] }

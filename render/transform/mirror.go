@@ -62,7 +62,7 @@ func newMirror(field string, configured Mirror) (mirror, error) {
 func parseTarget(to string) (scheme, target string, err error) {
 	scheme, target, ok := strings.Cut(to, "://")
 	if !ok || scheme != schemeOCI && scheme != schemeHTTPS {
-		if !isPrefix(to) {
+		if !isPrefix(to) || stays(to) != nil {
 			err = errScheme
 		}
 		return "", to, err
@@ -71,7 +71,7 @@ func parseTarget(to string) (scheme, target string, err error) {
 	switch path := target[len(host):]; {
 	case scheme == schemeOCI && (!isHost(host) || !ociPath.MatchString(path)):
 		err = errOCI
-	case scheme == schemeHTTPS && (!isHost(host) || !webPath.MatchString(path)):
+	case scheme == schemeHTTPS && (!isHost(host) || !webPath.MatchString(path) || stays(path) != nil):
 		err = errScheme
 	}
 	return scheme, target, err
@@ -81,6 +81,17 @@ func parseTarget(to string) (scheme, target string, err error) {
 // another host, or as a port.
 func (m mirror) widens(rest string) bool {
 	return rest != "" && rest[0] != '/' && !strings.Contains(m.target, "/")
+}
+
+// dots is an element of a path that leads elsewhere, as written or encoded.
+var dots = regexp.MustCompile(`(?i)/(\.|%2e){1,2}([/?#]|$)`)
+
+// stays returns an error for a location that may lead out of the path of its mirror.
+func stays(location string) error {
+	if dots.MatchString(location) {
+		return errors.New("an element . or .. of a path may lead out of the mirror: leave it out of the catalog")
+	}
+	return nil
 }
 
 // serves reports whether the mirror has what has a scheme.

@@ -121,6 +121,26 @@ func TestACatalogDoesNotLeaveTheMirror(t *testing.T) {
 	}
 }
 
+// The web server, or the client, resolves . and .. before it looks for the path.
+func TestAnAddressStaysBelowTheMirrorsPath(t *testing.T) {
+	for _, to := range []string{"r.internal/team-a", "https://r.internal/team-a"} {
+		s := parseSettings(t, "omitFields: []\nmirrors:\n- {from: charts.example, to: '"+to+"', helm: {credentials: {username: {name: s, key: u}, password: {name: s, key: p}}}}\n")
+		for _, source := range []string{
+			"helm: {url: 'https://charts.example/../team-b', chartName: web}", "helm: {url: 'https://charts.example/a/%2E./..', chartName: web}",
+			"helm: {url: 'https://charts.example/.%2e/team-b', chartName: web}", "helm: {url: 'https://r.internal/team-a/../team-b', chartName: web}",
+			"git: {remote: 'git@charts.example:../team-b/a.git'}", "git: {remote: 'https://charts.example/./a.git'}",
+		} {
+			if err := applyError(t, s, sourceOf(source)); !strings.Contains(err.Error(), "an element . or .. of a path") {
+				t.Errorf("Apply() of %s to %s = %v", source, to, err)
+			}
+		}
+		source := sourceOf("helm: {url: 'https://charts.example/...a/..b/c..', chartName: web}")
+		if out := apply(t, s, []byte(source)); !out.Hosts[0].Covered || isSame(out.Document, []byte(source)) {
+			t.Errorf("to %s: %s", to, out.Document)
+		}
+	}
+}
+
 func TestWhatARegistryCannotHaveIsRefused(t *testing.T) {
 	for _, test := range []struct{ name, source, want string }{
 		{"a query", "helm: {url: 'https://charts.example/a?token=secret', chartName: web}", "no query"},
@@ -174,6 +194,19 @@ func applyError(t *testing.T, s settings, document string) error {
 	return err
 }
 
+func TestPrefixesOfMirrorsHaveAHost(t *testing.T) {
+	for from, valid := range map[string]bool{
+		"quay.io": true, "quay.io:443/a@b": true, "bitnami": true, "[::1]:5000": true,
+		"me@quay.io": false, "https:/quay.io": false, "quay.io?a": false, "quay.io:a": false,
+	} {
+		_, err := transform.New(transform.Config{Mirrors: []transform.Mirror{{From: from, To: "r.internal"}}})
+		var refused *transform.Error
+		if valid && err != nil || !valid && (!errors.As(err, &refused) || refused.Field != "spec.mirrors[0].from") {
+			t.Errorf("New() from %s = %v", from, err)
+		}
+	}
+}
+
 func TestMirrorsAreChecked(t *testing.T) {
 	key := &v1alpha1.SecretKey{Name: "registry", Key: "config"}
 	for _, test := range []struct {
@@ -188,6 +221,13 @@ func TestMirrorsAreChecked(t *testing.T) {
 		{"SSH", transform.Mirror{To: "ssh://git@a/b"}, ".to"},
 		{"a scheme in upper case", transform.Mirror{To: "OCI://a/b"}, ".to"},
 		{"two schemes", transform.Mirror{To: "oci://https://a"}, ".to"},
+		{"a scheme with one slash", transform.Mirror{To: "oci:/a/b"}, ".to"},
+		{"a scheme without slashes", transform.Mirror{To: "https:a/b"}, ".to"},
+		{"a user without a scheme", transform.Mirror{To: "me@a/b"}, ".to"},
+		{"a port that is no number", transform.Mirror{To: "a:b/c"}, ".to"},
+		{"the directory above", transform.Mirror{To: "a/../b"}, ".to"},
+		{"the directory above with a scheme", transform.Mirror{To: "https://a/b/%2e%2e"}, ".to"},
+		{"a host and a port", transform.Mirror{To: "a:5000/B.c"}, ""},
 		{"a scheme alone", transform.Mirror{To: "oci://"}, ".to"},
 		{"a path alone", transform.Mirror{To: "oci:///a"}, ".to"},
 		{"a slash at the end", transform.Mirror{To: "oci://a/b/"}, ".to"},

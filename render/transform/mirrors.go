@@ -46,7 +46,8 @@ func newMirrors(configured []Mirror, collect bool) (mirrors, error) {
 var errPrefix = errors.New("must be host[:port][/path], without scheme, outer slashes and spaces")
 
 func isPrefix(prefix string) bool {
-	return prefix != "" && !strings.Contains(prefix, "://") && !strings.HasPrefix(prefix, "/") &&
+	host, _, _ := strings.Cut(prefix, "/")
+	return isHost(host) && !strings.Contains(prefix, "://") &&
 		!strings.HasSuffix(prefix, "/") && !strings.ContainsAny(prefix, " \t\r\n\v\f")
 }
 
@@ -217,11 +218,14 @@ func (s *search) location(from *yaml.Node, value string, kind Kind, path string)
 	host := Host{Host: a.host, Kind: kind, Reference: Reference{From: value, To: value}}
 	by, location := s.match(a.location, a.scheme)
 	host.Covered = by != nil
-	if by == nil || location == a.location && by.serves(a.scheme) {
-		return host, by
+	if by == nil {
+		return host, nil
 	}
-	to, err := by.address(a, location, kind, from)
-	if err != nil {
+	to, err := value, error(nil)
+	if location != a.location || !by.serves(a.scheme) {
+		to, err = by.address(a, location, kind, from)
+	}
+	if err = cmp.Or(err, stays(location)); err != nil {
 		s.fail(by, fmt.Errorf("%s, of %s: %w", path, a.host, err))
 		return host, by
 	}

@@ -163,6 +163,8 @@ func TestValuesThatCannotBeSearchedAreReported(t *testing.T) {
 	for name, block := range map[string]string{
 		"a template that is no YAML": "{{ if .X }}\n    image: quay.io/org/x\n    {{ end }}",
 		"a list":                     "- quay.io/org/x",
+		"a tag that readers ignore":  "image: !hidden quay.io/org/x",
+		"a tag that readers decode":  "image: !!binary cXVheS5pby9vcmcveDox",
 	} {
 		t.Run(name, func(t *testing.T) {
 			application := load(t, []byte(head+"  defaultValuesBlock: |\n    "+block+"\n"))

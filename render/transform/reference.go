@@ -2,6 +2,7 @@ package transform
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -34,15 +35,18 @@ const (
 	UnknownTemplate Unknown = "template"
 	// UnknownRepository: this is only a registry; the chart says what it takes from there.
 	UnknownRepository Unknown = "repository"
-	// UnknownChart: the name or the version of the chart is not there. It never is beside a URL
-	// with oci:// in default values.
+	// UnknownChart: the name or the version of the chart is not there, as beside all URLs with oci:// in
+	// default values, or no chart can have the name.
 	UnknownChart Unknown = "chart"
 )
+
+// chartName is what charts are named. No command takes such a name for an option or for two arguments.
+var chartName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // chartReference reads the source helm of a version.
 func chartReference(helm *yaml.Node, r Reference) Reference {
 	r.Chart, r.Version = printed(lookup(helm, "chartName")), printed(lookup(helm, "chartVersion"))
-	if r.Chart == "" || r.Version == "" {
+	if !chartName.MatchString(r.Chart) || r.Version == "" {
 		r.Unknown = UnknownChart
 	}
 	return r

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -22,14 +23,16 @@ var secretPattern = regexp.MustCompile(`(?i)https?://[^\s/]*@|://[^\s/@]*:[^\s/]
 
 // Annotations parses the annotations of a manifest, each KEY=VALUE. If they lack the time of creation, it adds that of
 // epoch, the value of SOURCE_DATE_EPOCH, unless that is empty. It never uses the clock, which would give each push
-// another digest. It refuses secrets in URLs: a CI system may
-// have the URL of the sources with the token of the job.
+// another digest. It refuses secrets in URLs: a CI system may have the URL of the sources with the token of the job.
 func Annotations(given []string, epoch string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, arg := range given {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("--annotation %s: want KEY=VALUE", arg)
+		}
+		if secretPattern.MatchString(key) {
+			return nil, errors.New("the key of an annotation has a URL with a user or a password: want KEY=VALUE")
 		}
 		if secretPattern.MatchString(value) {
 			return nil, fmt.Errorf("the annotation %s has a URL with a user or a password, which all who may pull would see: leave them out", key)

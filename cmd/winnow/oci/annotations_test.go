@@ -28,6 +28,7 @@ func TestAnnotations(t *testing.T) {
 		{"without a key", []string{"=a"}, "", nil},
 		{"an address with a user that is no secret", []string{"a=ssh://git@example.com/x"}, "", map[string]string{"a": "ssh://git@example.com/x"}},
 		{"an address with a password", []string{"org.opencontainers.image.source=https://ci:secret@example.com/x"}, "", nil},
+		{"an address with a password and no key", []string{"https://ci:secret@example.com/x?ref=main"}, "", nil},
 		{"an address with a token", []string{"a=https://secret@example.com/x"}, "", nil},
 		{"an address with a password and another fault", []string{"a=https://ci:sec%ret@example.com/x"}, "", nil},
 		{"an address with a password in a text", []string{"a=see git+ssh://ci:secret@example.com/x"}, "", nil},
@@ -46,7 +47,8 @@ func TestAnnotations(t *testing.T) {
 func TestSecretsAreNotQuoted(t *testing.T) {
 	_, err := oci.Annotations([]string{"a=https://ci:secret@example.com/x"}, "")
 	_, other := oci.ParseReference("oci://ci:secret@example.com/x:v1")
-	for _, err := range []error{err, other} {
+	_, key := oci.Annotations([]string{"https://ci:secret@example.com/x?ref=main"}, "")
+	for _, err := range []error{err, key, other} {
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)
 		}
