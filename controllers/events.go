@@ -98,7 +98,7 @@ func (e events) sourceChanges(changes []safeguard.Change) {
 	}
 	var parts []string
 	for _, c := range changes[:min(len(changes), listed)] {
-		parts = append(parts, c.Key.Name+": "+guard.Describe(c, selection.Result{}))
+		parts = append(parts, c.Key.FullName()+": "+guard.Describe(c, selection.Result{}))
 	}
 	if more := len(changes) - listed; more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", more))

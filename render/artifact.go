@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,12 +77,9 @@ func patchedDefinitions(documents []document, patches []tree.Patch) ([]safeguard
 	if err != nil {
 		return nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
-	byName := builtDefinitions(built)
-	definitions := make([]safeguard.Definition, 0, len(byName))
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		definitions = append(definitions, byName[name])
-	}
-	return definitions, nil
+	return slices.SortedFunc(maps.Values(builtDefinitions(built)), func(a, b safeguard.Definition) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
+	}), nil
 }
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.

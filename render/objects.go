@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"sigs.k8s.io/kustomize/api/resmap"
+
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Object is an object of an artifact as kustomize builds it, in the types that kustomize has for
@@ -26,8 +28,8 @@ func (r *Result) Same(other *Result, application string) bool {
 }
 
 // Objects builds the named applications, of which those that the artifact does not have are left
-// out, and returns them by name. It takes time for each name, with patches for each application.
-func (r *Result) Objects(applications []string) (map[string]Object, error) {
+// out, and returns their definitions. It takes time for each name, with patches for each application.
+func (r *Result) Objects(applications []string) (map[safeguard.Key]Object, error) {
 	files := r.Tree
 	if len(r.kustomization.Patches) == 0 {
 		// A patch that names its object itself fails where there is none.
@@ -52,12 +54,12 @@ func (r *Result) Objects(applications []string) (map[string]Object, error) {
 	return objectsOf(built, applications)
 }
 
-func objectsOf(built resmap.ResMap, applications []string) (map[string]Object, error) {
+func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]Object, error) {
 	wanted := make(map[string]bool, len(applications))
 	for _, name := range applications {
 		wanted[name] = true
 	}
-	objects := make(map[string]Object, len(applications))
+	objects := make(map[safeguard.Key]Object, len(applications))
 	for _, resource := range built.Resources() {
 		if !wanted[resource.GetName()] {
 			continue
@@ -66,7 +68,7 @@ func objectsOf(built resmap.ResMap, applications []string) (map[string]Object, e
 		if err != nil {
 			return nil, fmt.Errorf("reading the built object %s: %w", resource.GetName(), err)
 		}
-		objects[resource.GetName()] = content
+		objects[safeguard.DefinitionOf(content).Key()] = content
 	}
 	return objects, nil
 }

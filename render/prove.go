@@ -108,23 +108,29 @@ func matches(objects resmap.ResMap, target *tree.Target) error {
 func missing(before, after resmap.ResMap) []string {
 	gone := map[string]bool{}
 	for _, id := range before.AllIds() {
-		gone[id.Kind+"."+id.Group+" "+id.Name] = true
+		gone[keyOf(id).String()] = true
 	}
 	for _, id := range after.AllIds() {
-		delete(gone, id.Kind+"."+id.Group+" "+id.Name)
+		delete(gone, keyOf(id).String())
 	}
 	return slices.Sorted(maps.Keys(gone))
 }
 
-// builtDefinitions maps names to the definitions of the objects.
-func builtDefinitions(objects resmap.ResMap) map[string]safeguard.Definition {
-	definitions := map[string]safeguard.Definition{}
+// keyOf returns the key of a definition, which belongs to no namespace, whatever its metadata says.
+func keyOf(id resid.ResId) safeguard.Key {
+	return safeguard.Key{Group: id.Group, Kind: id.Kind, Name: id.Name}
+}
+
+// builtDefinitions returns the definitions of the objects.
+func builtDefinitions(objects resmap.ResMap) map[safeguard.Key]safeguard.Definition {
+	definitions := map[safeguard.Key]safeguard.Definition{}
 	for _, object := range objects.Resources() {
 		content, err := object.Map()
 		if err != nil {
 			continue
 		}
-		definitions[object.GetName()] = safeguard.DefinitionOf(content)
+		definition := safeguard.DefinitionOf(content)
+		definitions[definition.Key()] = definition
 	}
 	return definitions
 }

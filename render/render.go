@@ -100,7 +100,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 // definitions returns the objects of the artifact. Versions and identities are those of the decisions
 // and documents or, where patches may have changed them, those of the built objects.
 func definitions(decisions []selection.Decision, documents []document,
-	patched map[string]safeguard.Definition) []safeguard.Definition {
+	patched map[safeguard.Key]safeguard.Definition) []safeguard.Definition {
 	out := make([]safeguard.Definition, len(decisions))
 	for i, d := range decisions {
 		out[i] = safeguard.Definition{
@@ -109,7 +109,7 @@ func definitions(decisions []selection.Decision, documents []document,
 			Origins: documents[i].identity.Origins, Identity: documents[i].identity.Fields,
 		}
 		if patched != nil {
-			built := patched[d.Application.Name]
+			built := patched[out[i].Key()]
 			out[i].Versions, out[i].Origins, out[i].Identity = built.Versions, built.Origins, built.Identity
 		}
 	}
@@ -155,8 +155,8 @@ func (r *Result) WriteArchive(w io.Writer) error {
 }
 
 // assemble puts the documents and the kustomization.yaml into a tree. If there are patches, it proves
-// them first, and returns the built objects by name.
-func assemble(ctx context.Context, documents []document, k tree.Kustomization) (*tree.Tree, map[string]safeguard.Definition, error) {
+// them first, and returns the definitions of the built objects.
+func assemble(ctx context.Context, documents []document, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]safeguard.Definition, error) {
 	files, err := assembleWith(documents, k)
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err

@@ -78,10 +78,10 @@ func (f *foundLive) replaced(result *render.Result) (map[safeguard.Key]guard.Rep
 	}
 	all := map[safeguard.Key]guard.Replaced{}
 	for key, live := range f.settings {
-		if objects[key.Name] == nil {
+		if objects[key] == nil {
 			continue // a Kustomization gives it another name
 		}
-		all[key] = guard.SettingsOf(objects[key.Name]).Replaces(live)
+		all[key] = guard.SettingsOf(objects[key]).Replaces(live)
 	}
 	return all, nil
 }

@@ -25,8 +25,7 @@ func (k Keys) without(others Keys) Keys {
 	return rest
 }
 
-// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted. The name of a
-// namespaced object is <namespace>/<name>.
+// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted.
 //
 // An entry is <namespace>_<name>_<group>_<kind>; in names, "__" stands for a colon.
 func inventoryOf(ks *kustomizev1.Kustomization) Keys {
@@ -52,11 +51,9 @@ func parseEntry(id string) (safeguard.Key, bool) {
 	if group < 0 {
 		return safeguard.Key{}, false
 	}
-	name := strings.ReplaceAll(rest[:group], "__", ":")
-	if namespace != "" {
-		name = namespace + "/" + name
-	}
-	return safeguard.Key{Group: rest[group+1 : kind], Kind: rest[kind+1:], Name: name}, true
+	return safeguard.Key{
+		Group: rest[group+1 : kind], Kind: rest[kind+1:], Namespace: namespace, Name: strings.ReplaceAll(rest[:group], "__", ":"),
+	}, true
 }
 
 // Pruned returns the objects that the consumers delete once they apply the definitions: those in their

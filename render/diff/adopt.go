@@ -33,7 +33,7 @@ func (s *Selection) Adopt(to *Side, live map[safeguard.Key]Live) error {
 	d := &differ{to: to, budget: maxDiffs}
 	unlisted := s.unlisted()
 	for _, a := range entering {
-		if err := d.adopt(a, live[a.key()], built[a.Name]); err != nil {
+		if err := d.adopt(a, live[a.key()], built[a.key()]); err != nil {
 			return fmt.Errorf("comparing %s with what lives: %w", a.Name, err)
 		}
 	}

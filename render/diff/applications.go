@@ -20,7 +20,7 @@ type differ struct {
 	// budget is the number of bytes that diffs may still take.
 	budget int
 
-	older, newer map[string]render.Object
+	older, newer map[safeguard.Key]render.Object
 }
 
 // loss is a removed definition, or a removed version of one.
@@ -136,7 +136,7 @@ func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) erro
 	return err
 }
 
-func objects(side *Side, names []string) (map[string]render.Object, error) {
+func objects(side *Side, names []string) (map[safeguard.Key]render.Object, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -153,7 +153,7 @@ func newApplication(d safeguard.Definition, change Change) Application {
 // kept compares the objects of an application that stays.
 func (d *differ) kept(before, after safeguard.Definition) Application {
 	a := newApplication(after, Unchanged)
-	older, newer := d.older[after.Name], d.newer[after.Name]
+	older, newer := d.older[after.Key()], d.newer[after.Key()]
 	if older == nil || newer == nil {
 		return a
 	}

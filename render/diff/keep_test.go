@@ -32,7 +32,7 @@ func TestWhatIsToBeAddedKeepsWhatLives(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range s.Result.Definitions {
-			all[d.Key()] = guard.SettingsOf(objects[d.Name]).Replaces(live[d.Name])
+			all[d.Key()] = guard.SettingsOf(objects[d.Key()]).Replaces(live[d.Name])
 		}
 		return s, all
 	}

@@ -233,8 +233,8 @@ func (d *differ) loosened() []Loosened {
 		return found // what spec.deletionPolicy says stands above
 	}
 	unprotected := 0
-	for name, object := range d.newer {
-		if protected(d.older[name]) && !protected(object) {
+	for key, object := range d.newer {
+		if protected(d.older[key]) && !protected(object) {
 			unprotected++
 		}
 	}

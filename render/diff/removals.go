@@ -13,7 +13,7 @@ import (
 func (d *differ) removed(before safeguard.Definition) Application {
 	a := newApplication(before, Removed)
 	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
-	deleted := !protected(d.older[before.Name])
+	deleted := !protected(d.older[before.Key()])
 	a.Deleted = &deleted
 	for _, version := range before.Versions {
 		a.Versions = append(a.Versions, Version{Version: version, Change: Removed, Cause: a.Cause})

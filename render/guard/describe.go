@@ -31,7 +31,7 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
 		reasons = append(reasons, v1alpha1.HeldReason{
-			Reason: c.Reason, Application: c.Key.Name,
+			Reason: c.Reason, Application: c.Key.FullName(),
 			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxVersions)]),
 			Message:  Describe(c, decided),
 		})
@@ -106,7 +106,7 @@ func WhyGone(key safeguard.Key, decided selection.Result) string {
 // decisionOn returns the first decision on the application of a definition; nil if no source has it.
 func decisionOn(key safeguard.Key, decided selection.Result) *selection.Decision {
 	for i, d := range decided.Decisions {
-		if a := d.Application; a.Name == key.Name && a.Group == key.Group && a.Kind == key.Kind {
+		if a := d.Application; (safeguard.Key{Group: a.Group, Kind: a.Kind, Name: a.Name}) == key {
 			return &decided.Decisions[i]
 		}
 	}

@@ -2,6 +2,7 @@ package safeguard
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,15 +27,20 @@ type Definition struct {
 	Identity map[string]string `json:"identity,omitempty"`
 }
 
-// Key identifies a definition. The version of its API is not part of it: one object can be read by several.
+// Key identifies an object. The version of its API is not part of it: one object can be read by several.
 type Key struct {
-	Group, Kind, Name string
+	Group, Kind string
+	// Namespace is empty for definitions and other objects of the whole cluster.
+	Namespace, Name string
 }
 
-// String returns <kind>.<group> <name>.
-func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.Name }
+// String returns <kind>.<group> <name>, with <namespace>/ before the name of an object of a namespace.
+func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.FullName() }
 
-// Key returns the identity of the definition.
+// FullName returns <namespace>/<name>, or <name> alone without a namespace.
+func (k Key) FullName() string { return path.Join(k.Namespace, k.Name) }
+
+// Key returns the identity of the definition, which belongs to no namespace.
 func (d Definition) Key() Key {
 	group, _, _ := strings.Cut(d.APIVersion, "/")
 	return Key{Group: group, Kind: d.Kind, Name: d.Name}
@@ -192,7 +198,7 @@ func Unexcused(changes, excused []Change) []Change {
 // Sort sorts changes by name, then by kind and reason.
 func Sort(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(a.Key.Name, b.Key.Name), cmp.Compare(a.Key.Group, b.Key.Group),
+		return cmp.Or(cmp.Compare(a.Key.FullName(), b.Key.FullName()), cmp.Compare(a.Key.Group, b.Key.Group),
 			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field))
 	})
 }

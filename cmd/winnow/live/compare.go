@@ -122,7 +122,7 @@ func replacedBy(result *render.Result, entering []safeguard.Definition,
 	}
 	replaced := map[safeguard.Key]guard.Replaced{}
 	for _, d := range entering {
-		replaced[d.Key()] = guard.SettingsOf(objects[d.Name]).Replaces(guard.SettingsOf(contents[d.Key()]))
+		replaced[d.Key()] = guard.SettingsOf(objects[d.Key()]).Replaces(guard.SettingsOf(contents[d.Key()]))
 	}
 	return replaced, nil
 }
