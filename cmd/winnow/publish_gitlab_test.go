@@ -49,7 +49,7 @@ func TestGuideJobThatPublishesOnGitLab(t *testing.T) {
 		if err != nil || !strings.Contains(out, test.want) || strings.Contains(out, "secret") {
 			t.Errorf("%v: %s", err, out)
 		}
-		manifest := string(stored.manifests["private/of-gitlab/manifests/"+test.first].content)
+		manifest := string(stored.manifest("private/of-gitlab/manifests/" + test.first))
 		for _, want := range []string{"2024-05-06T07:08:09Z", `"` + test.name + `@sha1:0123"`, "https://gitlab.example.com/org/catalog"} {
 			if !strings.Contains(manifest, want) {
 				t.Errorf("the manifest has no %s: %s", want, manifest)

@@ -193,6 +193,13 @@ func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	serve(w, d, blob{"application/octet-stream", content})
 }
 
+// manifest returns the content of a manifest that was stored.
+func (r *fakeRegistry) manifest(path string) []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.manifests[path].content
+}
+
 // list serves pages of two tags.
 func (r *fakeRegistry) list(w http.ResponseWriter, repository, last string) {
 	var tags []string
