@@ -37,6 +37,7 @@ func TestSplit(t *testing.T) {
 		"carriage returns":        {"a: 1\r\n---\r\nb: 2\r\n", []piece{{0, "a: 1\r\n"}, {2, "b: 2\r\n"}}},
 		"no line feed at the end": {"a: 1\n---", []piece{{0, "a: 1\n"}}},
 		"a byte order mark":       {"\ufeffa: 1\n---\nb: 2\n", []piece{{0, "\ufeffa: 1\n"}, {2, "b: 2\n"}}},
+		"a comment that ends":     {"a: 1\n---\n# b\rb: 2\n---\n# c\u2028c: 3\n", []piece{{0, "a: 1\n"}, {2, "# b\rb: 2\n"}, {4, "# c\u2028c: 3\n"}}},
 		"a byte order mark first": {"\ufeff---\na: 1\n", []piece{{0, "\ufeff---\na: 1\n"}}},
 	} {
 		var got []piece
