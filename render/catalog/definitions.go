@@ -120,9 +120,12 @@ func (d *definitions) documents(name string) ([]placed, error) {
 		found.add(0, "is empty: expected documents of kind %s", definitionKind)
 	}
 	documents := make([]placed, len(pieces))
+	outside := len(data)
 	for i, piece := range pieces {
 		documents[i] = placed{name, piece}
+		outside -= len(piece.Data)
 	}
+	d.ledger.keep(outside) // the documents keep the whole file in memory
 	return documents, nil
 }
 

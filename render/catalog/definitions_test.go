@@ -90,6 +90,15 @@ func TestDefinitionsBoundTheirNumber(t *testing.T) {
 	}
 }
 
+// A cache of catalogs is bounded by their sizes.
+func TestTheSizeOfDefinitionsHasTheWholeFiles(t *testing.T) {
+	content := definition("a") + "---\n" + strings.Repeat("# a comment of no document\n", 10_000)
+	loaded, err := catalog.Definitions{}.Load(t.Context(), files{"a.yaml": content}.fs())
+	if err != nil || loaded.Size() < int64(len(content)) {
+		t.Errorf("the size of a file of %d bytes is %d (%v)", len(content), loaded.Size(), err)
+	}
+}
+
 func FuzzDefinitions(f *testing.F) {
 	for _, content := range []string{
 		"", "---\n", definition("x") + "---\n" + definition("y"), "# a\n---\n" + definition("x") + "...\n# b\n---\n", "%YAML 1.2\n---\na: b\n",
