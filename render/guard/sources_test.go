@@ -112,7 +112,7 @@ func TestOnlyWhatAnEditOfSourcesLosesIsExcused(t *testing.T) {
 		var is []place
 		for _, i := range random.Perm(len(places)) {
 			p := places[i]
-			if random.IntN(3) == 0 {
+			if random.IntN(2) == 0 {
 				p.ref.Name += "-renamed"
 			}
 			if random.IntN(4) > 0 || len(is) == 0 {
