@@ -98,6 +98,30 @@ func TestCostOfLoading(t *testing.T) {
 	}
 }
 
+// A small file can have many documents, each of which takes many times its bytes.
+func TestCostOfLoadingDefinitions(t *testing.T) {
+	var valid strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&valid, "---\napiVersion: a.b/v1\nkind: ApplicationDefinition\nmetadata: {name: x%d}\nspec: {}\n", i)
+	}
+	for name, content := range map[string]string{
+		"as many as there may be": valid.String(),
+		"many more":               "kind: ApplicationDefinition\n---\n" + strings.Repeat("a\n---\n", 1_000_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			packed := pack(t, map[string]string{"a.yaml": content})
+			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			took := peak(func() { _, err = render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{}) })
+			if took > measured || (err == nil) != (content == valid.String()) {
+				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
+			}
+		})
+	}
+}
+
 const definitionText = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: %s}\nspec: {method: helm}\n"
 
 // vendorTree is a directory in which other files are beside the definitions.

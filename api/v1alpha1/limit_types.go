@@ -29,7 +29,7 @@ type Limit struct {
 
 	// Expression in the Common Expression Language over the variable app, which must be true:
 	// app.name, app.kind, app.group, app.tier, app.labels, app.annotations, app.metadata,
-	// app.versions, app.latestVersion, app.deprecated, app.source, app.objectLabels,
+	// app.versions, app.channels, app.latestVersion, app.deprecated, app.source, app.objectLabels,
 	// app.objectAnnotations and app.spec. semver("1.2.3") makes versions comparable.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096

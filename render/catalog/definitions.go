@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"path"
@@ -46,7 +47,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if definitionLine.Match(data) {
+		if bytes.Contains(data, []byte(definitionKind)) && definitionLine.Match(data) {
 			return true, nil
 		}
 	}
@@ -90,6 +91,7 @@ func (d *definitions) load(ctx context.Context) (*Catalog, error) {
 		}
 		if documents = append(documents, more...); len(documents) > maxDefinitions {
 			d.report.add(name, "has more documents than the %d that a catalog may have, together with the files before it", maxDefinitions)
+			documents = slices.Clone(documents[:maxDefinitions]) // each of the others takes a hundred times its bytes
 			break
 		}
 	}
@@ -119,9 +121,12 @@ func (d *definitions) documents(name string) ([]placed, error) {
 		found.add(0, "is empty: expected documents of kind %s", definitionKind)
 	}
 	documents := make([]placed, len(pieces))
+	outside := len(data)
 	for i, piece := range pieces {
 		documents[i] = placed{name, piece}
+		outside -= len(piece.Data)
 	}
+	d.ledger.keep(outside) // the documents keep the whole file in memory
 	return documents, nil
 }
 

@@ -37,6 +37,7 @@ func TestSplit(t *testing.T) {
 		"carriage returns":        {"a: 1\r\n---\r\nb: 2\r\n", []piece{{0, "a: 1\r\n"}, {2, "b: 2\r\n"}}},
 		"no line feed at the end": {"a: 1\n---", []piece{{0, "a: 1\n"}}},
 		"a byte order mark":       {"\ufeffa: 1\n---\nb: 2\n", []piece{{0, "\ufeffa: 1\n"}, {2, "b: 2\n"}}},
+		"a comment that ends":     {"a: 1\n---\n# b\rb: 2\n---\n# c\u2028c: 3\n", []piece{{0, "a: 1\n"}, {2, "# b\rb: 2\n"}, {4, "# c\u2028c: 3\n"}}},
 		"a byte order mark first": {"\ufeff---\na: 1\n", []piece{{0, "\ufeff---\na: 1\n"}}},
 	} {
 		var got []piece
@@ -86,6 +87,15 @@ func TestDefinitionsBoundTheirNumber(t *testing.T) {
 	got := (formatCase{format: catalog.Definitions{}}).violations(t, files{"a.yaml": many}.fs())
 	if want := "a.yaml: has more documents than the 20000 that a catalog may have, together with the files before it"; got[0] != want {
 		t.Errorf("violations: %s, want %s", got[0], want)
+	}
+}
+
+// A cache of catalogs is bounded by their sizes.
+func TestTheSizeOfDefinitionsHasTheWholeFiles(t *testing.T) {
+	content := definition("a") + "---\n" + strings.Repeat("# a comment of no document\n", 10_000)
+	loaded, err := catalog.Definitions{}.Load(t.Context(), files{"a.yaml": content}.fs())
+	if err != nil || loaded.Size() < int64(len(content)) {
+		t.Errorf("the size of a file of %d bytes is %d (%v)", len(content), loaded.Size(), err)
 	}
 }
 

@@ -34,7 +34,7 @@ func Split(data []byte) []Piece {
 				s.begin(end, s.number+1)
 			}
 		default:
-			s.filled = s.filled || len(text) > 0 && text[0] != '#' && line[0] != '%'
+			s.filled = s.filled || len(text) > 0 && text[0] != '#' && line[0] != '%' || hasBreak(text)
 		}
 		s.at, s.number = end, s.number+1
 	}
@@ -62,6 +62,9 @@ func (s *splitter) piece(data []byte, end int) Piece {
 	s.begin(s.at, s.number)
 	return p
 }
+
+// hasBreak reports whether a parser of YAML 1.1 ends the line, and so a comment, before its end: content may follow.
+func hasBreak(text []byte) bool { return bytes.ContainsAny(text, "\r\u0085\u2028\u2029") }
 
 // isMarker reports whether a line begins with a marker of YAML.
 func isMarker(line []byte, marker string) bool {

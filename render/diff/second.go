@@ -30,7 +30,7 @@ type SecondSource struct {
 const (
 	// maxSources bounds the sources of a selection, as the API does.
 	maxSources = 16
-	// maxLimited bounds the names in the limit of a source to add: with more, it has no limit.
+	// maxLimited bounds the names in the limit of a source to add: with more, it has that of the copied one.
 	maxLimited = 50
 	// shortDigest is the number of hexadecimal digits in the name of a copy.
 	shortDigest = 7
@@ -51,7 +51,7 @@ func secondSources(ctx context.Context, from, to *Side, held []safeguard.Change)
 		if len(cs.Spec.Sources) >= maxSources || !replaced(older, to.Sources) {
 			continue
 		}
-		names := lostFrom(older, held)
+		names := lostFrom(contributions(from.Result.Selection, i, older), held)
 		if len(names) == 0 {
 			continue
 		}
@@ -84,8 +84,9 @@ func thatKeep(candidates []SecondSource, decided selection.Result, held []safegu
 	}
 	var keeping []SecondSource
 	for _, s := range candidates {
+		named := len(s.Applications) <= maxLimited
 		s.Applications = slices.DeleteFunc(s.Applications, func(name string) bool { return !keeps[name] })
-		if s.Reference.Limit != nil {
+		if named {
 			s.Reference.Limit.NameSelector = s.Applications
 		}
 		if len(s.Applications) > 0 {
@@ -100,22 +101,36 @@ func losesByCatalog(c safeguard.Change) bool {
 	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.RemovalReason && c.Consumer == ""
 }
 
-// lostFrom returns the applications of a source that are lost, or versions of which are, sorted.
-func lostFrom(source guard.Source, held []safeguard.Change) []string {
-	lost := map[string][]string{}
-	for _, c := range held {
-		if losesByCatalog(c) {
-			lost[c.Key.Name] = c.Versions
+// contributions maps the selected applications of a source, whose place is the index, to the versions that it
+// contributes.
+func contributions(decided selection.Result, index int, source guard.Source) map[string][]string {
+	all := map[string][]string{}
+	for _, d := range decided.Applications() {
+		own := d.Application.Versions
+		for _, added := range d.Application.Merged {
+			own = slices.DeleteFunc(slices.Clone(own), func(v string) bool { return slices.Contains(added.Versions, v) })
+			if slices.Contains(source.Catalog.Applications, added.From) {
+				all[d.Application.Name] = added.Versions
+			}
+		}
+		if d.Index == index {
+			all[d.Application.Name] = own
 		}
 	}
+	return all
+}
+
+// lostFrom returns the applications with these versions that are lost, or versions of which are, sorted.
+func lostFrom(contributed map[string][]string, held []safeguard.Change) []string {
 	var names []string
-	for _, a := range source.Catalog.Applications {
-		versions, loses := lost[a.Name]
-		if loses && (len(versions) == 0 || slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(a.Versions, v) })) {
-			names = append(names, a.Name)
+	for _, c := range held {
+		versions, has := contributed[c.Key.Name]
+		if losesByCatalog(c) && has && (len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v string) bool { return slices.Contains(versions, v) })) {
+			names = append(names, c.Key.Name)
 		}
 	}
-	return names // the applications of a catalog are sorted
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // replaced reports whether a source has another revision now, and whether the older one can be pinned by a digest.
@@ -132,7 +147,7 @@ func replaced(older guard.Source, now []guard.Source) bool {
 func secondReference(ref v1alpha1.SourceReference, digest string, names []string) v1alpha1.SourceReference {
 	short := strings.TrimPrefix(digest, digestPrefix)
 	ref.Name = fmt.Sprintf("%s-%s", ref.Name, short[:min(len(short), shortDigest)])
-	ref.Merge, ref.Limit = v1alpha1.MergeVersions, nil
+	ref.Merge = v1alpha1.MergeVersions
 	if len(names) <= maxLimited {
 		ref.Limit = &v1alpha1.Limit{NameSelector: slices.Clone(names)}
 	}

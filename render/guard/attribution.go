@@ -18,14 +18,14 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 	if err != nil {
 		return nil
 	}
-	sources, unchanged := atLastPublication(last.Sources, next.Sources)
+	sources, known, unchanged := atLastPublication(last.Sources, next.Sources)
 	if last.Older {
 		sources = next.Sources
 	}
 	excused := changes
 	switch {
 	case last.Older, unchanged && len(last.Sources) > 0:
-	case last.Sources == nil:
+	case last.Sources == nil || !known:
 		return nil
 	default:
 		excused = made(ctx, last, sources, opts, changes)

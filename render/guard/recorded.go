@@ -181,38 +181,31 @@ func (a RecordedApplication) application() *catalog.Application {
 //	was recorded, or has the content of one that was      the recorded one
 //	was recorded with the content that it has now         the one that it has now
 //	is new, and no recorded source was dropped            empty
-//	is new otherwise                                      that of all dropped sources: it may be one of
-//	                                                      them under another name
+//	is new otherwise                                      unknown: it may be a dropped one under another name
 //
-// all reports whether each catalog is the one that the source has now.
-func atLastPublication(recorded []RecordedSource, now []Source) (sources []Source, all bool) {
+// known reports whether all of them are known, and all whether each is the one that the source has now.
+func atLastPublication(recorded []RecordedSource, now []Source) (sources []Source, known, all bool) {
 	matched := make([]int, len(now))
-	taken := map[int]bool{}
-	match := func(same func(RecordedSource, Source) bool) {
+	taken, added := map[int]bool{}, len(now)
+	for _, same := range []func(RecordedSource, Source) bool{RecordedSource.is, RecordedSource.unchanged} {
 		for i, s := range now {
-			if matched[i] == 0 {
-				if j := slices.IndexFunc(recorded, func(r RecordedSource) bool { return same(r, s) }); j >= 0 && !taken[j] {
-					matched[i], taken[j] = j+1, true
-				}
+			if matched[i] > 0 {
+				continue
 			}
-		}
-	}
-	match(RecordedSource.is)
-	match(RecordedSource.unchanged)
-	var dropped []RecordedSource
-	for j, r := range recorded {
-		if !taken[j] {
-			dropped = append(dropped, r)
+			if j := slices.IndexFunc(recorded, func(r RecordedSource) bool { return same(r, s) }); j >= 0 && !taken[j] {
+				matched[i], taken[j] = j+1, true
+				added--
+			}
 		}
 	}
 	sources, all = slices.Clone(now), true
 	for i, s := range now {
 		switch {
 		case matched[i] == 0:
-			sources[i].Catalog, all = catalogOf(dropped...), false
+			sources[i].Catalog, all = &catalog.Catalog{}, false
 		case !recorded[matched[i]-1].unchanged(s):
 			sources[i].Catalog, all = catalogOf(recorded[matched[i]-1]), false
 		}
 	}
-	return sources, all
+	return sources, added == 0 || len(taken) == len(recorded), all
 }
