@@ -31,11 +31,11 @@ func (Definitions) Name() string { return v1alpha1.FormatDefinitions }
 // definitionLine begins the member of a document, outside of flow style, that says what it is.
 var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?` + definitionKind + `["']?[ \t]*(?:#.*)?\r?$`)
 
-// Detect reports whether a line of a file says that a document is an ApplicationDefinition, and the files
-// are not those of Applications.
+// Detect reports whether a line of a file says that a document is an ApplicationDefinition. It ignores the files of
+// Applications, and all files of a tree with the directory of that format.
 func (Definitions) Detect(fsys fs.FS) (bool, error) {
-	claimed, err := Applications{}.Detect(fsys)
-	if err != nil || claimed {
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil || hasDirectory(root, applicationsDirectory) {
 		return false, err
 	}
 	files, err := Definitions{}.Files(fsys)
@@ -43,6 +43,9 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 		return false, err
 	}
 	for _, name := range files {
+		if (Applications{}).Needs(name) {
+			continue
+		}
 		data, err := read(fsys, maxDefinitionsFile, &findings{path: name})
 		if err != nil {
 			return false, err

@@ -225,7 +225,8 @@ func TestDetectAmong(t *testing.T) {
 	}{
 		"nothing":                                {files{"README.md": ""}, "Applications"},
 		"applications without a file":            {files{"applications/a/README.md": "", "a.yaml": definition("a")}, "Applications"},
-		"applications at the root":               {files{"a/application.yaml": definition("a"), "b.yaml": definition("b")}, "Applications"},
+		"applications at the root":               {files{"a/application.yaml": definition("a"), "b.yaml": "kind: ConfigMap\n"}, "Applications"},
+		"a file of a list":                       {files{"catalogs/a/application.yaml": definition("a"), "b.yaml": definition("b")}, "Definitions"},
 		"other objects":                          {files{"a.yaml": "kind: ConfigMap\n"}, "Applications"},
 		"a definition below others":              {files{"a.yaml": "kind: ConfigMap\n---\nkind: \"ApplicationDefinition\" # this\r\n"}, "Definitions"},
 		"a definition in a text":                 {files{"a.yaml": "a: |\n  kind: ApplicationDefinition\n"}, "Applications"},
@@ -234,6 +235,24 @@ func TestDetectAmong(t *testing.T) {
 	} {
 		if got, err := catalog.Detect(test.files.fs()); err != nil || got.Name() != test.want {
 			t.Errorf("%s: Detect() = %v, %v, want %s", name, got, err, test.want)
+		}
+	}
+}
+
+func TestDetectRefusesWhatTwoFormatsClaim(t *testing.T) {
+	both := files{"a/application.yaml": definition("a"), "b.yaml": definition("b")}
+	const want = "invalid catalog: .: has files of the formats Applications and Definitions: set format, or include, of the source"
+	if _, err := catalog.Load(t.Context(), both.fs()); err == nil || err.Error() != want {
+		t.Errorf("Load() = %v, want %s", err, want)
+	}
+	for name, applications := range map[string][]string{"Applications": {"a"}, "Definitions": {"a", "b"}} {
+		format, err := catalog.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := format.Load(t.Context(), both.fs())
+		if err != nil || len(loaded.Applications) != len(applications) {
+			t.Errorf("%s has %v: %v", name, loaded, err)
 		}
 	}
 }
