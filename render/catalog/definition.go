@@ -175,13 +175,9 @@ func requiredText(parent, node *yaml.Node, name string, found *findings) (string
 
 // requiredMapping reports whether a member is a mapping, and otherwise what is wrong.
 func requiredMapping(parent, node *yaml.Node, name string, found *findings) bool {
-	switch {
-	case node == nil:
+	if node == nil {
 		found.add(parent.Line, "%s is missing", name)
-	case node.Kind != yaml.MappingNode:
-		found.add(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
-	default:
-		return true
+		return false
 	}
-	return false
+	return isMapping(node, name, found)
 }

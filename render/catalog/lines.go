@@ -13,7 +13,7 @@ func checkLines(data []byte, found *findings) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		// A parser of YAML 1.1 ends a line, and so a comment, at these characters. Kustomize and a
 		// reviewer's editor do not.
-		if bytes.ContainsAny(line, "\r\u0085\u2028\u2029") {
+		if hasBreak(line) {
 			found.add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
 		}
 		// The parser looks for one at the beginning of its buffer, wherever that is in the file.

@@ -102,8 +102,7 @@ func parseDeprecated(member yamlnode.Entry, what string, found *findings) string
 
 // parseStrings reads a mapping of strings to strings; check returns what is wrong with a pair.
 func parseStrings(member yamlnode.Entry, check func(key, value string) []string, found *findings) map[string]string {
-	if member.Value.Kind != yaml.MappingNode {
-		found.add(member.Value.Line, "%s must be a mapping, not %s", member.Name, yamlnode.Describe(member.Value))
+	if !isMapping(member.Value, member.Name, found) {
 		return nil
 	}
 	pairs := make(map[string]string, len(member.Value.Content)/2)

@@ -26,8 +26,7 @@ func Split(data []byte) []Piece {
 					s.begin(end, s.number+1)
 				}
 			}
-			rest := bytes.TrimSpace(text[len("---"):])
-			s.filled = len(rest) > 0 && rest[0] != '#'
+			s.filled = !isBlank(text[len("---"):])
 		case isMarker(line, "..."):
 			if s.filled {
 				pieces = append(pieces, s.piece(data, end))
