@@ -93,8 +93,9 @@ var firstStat = []string{
 	"  velero: lives in the cluster, where the platform itself reconciles it",
 }
 
-// A selection that begins to hold applications shows the losses of those that are live.
-func TestDiffLive(t *testing.T) {
+// startWithLiveDefinitions starts an API server with the live definitions, and stops it when the test ends.
+func startWithLiveDefinitions(t *testing.T) *stack.Stack {
+	t.Helper()
 	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +108,12 @@ func TestDiffLive(t *testing.T) {
 	if err := s.Apply(t.Context(), []byte(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))); err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// A selection that begins to hold applications shows the losses of those that are live.
+func TestDiffLive(t *testing.T) {
+	s := startWithLiveDefinitions(t)
 	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
 	writeFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
 		"spec:\n  sources:\n  - name: winnow-example\n  limit:\n    nameSelector: [external-dns]\n")

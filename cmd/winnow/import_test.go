@@ -10,24 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // What an API server returns of definitions that Flux applies makes a valid catalog without marks of the cluster.
 func TestLiveDefinitionsAreImported(t *testing.T) {
-	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Apply(t.Context(), []byte(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))); err != nil {
-		t.Fatal(err)
-	}
+	s := startWithLiveDefinitions(t)
 	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
 	writeFile(t, list, listDefinitions(t, s.Kubeconfig()))
 	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
