@@ -1,0 +1,145 @@
+package backend
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxReferences bounds the references and dependencies of an instance.
+const maxReferences = 100
+
+var (
+	valuesKeyPattern  = regexp.MustCompile(`^[\-._a-zA-Z0-9]{1,253}$`)
+	targetPathPattern = regexp.MustCompile(`^([a-zA-Z0-9_\-.\\/]|\[[0-9]{1,5}\])+$`)
+)
+
+const maxTargetPath = 250
+
+// check refuses what no backend accepts.
+func (d *draft) check() {
+	if d.Application == nil {
+		d.refuse("application", "is missing")
+		return
+	}
+	d.label("name", d.Name)
+	d.label("namespace of the selection", d.Namespace)
+	for path, value := range map[string]string{"namespace": d.TargetNamespace, "storageNamespace": d.StorageNamespace} {
+		if value != "" {
+			d.label(path, value)
+		}
+	}
+	d.subdomain("releaseName", d.ReleaseName)
+	if len(d.ReleaseName) > maxReleaseName {
+		d.refuse("releaseName", "%s has %d characters, and Helm allows %d", quote(d.ReleaseName), len(d.ReleaseName), maxReleaseName)
+	}
+	d.subdomain("serviceAccountName", d.ServiceAccountName)
+	d.subdomain("access.secretRef", d.Access.SecretRef)
+	d.subdomain("access.certSecretRef", d.Access.CertSecretRef)
+	d.duration("interval", d.Interval)
+	d.duration("timeout", d.Timeout)
+	d.references()
+	d.values()
+	slices.SortFunc(d.problems, func(a, b *Error) int { return cmp.Compare(a.Error(), b.Error()) })
+}
+
+func (d *draft) label(path, value string) {
+	if problems := validation.IsDNS1123Label(value); len(problems) > 0 {
+		d.refuse(path, "%s is not valid: %s", quote(value), problems[0])
+	}
+}
+
+func (d *draft) subdomain(path, value string) {
+	if value == "" {
+		return
+	}
+	if problems := validation.IsDNS1123Subdomain(value); len(problems) > 0 {
+		d.refuse(path, "%s is not valid: %s", quote(value), problems[0])
+	}
+}
+
+// duration refuses what Flux, which knows no unit below milliseconds, would refuse.
+func (d *draft) duration(path string, value time.Duration) {
+	if value < 0 || value%time.Millisecond != 0 {
+		d.refuse(path, "%s must be positive, in milliseconds at the least", value)
+	}
+}
+
+func indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+func (d *draft) references() {
+	if len(d.ValuesFrom) > maxReferences || len(d.DependsOn) > maxReferences {
+		d.refuse("", "valuesFrom and dependsOn have at most %d entries", maxReferences)
+		return
+	}
+	for i, from := range d.ValuesFrom {
+		at := indexed("valuesFrom", i)
+		if from.Kind != "ConfigMap" && from.Kind != "Secret" {
+			d.refuse(at+".kind", "%s must be ConfigMap or Secret", quote(from.Kind))
+		}
+		if from.Name == "" {
+			d.refuse(at+".name", "is missing")
+		}
+		d.subdomain(at+".name", from.Name)
+		if from.ValuesKey != "" && !valuesKeyPattern.MatchString(from.ValuesKey) {
+			d.refuse(at+".valuesKey", "%s is no key of a ConfigMap or a Secret", quote(from.ValuesKey))
+		}
+		if path := from.TargetPath; path != "" && (len(path) > maxTargetPath || !targetPathPattern.MatchString(path)) {
+			d.refuse(at+".targetPath", "%s is no path in dot notation of at most %d characters", quote(path), maxTargetPath)
+		}
+	}
+	for i, name := range d.DependsOn {
+		d.subdomain(indexed("dependsOn", i), name)
+	}
+}
+
+// unsupported refuses the fields of an instance, of those listed, that are set.
+func (d *draft) unsupported(fields ...string) {
+	set := map[string]bool{
+		"namespace":          d.TargetNamespace != "" && d.TargetNamespace != d.Namespace,
+		"createNamespace":    d.CreateNamespace != nil && *d.CreateNamespace,
+		"releaseName":        d.ReleaseName != "",
+		"storageNamespace":   d.StorageNamespace != "",
+		"serviceAccountName": d.ServiceAccountName != "",
+		"interval":           d.Interval != 0,
+		"timeout":            d.Timeout != 0,
+		"suspend":            d.Suspend,
+		"dependsOn":          len(d.DependsOn) > 0,
+		"valuesFrom":         len(d.ValuesFrom) > 0,
+		"destroyResources":   d.DestroyResources,
+		"version":            d.Version != "",
+	}
+	for _, name := range fields {
+		if set[name] {
+			d.refuse(name, "the backend %s has no such field: leave it out", d.backend)
+		}
+	}
+}
+
+// ofGroup refuses definitions of other API groups.
+func (d *draft) ofGroup(groups ...string) bool {
+	if slices.Contains(groups, d.Application.Group) {
+		return true
+	}
+	d.refuse("backend", "the backend %s installs no definitions of %s: name another backend", d.backend, quote(d.Application.Group))
+	return false
+}
+
+// setDependencies sets dependsOn of an object of Flux with a name.
+func (d *draft) setDependencies(spec map[string]any, name string) {
+	if i := slices.Index(d.DependsOn, name); i >= 0 {
+		d.refuse(indexed("dependsOn", i), "is the instance itself")
+	}
+	names := slices.Compact(slices.Sorted(slices.Values(d.DependsOn)))
+	list := make([]any, 0, len(names))
+	for _, name := range names {
+		list = append(list, map[string]any{"name": name})
+	}
+	if len(list) > 0 {
+		spec["dependsOn"] = list
+	}
+}

@@ -1,0 +1,139 @@
+package backend
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// cozystackKind returns spec.application.kind.
+func (d *draft) cozystackKind() string {
+	kind := d.spec.get("application", "kind")
+	name := kind.required()
+	if problems := validation.IsDNS1035Label(strings.ToLower(name)); name != "" && len(problems) > 0 {
+		kind.fault("%s is no name of a kind", quote(name))
+	}
+	return name
+}
+
+// prefixed returns the name of the object that Cozystack, too, gives to the instance.
+func (d *draft) prefixed(of field) string {
+	name := of.get("prefix").text() + d.Name
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		of.get("prefix").fault("makes the name %s, which is not valid: %s", quote(name), problems[0])
+	}
+	return name
+}
+
+// helmOfCozystack returns backend.helm of a definition, or the older spec.release.
+func (d *draft) helmOfCozystack() field {
+	backend := d.spec.get("backend")
+	if !backend.isSet() {
+		return d.spec.get("release")
+	}
+	if name := cmp.Or(backend.get("type").text(), Helm); name != Helm {
+		backend.get("type").fault("is %s: name that backend in the instance", quote(name))
+	}
+	return backend.get("helm")
+}
+
+// releaseOfCozystack installs what Cozystack's API server would install, without that server.
+func (d *draft) releaseOfCozystack() {
+	d.unsupported("version")
+	helm := d.helmOfCozystack()
+	if !helm.isSet() {
+		helm.fault("is missing")
+		return
+	}
+	d.checkSchema()
+	options := d.releaseAnnotations()
+	r := release{
+		name: d.prefixed(helm), namespace: d.namespace(), labels: helm.get("labels").texts(),
+		timeout: d.Timeout, disableWait: options.disableWait,
+		extra: map[string]any{"chartRef": helm.get("chartRef").pick("apiVersion", "kind", "name", "namespace")},
+	}
+	r.valuesFrom = append(d.picked(helm.get("valuesFrom"), "kind", "name", "valuesKey", "targetPath", "optional"), helmReferences(d.ValuesFrom)...)
+	if strategy := helm.get("waitStrategy").text(); strategy != "" {
+		r.extra["waitStrategy"] = map[string]any{"name": strategy}
+	}
+	if checks := d.picked(helm.get("healthCheckExprs"), "apiVersion", "kind", "current", "failed", "inProgress"); len(checks) > 0 {
+		r.extra["healthCheckExprs"] = checks
+	}
+	helm.get("chartRef", "name").required()
+	if kind := helm.get("chartRef", "kind").required(); kind != "" && !slices.Contains([]string{"OCIRepository", "HelmChart", "ExternalArtifact"}, kind) {
+		helm.get("chartRef", "kind").fault("%s must be OCIRepository, HelmChart or ExternalArtifact", quote(kind))
+	}
+	if d.CreateNamespace != nil {
+		d.addNamespace(kkpNamespace{name: r.namespace, create: *d.CreateNamespace})
+	}
+	d.addRelease(r)
+	options.set(d.objects)
+}
+
+// picked returns the elements of a list, with the members that are listed.
+func (d *draft) picked(list field, names ...string) []any {
+	var all []any
+	for _, item := range list.items() {
+		all = append(all, item.pick(names...))
+	}
+	return all
+}
+
+// releaseOptions are what a definition of Cozystack says in annotations.
+type releaseOptions struct {
+	disableWait, clientSide bool
+	installTimeout          string
+}
+
+const annotationPrefix = "release.cozystack.io/"
+
+func (d *draft) releaseAnnotations() (options releaseOptions) {
+	for _, name := range slices.Sorted(maps.Keys(d.Application.Annotations)) {
+		option, ours := strings.CutPrefix(name, annotationPrefix)
+		if !ours {
+			continue
+		}
+		at := field{draft: d, path: "metadata.annotations." + name, value: d.Application.Annotations[name]}
+		switch option {
+		case "helm-install-timeout":
+			if timeout := at.duration(); timeout > 0 {
+				options.installTimeout = timeout.String()
+			}
+		case "helm-install-disable-wait":
+			options.disableWait = at.flag()
+		case "helm-server-side-apply":
+			options.clientSide = !at.flag()
+		default:
+			at.fault("is not known here: the backend %s cannot do what it asks for", d.backend)
+		}
+	}
+	return options
+}
+
+// flag returns the boolean that an annotation says.
+func (f field) flag() bool {
+	text := f.text()
+	if text != "true" && text != "false" {
+		f.fault("must be \"true\" or \"false\"")
+	}
+	return text == "true"
+}
+
+// set sets in the HelmRelease what no other definition can say.
+func (o releaseOptions) set(objects []Object) {
+	for _, object := range objects {
+		if object.Role != Main {
+			continue
+		}
+		spec, _ := object.Object["spec"].(map[string]any)
+		install, _ := spec["install"].(map[string]any)
+		upgrade, _ := spec["upgrade"].(map[string]any)
+		setText(install, "timeout", o.installTimeout)
+		if o.clientSide {
+			install["serverSideApply"], upgrade["serverSideApply"] = false, "disabled"
+		}
+	}
+}
