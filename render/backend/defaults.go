@@ -1,13 +1,16 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -23,27 +26,39 @@ func (d *draft) defaultValues() (values map[string]any, path, text string) {
 		block.fault("stands beside spec.defaultValues: one of them has to go")
 		return nil, block.path, ""
 	}
-	node, err := yamlnode.First([]byte(text))
-	if err == nil && node != nil {
-		err = yamlnode.Validate(node)
-	}
+	values, err := decodeValues([]byte(text))
 	if err != nil {
-		line, message := yamlnode.Position(err, []byte(text))
-		block.fault("line %d is not valid YAML: %s", line, message)
-		return nil, block.path, text
-	}
-	if node == nil || yamlnode.IsNull(yamlnode.Resolve(node)) {
-		return nil, block.path, text
-	}
-	plain, err := yamlnode.Plain(node)
-	if err != nil {
-		block.fault("%v", err)
-	}
-	values, isMapping := plain.(map[string]any)
-	if err == nil && !isMapping {
-		block.fault("must hold a mapping")
+		advice := ""
+		if strings.Contains(text, leftDelimiter) {
+			advice = ": the text must be YAML before its templates are executed, so put them in quotes"
+		}
+		block.fault("%v%s", err, advice)
 	}
 	return values, block.path, text
+}
+
+// decodeValues reads values as Helm does, for which yes and off are booleans.
+func decodeValues(text []byte) (map[string]any, error) {
+	node, err := yamlnode.First(text)
+	if err != nil {
+		line, message := yamlnode.Position(err, text)
+		return nil, fmt.Errorf("is not valid YAML: line %d: %s", line, message)
+	}
+	if node == nil {
+		return nil, nil
+	}
+	if err := yamlnode.Validate(node); err != nil {
+		return nil, fmt.Errorf("cannot be used: %w", err)
+	}
+	encoded, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("is not valid YAML: %s", excerpt.Of(err.Error()))
+	}
+	var values map[string]any
+	if err := json.Unmarshal(encoded, &values); err != nil {
+		return nil, errors.New("must hold a mapping")
+	}
+	return values, nil
 }
 
 // executedDefaults returns the default values with their templates executed, without what the values of the

@@ -69,7 +69,7 @@ func load(t testing.TB, definition []byte) *catalog.Application {
 	fsys := fstest.MapFS{"applications/app/application.yaml": {Data: definition}}
 	loaded, err := catalog.Load(context.Background(), fsys)
 	if err != nil {
-		t.Fatalf("%v in:\n%s", err, definition)
+		t.Fatalf("%v in:\n%.2000s", err, definition)
 	}
 	return loaded.Applications[0]
 }

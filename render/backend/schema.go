@@ -39,7 +39,7 @@ func (d *draft) checkSchema() {
 		at.fault("is too large for the values of the instance: checking them would take too long")
 		return
 	}
-	setDefaults(openAPI)
+	relax(openAPI, len(d.ValuesFrom) > 0)
 	findings, err := findings(openAPI, values)
 	if err != nil {
 		at.fault("cannot be used: %s", excerpt.Of(err.Error()))
@@ -106,14 +106,17 @@ func allowsAny(schema *spec.Schema) bool {
 	return preserves || additional != nil && additional.Allows || len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
 }
 
-// setDefaults makes members with a default optional, as the API server sets defaults before it validates.
-func setDefaults(schema *spec.Schema) {
-	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool { return schema.Properties[name].Default != nil })
+// relax makes members with a default optional, as the API server sets defaults before it validates, and all
+// members where some of the values are not known.
+func relax(schema *spec.Schema, all bool) {
+	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool {
+		return all || schema.Properties[name].Default != nil
+	})
 	for below := range subschemas(schema) {
-		setDefaults(below)
+		relax(below, all)
 	}
 	for name, member := range schema.Properties {
-		setDefaults(&member)
+		relax(&member, all)
 		schema.Properties[name] = member
 	}
 }
