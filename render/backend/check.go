@@ -43,7 +43,7 @@ func (d *draft) check() {
 	d.duration("interval", d.Interval)
 	d.duration("timeout", d.Timeout)
 	d.references()
-	d.values()
+	d.writable("values", d.Values)
 	slices.SortFunc(d.problems, func(a, b *Error) int { return cmp.Compare(a.Error(), b.Error()) })
 }
 
@@ -77,23 +77,26 @@ func (d *draft) references() {
 		return
 	}
 	for i, from := range d.ValuesFrom {
-		at := indexed("valuesFrom", i)
-		if from.Kind != "ConfigMap" && from.Kind != "Secret" {
-			d.refuse(at+".kind", "%s must be ConfigMap or Secret", quote(from.Kind))
-		}
-		if from.Name == "" {
-			d.refuse(at+".name", "is missing")
-		}
-		d.subdomain(at+".name", from.Name)
-		if from.ValuesKey != "" && !valuesKeyPattern.MatchString(from.ValuesKey) {
-			d.refuse(at+".valuesKey", "%s is no key of a ConfigMap or a Secret", quote(from.ValuesKey))
-		}
-		if path := from.TargetPath; path != "" && (len(path) > maxTargetPath || !targetPathPattern.MatchString(path)) {
-			d.refuse(at+".targetPath", "%s is no path in dot notation of at most %d characters", quote(path), maxTargetPath)
-		}
+		from.check(func(path, format string, args ...any) { d.refuse(indexed("valuesFrom", i)+"."+path, format, args...) })
 	}
 	for i, name := range d.DependsOn {
 		d.subdomain(indexed("dependsOn", i), name)
+	}
+}
+
+// check reports what the API server would refuse, with the name of the field.
+func (r ValuesReference) check(report func(path, format string, args ...any)) {
+	if r.Kind != "ConfigMap" && r.Kind != "Secret" {
+		report("kind", "%s must be ConfigMap or Secret", quote(r.Kind))
+	}
+	if problems := validation.IsDNS1123Subdomain(r.Name); len(problems) > 0 {
+		report("name", "%s is not valid: %s", quote(r.Name), problems[0])
+	}
+	if r.ValuesKey != "" && !valuesKeyPattern.MatchString(r.ValuesKey) {
+		report("valuesKey", "%s is no key of a ConfigMap or a Secret", quote(r.ValuesKey))
+	}
+	if path := r.TargetPath; path != "" && (len(path) > maxTargetPath || !targetPathPattern.MatchString(path)) {
+		report("targetPath", "%s is no path in dot notation of at most %d characters", quote(path), maxTargetPath)
 	}
 }
 

@@ -51,15 +51,19 @@ func (d *draft) releaseOfCozystack() {
 	d.checkSchema()
 	options := d.releaseAnnotations()
 	r := release{
-		name: d.prefixed(helm), namespace: d.namespace(), labels: helm.get("labels").texts(),
+		name: d.prefixed(helm), namespace: d.namespace(), labels: helm.get("labels").labels(),
 		timeout: d.Timeout, disableWait: options.disableWait,
-		extra: map[string]any{"chartRef": helm.get("chartRef").pick("apiVersion", "kind", "name", "namespace")},
+		extra: map[string]any{"chartRef": helm.get("chartRef").pickTexts("apiVersion", "kind", "name", "namespace")},
 	}
-	r.valuesFrom = append(d.picked(helm.get("valuesFrom"), "kind", "name", "valuesKey", "targetPath", "optional"), helmReferences(d.ValuesFrom)...)
-	if strategy := helm.get("waitStrategy").text(); strategy != "" {
-		r.extra["waitStrategy"] = map[string]any{"name": strategy}
+	r.valuesFrom = helmReferences(append(helm.get("valuesFrom").references(), d.ValuesFrom...))
+	switch strategy := helm.get("waitStrategy"); strategy.text() {
+	case "":
+	case "poller", "legacy":
+		r.extra["waitStrategy"] = map[string]any{"name": strategy.text()}
+	default:
+		strategy.fault("%s must be poller or legacy", quote(strategy.text()))
 	}
-	if checks := d.picked(helm.get("healthCheckExprs"), "apiVersion", "kind", "current", "failed", "inProgress"); len(checks) > 0 {
+	if checks := helm.get("healthCheckExprs").healthChecks(); len(checks) > 0 {
 		r.extra["healthCheckExprs"] = checks
 	}
 	helm.get("chartRef", "name").required()
@@ -73,11 +77,29 @@ func (d *draft) releaseOfCozystack() {
 	options.set(d.objects)
 }
 
-// picked returns the elements of a list, with the members that are listed.
-func (d *draft) picked(list field, names ...string) []any {
+// references returns the references to values of a definition.
+func (f field) references() []ValuesReference {
+	var all []ValuesReference
+	for _, item := range f.items() {
+		from := ValuesReference{
+			Kind: item.get("kind").text(), Name: item.get("name").text(), ValuesKey: item.get("valuesKey").text(),
+			TargetPath: item.get("targetPath").text(), Optional: item.get("optional").isTrue(),
+		}
+		item.pick("kind", "name", "valuesKey", "targetPath", "optional")
+		from.check(func(path, format string, args ...any) { item.get(path).fault(format, args...) })
+		all = append(all, from)
+	}
+	return all
+}
+
+// healthChecks returns expressions for the health of what a release installs.
+func (f field) healthChecks() []any {
 	var all []any
-	for _, item := range list.items() {
-		all = append(all, item.pick(names...))
+	for _, item := range f.items() {
+		all = append(all, item.pickTexts("apiVersion", "kind", "current", "failed", "inProgress"))
+		for _, name := range []string{"apiVersion", "kind", "current"} {
+			item.get(name).required()
+		}
 	}
 	return all
 }

@@ -86,7 +86,7 @@ func (e *execution) mapping(path string, values, replacing map[string]any) map[s
 		under, isMapping := values[name].(map[string]any)
 		members, merges := over.(map[string]any)
 		switch {
-		case isReplaced && !(isMapping && merges):
+		case isReplaced && (!isMapping || !merges):
 			// Nothing of the default is left, whatever valuesFrom has between them.
 		case strings.Contains(name, leftDelimiter):
 			e.fault(at, "is a key with a template, which cannot be executed here: replace %s in the values of the instance", quote(name))
@@ -112,7 +112,7 @@ func (e *execution) value(path string, value any) any {
 	case []any:
 		list := make([]any, 0, len(typed))
 		for i, element := range typed {
-			list = append(list, e.value(fmt.Sprintf("%s[%d]", path, i), element))
+			list = append(list, e.value(indexed(path, i), element))
 		}
 		return list
 	default:

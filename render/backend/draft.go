@@ -58,6 +58,7 @@ func (d *draft) add(role Role, kind schema.GroupVersionKind, namespace, name str
 func (d *draft) finish() {
 	slices.SortFunc(d.objects, compareObjects)
 	for _, object := range d.objects {
+		d.writable("its "+object.GetKind(), object.Object)
 		if problems := validation.IsDNS1123Subdomain(object.GetName()); len(problems) > 0 {
 			d.refuse("", "the name %s of its %s is not valid: %s: give the instance another name", quote(object.GetName()), object.GetKind(), problems[0])
 		}

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ func (f field) items() []field {
 	list := typed[[]any](f, "a list")
 	items := make([]field, 0, len(list))
 	for i, value := range list {
-		items = append(items, field{draft: f.draft, path: fmt.Sprintf("%s[%d]", f.path, i), value: value})
+		items = append(items, field{draft: f.draft, path: indexed(f.path, i), value: value})
 	}
 	return items
 }
@@ -103,4 +102,12 @@ func (f field) pick(names ...string) map[string]any {
 		}
 	}
 	return picked
+}
+
+// pickTexts is pick of members that are strings.
+func (f field) pickTexts(names ...string) map[string]any {
+	for _, name := range names {
+		f.get(name).text()
+	}
+	return f.pick(names...)
 }

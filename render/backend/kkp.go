@@ -146,7 +146,7 @@ func (d *draft) targetNamespace() kkpNamespace {
 	at := d.spec.get("defaultNamespace")
 	namespace := kkpNamespace{
 		name:   cmp.Or(d.TargetNamespace, at.get("name").text(), d.Application.Name),
-		create: !at.get("create").isFalse(), labels: at.get("labels").texts(), annotations: at.get("annotations").texts(),
+		create: !at.get("create").isFalse(), labels: at.get("labels").labels(), annotations: at.get("annotations").annotations(),
 	}
 	if d.CreateNamespace != nil {
 		namespace.create = *d.CreateNamespace

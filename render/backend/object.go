@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 )
 
 // Role of an object decides what it is published with.
@@ -32,9 +31,6 @@ type Object struct {
 
 	Role Role
 }
-
-// YAML returns the object with sorted keys.
-func (o Object) YAML() ([]byte, error) { return yaml.Marshal(o.Object) }
 
 // Identity says which live object an instance is. Another identity under the name of an instance is another
 // installation, which replaces what runs.

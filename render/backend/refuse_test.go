@@ -63,6 +63,12 @@ func TestHelmRefusesSourcesThatFluxCannotFetch(t *testing.T) {
 		{"names looked up in templates", helm(`url: "https://x.example.com"`) + "  defaultDeployOptions: {helm: {enableDNS: true}}\n", []problem{{"spec.defaultDeployOptions.helm.enableDNS", "AllowDNSLookups"}}},
 		{"a timeout that is none", helm(`url: "https://x.example.com"`) + "  defaultDeployOptions: {helm: {timeout: soon}}\n", []problem{{"spec.defaultDeployOptions.helm.timeout", "no duration"}}},
 		{"labels that are no texts", helm(`url: "https://x.example.com"`) + "  defaultNamespace: {name: web, labels: {a: 1}}\n", []problem{{"spec.defaultNamespace.labels.a", "must be a string"}}},
+		{"labels and annotations that are not valid", helm(`url: "https://x.example.com"`) + "  defaultNamespace: {name: web, labels: {a b: '1', c: 'x y'}, annotations: {'a/b/c': '', d: \"\\ta\\nb\"}}\n", []problem{
+			{"spec.defaultNamespace.labels", `"a b"`}, {"spec.defaultNamespace.labels.c", "no value"}, {"spec.defaultNamespace.annotations", `"a/b/c"`}, {"spec.defaultNamespace.annotations.d", "tab"},
+		}},
+		{"what decides how objects are treated", helm(`url: "https://x.example.com"`) + "  defaultNamespace: {name: web, labels: {kustomize.toolkit.fluxcd.io/prune: disabled, catalog.winnow.dev/name: x}, annotations: {config.kubernetes.io/local-config: 'true'}}\n", []problem{
+			{"spec.defaultNamespace.labels", "catalog.winnow.dev/name"}, {"spec.defaultNamespace.labels", "prune"}, {"spec.defaultNamespace.annotations", "local-config"},
+		}},
 		{"several at once", helm(`url: "https://x.example.com", insecure: true`) + "  defaultValuesBlock: 'a: {{ .Cluster.Name }}'\n  defaultDeployOptions: {helm: {enableDNS: true}}\n", []problem{
 			{source + ".helm.insecure", ""}, {"spec.defaultDeployOptions.helm.enableDNS", ""}, {"spec.defaultValuesBlock", "put them in quotes"},
 		}},
@@ -108,6 +114,9 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 			i.Values["a"] = i.Values
 		}, []problem{{"values" + strings.Repeat(".a", 100), "deeper"}}},
 		{"values that no object can hold", backend.Helm, func(i *backend.Instance) { i.Values = map[string]any{"a": strings.Repeat("a", 1<<20)} }, []problem{{"", "HelmRelease has more than"}}},
+		{"a text that kustomize cannot carry", backend.Helm, func(i *backend.Instance) {
+			i.Values = map[string]any{"a": map[string]any{"<<": "b", "c": "\x7f"}}
+		}, []problem{{"values.a.c", "U+007F"}, {"values.a", "<<"}}},
 		{"no version", backend.Helm, func(i *backend.Instance) { i.Version = "" }, []problem{{"version", "is missing"}}},
 		{"a provider of registries for a repository", backend.Helm, func(i *backend.Instance) { i.Access.Provider = "aws" }, []problem{{"access.provider", "for registries"}}},
 		{"Terraform's field", backend.Helm, func(i *backend.Instance) { i.DestroyResources = true }, []problem{{"destroyResources", "leave it out"}}},
@@ -154,6 +163,11 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 		{"no Terraform", backend.Terraform, release(""), nil, []problem{{"spec.backend", "name another backend"}}},
 		{"another chartRef", backend.Helm, strings.Replace(release(""), "HelmChart", "GitRepository", 1), nil, []problem{{"spec.release.chartRef.kind", "GitRepository"}}},
 		{"a field of chartRef that is not known", backend.Helm, strings.Replace(release(""), "name: a", "name: a, digest: b", 1), nil, []problem{{"spec.release.chartRef.digest", "not known"}}},
+		{"values and health checks that are none", backend.Helm, release("valuesFrom: [{kind: Pod, name: a, key: b}, {kind: Secret, name: a, optional: 'yes'}], healthCheckExprs: [{kind: 1, current: a}], waitStrategy: never"), nil, []problem{
+			{"spec.release.valuesFrom[0].key", "not known"}, {"spec.release.valuesFrom[0].kind", "ConfigMap or Secret"}, {"spec.release.valuesFrom[1].optional", "boolean"},
+			{"spec.release.waitStrategy", "poller or legacy"}, {"spec.release.healthCheckExprs[0].kind", "string"}, {"spec.release.healthCheckExprs[0].apiVersion", "missing"},
+		}},
+		{"labels that are Flux's", backend.Helm, release("labels: {sharding.fluxcd.io/key: a, kustomize.toolkit.fluxcd.io/name: b}"), nil, []problem{{"spec.release.labels", "kustomize.toolkit.fluxcd.io/name"}}},
 		{"a prefix that is none", backend.Helm, release("prefix: A_"), nil, []problem{{"spec.release.prefix", "not valid"}}},
 		{"a prefix that makes the release too long", backend.Helm, release("prefix: " + strings.Repeat("a", 51)), nil, []problem{{"releaseName", "53"}}},
 		{"a prefix that makes the release too long for Cozystack", backend.CozystackApplication, release("prefix: " + strings.Repeat("a", 51)), nil, []problem{{"name", "53"}}},
@@ -189,7 +203,7 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	_, err := backend.Named(backend.Terraform).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
 		i.Values = map[string]any{}
-		for n := range 1000 {
+		for n := range 500 {
 			i.Values[strings.Repeat("?", n+1)] = true
 		}
 	}, cozystackSpec+"  backend: {type: Terraform, terraform: {sourceRef: {kind: Bucket, name: a}}}\n"))

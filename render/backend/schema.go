@@ -3,8 +3,8 @@ package backend
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
+	"regexp"
 	"slices"
 
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -20,6 +20,8 @@ const (
 	// maxSchemaCost bounds the nodes of a schema times those of the values, which is the most that a check
 	// takes: a second or two.
 	maxSchemaCost = 5_000_000
+	// maxPattern bounds a regular expression: compiled, one may take a thousand times its length.
+	maxPattern = 1000
 )
 
 // checkSchema refuses values that spec.application.openAPISchema of a definition of Cozystack does not allow.
@@ -29,33 +31,34 @@ func (d *draft) checkSchema() {
 	if text == "" {
 		return
 	}
-	openAPI := &spec.Schema{}
-	if err := json.Unmarshal([]byte(text), openAPI); err != nil {
+	schema := &spec.Schema{}
+	if err := json.Unmarshal([]byte(text), schema); err != nil {
 		at.fault("is no JSON schema: %s", excerpt.Of(err.Error()))
 		return
 	}
 	values := withoutNulls(d.Values)
-	if cost := countSchema(openAPI) * count(values); cost > maxSchemaCost {
+	if countSchema(schema)*count(values) > maxSchemaCost {
 		at.fault("is too large for the values of the instance: checking them would take too long")
 		return
 	}
-	relax(openAPI, len(d.ValuesFrom) > 0)
-	findings, err := findings(openAPI, values)
+	fit := fitting{patterns: map[string]*regexp.Regexp{}}
+	fit.visit("values", schema, values)
+	relax(schema, len(d.ValuesFrom) > 0)
+	findings, err := validated(schema, values)
 	if err != nil {
 		at.fault("cannot be used: %s", excerpt.Of(err.Error()))
 		return
 	}
-	unknown := unknownFields("values", openAPI, values)
-	for _, path := range unknown[:min(len(unknown), maxFindings)] {
-		d.refuse(path, "is not in spec.application.openAPISchema of the definition %s", quote(d.Application.Name))
+	for _, found := range fit.found[:min(len(fit.found), maxFindings)] {
+		d.refuse(found.path, "%s of the definition %s", found.message, quote(d.Application.Name))
 	}
-	for _, finding := range findings[:min(len(findings), maxFindings)] {
-		d.refuse("", "spec.application.openAPISchema of the definition %s: %s", quote(d.Application.Name), excerpt.To(finding, maxPath))
+	for _, found := range findings[:min(len(findings), maxFindings)] {
+		d.refuse("", "spec.application.openAPISchema of the definition %s: %s", quote(d.Application.Name), excerpt.To(found, maxPath))
 	}
 }
 
-// findings validates values. The validator panics on schemas that it does not support, and a catalog is untrusted.
-func findings(schema *spec.Schema, values map[string]any) (found []string, err error) {
+// validated validates values. The validator panics on schemas that it does not support, and a catalog is untrusted.
+func validated(schema *spec.Schema, values map[string]any) (found []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			found, err = nil, fmt.Errorf("%v", r)
@@ -69,35 +72,44 @@ func findings(schema *spec.Schema, values map[string]any) (found []string, err e
 	return slices.Compact(found), nil
 }
 
-// unknownFields returns the paths of members that the schema has no place for. A mapping of which the schema lists
-// no members may have any.
-func unknownFields(path string, schema *spec.Schema, value any) (unknown []string) {
-	if schema == nil {
-		return nil
-	}
+// fitting finds members that a schema has no place for, and texts that do not match its patterns. The validator
+// knows no unknown members, and caches every pattern for ever.
+type fitting struct {
+	found    []mismatch
+	patterns map[string]*regexp.Regexp
+}
+
+type mismatch struct{ path, message string }
+
+func (f *fitting) visit(path string, schema *spec.Schema, value any) {
 	switch typed := value.(type) {
+	case string:
+		f.match(path, schema.Pattern, typed)
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(typed)) {
-			member, known := schema.Properties[name]
-			additional := schema.AdditionalProperties
-			switch {
-			case known:
-				unknown = append(unknown, unknownFields(path+"."+name, &member, typed[name])...)
-			case additional != nil && additional.Schema != nil:
-				unknown = append(unknown, unknownFields(path+"."+name, additional.Schema, typed[name])...)
-			case len(schema.Properties) > 0 && !allowsAny(schema):
-				unknown = append(unknown, path+"."+name)
-			}
+			f.member(path+"."+name, name, schema, typed[name])
 		}
 	case []any:
-		if schema.Items == nil || schema.Items.Schema == nil {
-			return nil
-		}
 		for i, element := range typed {
-			unknown = append(unknown, unknownFields(indexed(path, i), schema.Items.Schema, element)...)
+			if schema.Items != nil && schema.Items.Schema != nil {
+				f.visit(indexed(path, i), schema.Items.Schema, element)
+			}
 		}
 	}
-	return unknown
+}
+
+// member visits a member. A mapping of which the schema lists no members may have any.
+func (f *fitting) member(path, name string, schema *spec.Schema, value any) {
+	member, known := schema.Properties[name]
+	additional := schema.AdditionalProperties
+	switch {
+	case known:
+		f.visit(path, &member, value)
+	case additional != nil && additional.Schema != nil:
+		f.visit(path, additional.Schema, value)
+	case len(schema.Properties) > 0 && !allowsAny(schema):
+		f.found = append(f.found, mismatch{path, "is not in spec.application.openAPISchema"})
+	}
 }
 
 func allowsAny(schema *spec.Schema) bool {
@@ -106,66 +118,16 @@ func allowsAny(schema *spec.Schema) bool {
 	return preserves || additional != nil && additional.Allows || len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
 }
 
-// relax makes members with a default optional, as the API server sets defaults before it validates, and all
-// members where some of the values are not known.
-func relax(schema *spec.Schema, all bool) {
-	schema.Required = slices.DeleteFunc(schema.Required, func(name string) bool {
-		return all || schema.Properties[name].Default != nil
-	})
-	for below := range subschemas(schema) {
-		relax(below, all)
+func (f *fitting) match(path, pattern, text string) {
+	if pattern == "" || len(pattern) > maxPattern {
+		return // the API server checks it
 	}
-	for name, member := range schema.Properties {
-		relax(&member, all)
-		schema.Properties[name] = member
+	compiled, known := f.patterns[pattern]
+	if !known {
+		compiled, _ = regexp.Compile(pattern)
+		f.patterns[pattern] = compiled
 	}
-}
-
-// subschemas yields the schemas directly below a schema, but for those of its properties.
-func subschemas(schema *spec.Schema) iter.Seq[*spec.Schema] {
-	return func(yield func(*spec.Schema) bool) {
-		below := []*spec.Schema{schema.Not}
-		if schema.Items != nil {
-			below = append(below, schema.Items.Schema)
-		}
-		if schema.AdditionalProperties != nil {
-			below = append(below, schema.AdditionalProperties.Schema)
-		}
-		for _, list := range [][]spec.Schema{schema.AllOf, schema.AnyOf, schema.OneOf} {
-			for i := range list {
-				below = append(below, &list[i])
-			}
-		}
-		for _, one := range below {
-			if one != nil && !yield(one) {
-				return
-			}
-		}
+	if compiled != nil && !compiled.MatchString(text) {
+		f.found = append(f.found, mismatch{path, fmt.Sprintf("%s does not match the pattern %s in spec.application.openAPISchema", quote(text), quote(pattern))})
 	}
-}
-
-func countSchema(schema *spec.Schema) int {
-	n := 1 + len(schema.Enum)
-	for below := range subschemas(schema) {
-		n += countSchema(below)
-	}
-	for _, member := range schema.Properties {
-		n += countSchema(&member)
-	}
-	return n
-}
-
-func count(value any) int {
-	n := 1
-	switch typed := value.(type) {
-	case map[string]any:
-		for _, member := range typed {
-			n += count(member)
-		}
-	case []any:
-		for _, element := range typed {
-			n += count(element)
-		}
-	}
-	return n
 }

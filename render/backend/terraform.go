@@ -48,7 +48,7 @@ func (d *draft) terraform() {
 	source := module.get("sourceRef")
 	spec := map[string]any{
 		"interval":  cmp.Or(d.Interval, module.get("interval").duration(), defaultInterval).String(),
-		"sourceRef": source.pick("apiVersion", "kind", "name", "namespace"),
+		"sourceRef": source.pickTexts("apiVersion", "kind", "name", "namespace"),
 	}
 	source.get("name").required()
 	if kind := source.get("kind").required(); kind != "" && !slices.Contains([]string{"GitRepository", "Bucket", "OCIRepository"}, kind) {
@@ -64,7 +64,7 @@ func (d *draft) terraform() {
 	d.setVariables(spec)
 	d.setDependencies(spec, name)
 	object := d.add(Main, terraformKind, d.Namespace, name, map[string]any{"spec": spec})
-	if labels := module.get("labels").texts(); len(labels) > 0 {
+	if labels := module.get("labels").labels(); len(labels) > 0 {
 		object.SetLabels(labels)
 	}
 }

@@ -58,7 +58,7 @@ func TestInstancesInEachOthersWay(t *testing.T) {
 	}{
 		{"one release twice", "", "", func(a, b *backend.Instance) { a.ReleaseName, b.ReleaseName = "x", "x" }, problem{"releaseName", `"a"`}},
 		{"the release that is called like the other instance", "", "", func(a, _ *backend.Instance) { a.ReleaseName = "b" }, problem{"releaseName", "another releaseName"}},
-		{"one object twice", "", "", func(a, b *backend.Instance) { a.Name, a.ReleaseName = "b", "other" }, problem{"", `HelmRelease "b"`}},
+		{"one object twice", "", "", func(a, _ *backend.Instance) { a.Name, a.ReleaseName = "b", "other" }, problem{"", `HelmRelease "b"`}},
 		{"labels of a namespace", "  defaultNamespace: {name: web, create: true, labels: {x: '1'}}\n", "  defaultNamespace: {name: web, create: true, labels: {x: '2'}}\n", nil, problem{"createNamespace", `"x"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -45,10 +44,10 @@ func clone(value any) any {
 	}
 }
 
-// values refuses values that no object can have.
-func (d *draft) values() {
+// writable refuses values that no object can have, or that kustomize cannot carry.
+func (d *draft) writable(path string, values map[string]any) {
 	w := walk{draft: d, left: yamlnode.MaxNodes}
-	w.visit("values", d.Values, yamlnode.MaxDepth)
+	w.visit(path, values, yamlnode.MaxDepth)
 }
 
 // walk visits values within bounds.
@@ -66,18 +65,25 @@ func (w *walk) visit(path string, value any, depth int) {
 		return
 	}
 	switch typed := value.(type) {
-	case nil, bool, string, int64:
+	case nil, bool, int64:
+	case string:
+		if problem := textProblem(typed); problem != "" {
+			w.refuse(path, "%s", problem)
+		}
 	case float64:
 		if math.IsNaN(typed) || math.IsInf(typed, 0) {
 			w.refuse(path, "is not a finite number")
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(typed)) {
+			if problem := keyProblem(name); problem != "" {
+				w.refuse(path, "%s", problem)
+			}
 			w.visit(path+"."+name, typed[name], depth-1)
 		}
 	case []any:
 		for i, element := range typed {
-			w.visit(fmt.Sprintf("%s[%d]", path, i), element, depth-1)
+			w.visit(indexed(path, i), element, depth-1)
 		}
 	default:
 		w.refuse(path, "is of the type %T, which JSON does not have", value)

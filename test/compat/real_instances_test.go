@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/render/backend"
@@ -74,6 +76,10 @@ func TestInstancesOfCozystacksDefinitions(t *testing.T) {
 	loadDefinition(t, root, set, "crds", "github.com/fluxcd/helm-controller", "helm.toolkit.fluxcd.io_helmreleases.yaml")
 	for name, instance := range all {
 		instance.Values = schemaDefaults(t, instance)
+		file, crd := cozystackKind(t, instance.Definition)
+		if err := set.LoadFile("", fstest.MapFS{file: {Data: crd}}, file); err != nil {
+			t.Fatal(err)
+		}
 		for _, b := range []string{backend.Helm, backend.CozystackApplication} {
 			objects, err := backend.Named(b).Build(instance)
 			if err != nil {
@@ -89,8 +95,8 @@ func TestInstancesOfCozystacksDefinitions(t *testing.T) {
 				stream.WriteString("---\n" + string(encoded))
 			}
 			result, err := set.Check(t.Context(), stream.Bytes())
-			if err != nil || len(result.Findings) > 0 {
-				t.Errorf("%s: %s: %v %v", name, b, err, result.Findings)
+			if err != nil || len(result.Findings) > 0 || result.Checked != len(objects) {
+				t.Errorf("%s: %s: %v, checked %d: %v", name, b, err, result.Checked, result.Findings)
 			}
 		}
 	}
@@ -120,4 +126,35 @@ func schemaDefaults(t *testing.T, instance backend.Instance) map[string]any {
 		values[name] = value
 	}
 	return values
+}
+
+// cozystackKind returns a definition of the kind that Cozystack's API server would serve for one of its
+// ApplicationDefinitions, with the same schema. That server itself is not here.
+func cozystackKind(t *testing.T, definition map[string]any) (file string, crd []byte) {
+	t.Helper()
+	application, _ := definition["application"].(map[string]any)
+	text, _ := application["openAPISchema"].(string)
+	var schema map[string]any
+	if err := json.Unmarshal([]byte(text), &schema); err != nil {
+		t.Fatal(err)
+	}
+	plural, _ := application["plural"].(string)
+	crd, err := yaml.Marshal(map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": plural + ".apps.cozystack.io"},
+		"spec": map[string]any{
+			"group": "apps.cozystack.io", "scope": "Namespaced",
+			"names": map[string]any{"kind": application["kind"], "plural": plural, "singular": application["singular"]},
+			"versions": []any{map[string]any{
+				"name": "v1alpha1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{
+					"type": "object", "properties": map[string]any{"spec": schema},
+				}},
+			}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plural + ".yaml", crd
 }
