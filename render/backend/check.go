@@ -40,6 +40,9 @@ func (d *draft) check() {
 	d.subdomain("serviceAccountName", d.ServiceAccountName)
 	d.subdomain("access.secretRef", d.Access.SecretRef)
 	d.subdomain("access.certSecretRef", d.Access.CertSecretRef)
+	if !slices.Contains([]string{"", "generic", "aws", "azure", "gcp"}, d.Access.Provider) {
+		d.refuse("access.provider", "%s must be generic, aws, azure or gcp", quote(d.Access.Provider))
+	}
 	d.duration("interval", d.Interval)
 	d.duration("timeout", d.Timeout)
 	d.references()

@@ -83,9 +83,9 @@ func (f field) references() []ValuesReference {
 	for _, item := range f.items() {
 		from := ValuesReference{
 			Kind: item.get("kind").text(), Name: item.get("name").text(), ValuesKey: item.get("valuesKey").text(),
-			TargetPath: item.get("targetPath").text(), Optional: item.get("optional").isTrue(),
+			TargetPath: item.get("targetPath").text(), Literal: item.get("literal").isTrue(), Optional: item.get("optional").isTrue(),
 		}
-		item.pick("kind", "name", "valuesKey", "targetPath", "optional")
+		item.pick("kind", "name", "valuesKey", "targetPath", "literal", "optional")
 		from.check(func(path, format string, args ...any) { item.get(path).fault(format, args...) })
 		all = append(all, from)
 	}

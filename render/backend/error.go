@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -26,9 +29,17 @@ func (e *Error) Error() string {
 		text += "definition " + excerpt.Of(e.Application) + ": "
 	}
 	if e.Path != "" {
-		text += excerpt.To(e.Path, maxPath) + ": "
+		text += excerpt.To(printable(e.Path), maxPath) + ": "
 	}
 	return text + e.Message
+}
+
+// printable escapes what a key of a catalog could write to a terminal.
+func printable(path string) string {
+	if strings.IndexFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return path
+	}
+	return strconv.Quote(path)
 }
 
 const (

@@ -54,7 +54,10 @@ type ValuesReference struct {
 	ValuesKey string
 	// TargetPath is where a single value goes, empty for a document of values.
 	TargetPath string
-	Optional   bool
+	// Literal takes a single value as a text, without Helm's syntax for values.
+	Literal bool
+	// Optional allows the object to be missing.
+	Optional bool
 }
 
 // Access names what a source of Flux needs in the namespace of the selection.

@@ -98,7 +98,7 @@ func (d *draft) checkChart(helm field, c chart) {
 	case address.User != nil || address.RawQuery != "" || address.Fragment != "" || address.ForceQuery:
 		at.fault("must have neither a user, nor a query, nor a fragment, which could hold a password")
 	}
-	if _, err := semver.NewVersion(c.version); err != nil {
+	if !c.isPinned() {
 		helm.get("chartVersion").fault("%s must be one version, not a range: the chart must not change under the same definition", quote(c.version))
 	}
 	if !c.isOCI() {
@@ -113,6 +113,17 @@ func (d *draft) checkChart(helm field, c chart) {
 	if tag := c.tag(); len(tag) > maxTag || !tagPattern.MatchString(tag) {
 		helm.get("chartVersion").fault("%s is no tag of a registry", quote(c.version))
 	}
+}
+
+// isPinned reports whether the version is one: in a repository a part of one stands for the newest that begins so,
+// in a registry it is a tag.
+func (c chart) isPinned() bool {
+	parse := semver.NewVersion
+	if !c.isOCI() {
+		parse = semver.StrictNewVersion
+	}
+	_, err := parse(strings.TrimPrefix(c.version, "v"))
+	return err == nil
 }
 
 // tag returns the tag that Helm gives to the version in a registry, where + is not allowed.

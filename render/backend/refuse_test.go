@@ -56,6 +56,7 @@ func TestHelmRefusesSourcesThatFluxCannotFetch(t *testing.T) {
 		{"a URL that is a number", helm(`url: 7`), []problem{{source + ".helm.url", "must be a string"}}},
 		{"no chart", version(`source: {helm: {url: "https://x.example.com"}}`), []problem{{source + ".helm.chartName", "is missing"}, {source + ".helm.chartVersion", "is missing"}}},
 		{"a range of versions", version(`source: {helm: {url: "https://x.example.com", chartName: web, chartVersion: ">=1.0.0"}}`), []problem{{source + ".helm.chartVersion", "one version"}}},
+		{"a part of a version", version(`source: {helm: {url: "https://x.example.com", chartName: web, chartVersion: "1.0"}}`), []problem{{source + ".helm.chartVersion", "one version"}}},
 		{"a path as a chart", version(`source: {helm: {url: "https://x.example.com", chartName: ../web, chartVersion: 1.0.0}}`), []problem{{source + ".helm.chartName", "no name of a chart"}}},
 		{"a path as a repository", version(`source: {helm: {url: "oci://x.example.com/a", chartName: ../../web, chartVersion: 1.0.0}}`), []problem{{source + ".helm.chartName", "no name of a repository"}}},
 		{"another version", strings.Replace(helm(`url: "https://x.example.com"`), "version: 1.0.0", "version: 2.0.0", 1), []problem{{"spec.versions", `no entry "1.0.0"`}}},
@@ -119,6 +120,7 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 		}, []problem{{"values.a.c", "U+007F"}, {"values.a", "<<"}}},
 		{"no version", backend.Helm, func(i *backend.Instance) { i.Version = "" }, []problem{{"version", "is missing"}}},
 		{"a provider of registries for a repository", backend.Helm, func(i *backend.Instance) { i.Access.Provider = "aws" }, []problem{{"access.provider", "for registries"}}},
+		{"a provider that nobody knows", backend.Helm, func(i *backend.Instance) { i.Access.Provider = "acme" }, []problem{{"access.provider", "must be generic"}}},
 		{"Terraform's field", backend.Helm, func(i *backend.Instance) { i.DestroyResources = true }, []problem{{"destroyResources", "leave it out"}}},
 		{"the backend of another platform", backend.CozystackApplication, nil, []problem{{"backend", "name another backend"}}},
 		{"the other backend of another platform", backend.Terraform, nil, []problem{{"backend", "name another backend"}}},
@@ -209,5 +211,27 @@ func TestProblemsAreBounded(t *testing.T) {
 	}, cozystackSpec+"  backend: {type: Terraform, terraform: {sourceRef: {kind: Bucket, name: a}}}\n"))
 	if err == nil || !strings.Contains(err.Error(), "more problems") || len(err.Error()) > 20_000 {
 		t.Errorf("%d bytes: %v", len(err.Error()), err)
+	}
+}
+
+func TestProblemsHaveAnOrder(t *testing.T) {
+	fail := func() string {
+		_, err := backend.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) {
+			i.TargetNamespace, i.StorageNamespace, i.ReleaseName = "A", "B", "C"
+		}, ""))
+		return err.Error()
+	}
+	want := fail()
+	for range 50 {
+		if got := fail(); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestAProblemPrintsNothingThatATerminalObeys(t *testing.T) {
+	err := &backend.Error{Instance: "web", Path: "values.a\x1b[2J\nall is well", Message: "is wrong"}
+	if strings.ContainsAny(err.Error(), "\x1b\n") || !strings.Contains(err.Error(), "all is well") {
+		t.Errorf("%q", err.Error())
 	}
 }

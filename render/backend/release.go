@@ -77,6 +77,7 @@ func helmReferences(all []ValuesReference) []any {
 		reference := map[string]any{"kind": from.Kind, "name": from.Name}
 		setText(reference, "valuesKey", from.ValuesKey)
 		setText(reference, "targetPath", from.TargetPath)
+		setTrue(reference, "literal", from.Literal)
 		setTrue(reference, "optional", from.Optional)
 		list = append(list, reference)
 	}
