@@ -49,12 +49,11 @@ func (d *draft) releaseOfCozystack() {
 		return
 	}
 	d.checkSchema()
-	options := d.releaseAnnotations()
 	r := release{
-		name: d.prefixed(helm), namespace: d.namespace(), labels: helm.get("labels").labels(),
-		timeout: d.Timeout, disableWait: options.disableWait,
+		name: d.prefixed(helm), namespace: d.namespace(), labels: helm.get("labels").labels(), timeout: d.Timeout,
 		extra: map[string]any{"chartRef": helm.get("chartRef").pickTexts("apiVersion", "kind", "name", "namespace")},
 	}
+	d.readAnnotations(&r)
 	r.valuesFrom = helmReferences(append(helm.get("valuesFrom").references(), d.ValuesFrom...))
 	switch strategy := helm.get("waitStrategy"); strategy.text() {
 	case "":
@@ -74,7 +73,6 @@ func (d *draft) releaseOfCozystack() {
 		d.addNamespace(kkpNamespace{name: r.namespace, create: *d.CreateNamespace})
 	}
 	d.addRelease(r)
-	options.set(d.objects)
 }
 
 // references returns the references to values of a definition.
@@ -104,35 +102,27 @@ func (f field) healthChecks() []any {
 	return all
 }
 
-// releaseOptions are what a definition of Cozystack says in annotations.
-type releaseOptions struct {
-	disableWait, clientSide bool
-	installTimeout          string
-}
-
 const annotationPrefix = "release.cozystack.io/"
 
-func (d *draft) releaseAnnotations() (options releaseOptions) {
+// readAnnotations reads what a definition of Cozystack says about its releases in annotations.
+func (d *draft) readAnnotations(r *release) {
 	for _, name := range slices.Sorted(maps.Keys(d.Application.Annotations)) {
-		option, ours := strings.CutPrefix(name, annotationPrefix)
-		if !ours {
+		option, isOption := strings.CutPrefix(name, annotationPrefix)
+		if !isOption {
 			continue
 		}
 		at := field{draft: d, path: "metadata.annotations." + name, value: d.Application.Annotations[name]}
 		switch option {
 		case "helm-install-timeout":
-			if timeout := at.duration(); timeout > 0 {
-				options.installTimeout = timeout.String()
-			}
+			r.installTimeout = at.duration()
 		case "helm-install-disable-wait":
-			options.disableWait = at.flag()
+			r.disableWait = at.flag()
 		case "helm-server-side-apply":
-			options.clientSide = !at.flag()
+			r.clientSide = !at.flag()
 		default:
 			at.fault("is not known here: the backend %s cannot do what it asks for", d.backend)
 		}
 	}
-	return options
 }
 
 // flag returns the boolean that an annotation says.
@@ -142,20 +132,4 @@ func (f field) flag() bool {
 		f.fault("must be \"true\" or \"false\"")
 	}
 	return text == "true"
-}
-
-// set sets in the HelmRelease what no other definition can say.
-func (o releaseOptions) set(objects []Object) {
-	for _, object := range objects {
-		if object.Role != Main {
-			continue
-		}
-		spec, _ := object.Object["spec"].(map[string]any)
-		install, _ := spec["install"].(map[string]any)
-		upgrade, _ := spec["upgrade"].(map[string]any)
-		setText(install, "timeout", o.installTimeout)
-		if o.clientSide {
-			install["serverSideApply"], upgrade["serverSideApply"] = false, "disabled"
-		}
-	}
 }

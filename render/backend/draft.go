@@ -93,7 +93,7 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:length]
 }
 
-// setText, setTrue and setMap set a member that is not empty.
+// setText, setTrue, setDuration and setMap set a member that is not empty.
 func setText(object map[string]any, name, value string) {
 	if value != "" {
 		object[name] = value
@@ -103,6 +103,12 @@ func setText(object map[string]any, name, value string) {
 func setTrue(object map[string]any, name string, value bool) {
 	if value {
 		object[name] = true
+	}
+}
+
+func setDuration(object map[string]any, name string, value time.Duration) {
+	if value > 0 {
+		object[name] = value.String()
 	}
 }
 

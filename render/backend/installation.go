@@ -53,9 +53,7 @@ func (d *draft) installation() {
 	}
 	setText(spec, "valuesBlock", values)
 	setMap(spec, "deployOptions", options)
-	if d.Interval > 0 {
-		spec["reconciliationInterval"] = d.Interval.String()
-	}
+	setDuration(spec, "reconciliationInterval", d.Interval)
 	d.add(Main, installationKind, d.Namespace, d.Name, map[string]any{"spec": spec})
 }
 

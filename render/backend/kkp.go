@@ -90,10 +90,12 @@ func (d *draft) checkTransport(helm field) {
 func isGeneric(provider string) bool { return provider == "" || provider == "generic" }
 
 func (d *draft) checkChart(helm field, c chart) {
-	at := helm.get("url")
 	address, err := url.Parse(c.url)
-	switch {
-	case err != nil || address.Host == "" || !slices.Contains([]string{"http", "https", "oci"}, address.Scheme):
+	if err != nil {
+		address = &url.URL{} // the error may quote a password
+	}
+	switch at := helm.get("url"); {
+	case address.Host == "" || !slices.Contains([]string{"http", "https", "oci"}, address.Scheme):
 		at.fault("must be a URL that begins with https://, http:// or oci://")
 	case address.User != nil || address.RawQuery != "" || address.Fragment != "" || address.ForceQuery:
 		at.fault("must have neither a user, nor a query, nor a fragment, which could hold a password")
@@ -101,17 +103,21 @@ func (d *draft) checkChart(helm field, c chart) {
 	if !c.isPinned() {
 		helm.get("chartVersion").fault("%s must be one version, not a range: the chart must not change under the same definition", quote(c.version))
 	}
-	if !c.isOCI() {
-		if !chartNamePattern.MatchString(c.name) {
-			helm.get("chartName").fault("%s is no name of a chart", quote(c.name))
+	if c.isOCI() {
+		helm.get("url").checkRepository(strings.TrimPrefix(address.Path, "/"))
+		helm.get("chartName").checkRepository(c.name)
+		if tag := c.tag(); len(tag) > maxTag || !tagPattern.MatchString(tag) {
+			helm.get("chartVersion").fault("%s is no tag of a registry", quote(c.version))
 		}
-		return
+	} else if !chartNamePattern.MatchString(c.name) {
+		helm.get("chartName").fault("%s is no name of a chart", quote(c.name))
 	}
-	if !repositoryPattern.MatchString(c.name) {
-		helm.get("chartName").fault("%s is no name of a repository in a registry: it has lower case letters, digits, and . _ - between them", quote(c.name))
-	}
-	if tag := c.tag(); len(tag) > maxTag || !tagPattern.MatchString(tag) {
-		helm.get("chartVersion").fault("%s is no tag of a registry", quote(c.version))
+}
+
+// checkRepository refuses a path that no repository in a registry has.
+func (f field) checkRepository(path string) {
+	if path != "" && !repositoryPattern.MatchString(path) {
+		f.fault("%s is no name of a repository in a registry: it has lower case letters and digits, with . _ - and / between them", quote(path))
 	}
 }
 

@@ -59,6 +59,8 @@ func TestHelmRefusesSourcesThatFluxCannotFetch(t *testing.T) {
 		{"a part of a version", version(`source: {helm: {url: "https://x.example.com", chartName: web, chartVersion: "1.0"}}`), []problem{{source + ".helm.chartVersion", "one version"}}},
 		{"a path as a chart", version(`source: {helm: {url: "https://x.example.com", chartName: ../web, chartVersion: 1.0.0}}`), []problem{{source + ".helm.chartName", "no name of a chart"}}},
 		{"a path as a repository", version(`source: {helm: {url: "oci://x.example.com/a", chartName: ../../web, chartVersion: 1.0.0}}`), []problem{{source + ".helm.chartName", "no name of a repository"}}},
+		{"a tag in the URL", version(`source: {helm: {url: "oci://x.example.com/a:latest", chartName: web, chartVersion: 1.0.0}}`), []problem{{source + ".helm.url", "no name of a repository"}}},
+		{"a URL that cannot be parsed", helm(`url: "https://u:hunter2@x example.com"`), []problem{{source + ".helm.url", "must be a URL"}}},
 		{"another version", strings.Replace(helm(`url: "https://x.example.com"`), "version: 1.0.0", "version: 2.0.0", 1), []problem{{"spec.versions", `no entry "1.0.0"`}}},
 		{"another method", strings.Replace(helm(`url: "https://x.example.com"`), "method: helm", "method: kustomize", 1), []problem{{"spec.method", "is not helm"}}},
 		{"names looked up in templates", helm(`url: "https://x.example.com"`) + "  defaultDeployOptions: {helm: {enableDNS: true}}\n", []problem{{"spec.defaultDeployOptions.helm.enableDNS", "AllowDNSLookups"}}},

@@ -16,11 +16,14 @@ const atomicRetries = 5
 type release struct {
 	name, namespace string
 	labels          map[string]string
-	timeout         time.Duration
+	// timeout of all actions, and of the installation where it has another.
+	timeout, installTimeout time.Duration
 	// remediate rolls a failed upgrade back and uninstalls a failed installation; otherwise both are tried
 	// again as they are, as KKP and Cozystack do.
-	remediate, disableWait bool
-	valuesFrom             []any
+	remediate bool
+	// disableWait does not wait for what is installed, clientSide applies it without server-side apply.
+	disableWait, clientSide bool
+	valuesFrom              []any
 	// extra members of the spec.
 	extra map[string]any
 }
@@ -37,13 +40,8 @@ func (d *draft) addRelease(r release) {
 	spec["releaseName"] = name
 	spec["targetNamespace"] = r.namespace
 	spec["storageNamespace"] = cmp.Or(d.StorageNamespace, d.Namespace)
-	spec["install"] = r.action()
-	upgrade := r.action()
-	upgrade["chartNameChangeStrategy"] = "InPlaceUpdate"
-	spec["upgrade"] = upgrade
-	if r.timeout > 0 {
-		spec["timeout"] = r.timeout.String()
-	}
+	spec["install"], spec["upgrade"] = r.install(), r.upgrade()
+	setDuration(spec, "timeout", r.timeout)
 	setText(spec, "serviceAccountName", d.ServiceAccountName)
 	setTrue(spec, "suspend", d.Suspend)
 	d.setDependencies(spec, r.name)
@@ -57,6 +55,25 @@ func (d *draft) addRelease(r release) {
 	if len(r.labels) > 0 {
 		object.SetLabels(r.labels)
 	}
+}
+
+func (r release) install() map[string]any {
+	install := r.action()
+	setDuration(install, "timeout", r.installTimeout)
+	if r.clientSide {
+		install["serverSideApply"] = false
+	}
+	return install
+}
+
+// upgrade never installs a release anew because the name of the chart has changed: the selection holds that.
+func (r release) upgrade() map[string]any {
+	upgrade := r.action()
+	upgrade["chartNameChangeStrategy"] = "InPlaceUpdate"
+	if r.clientSide {
+		upgrade["serverSideApply"] = "disabled"
+	}
+	return upgrade
 }
 
 // action returns what installation and upgrade have in common.

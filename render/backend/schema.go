@@ -53,7 +53,7 @@ func (d *draft) checkSchema() {
 		d.refuse(found.path, "%s of the definition %s", found.message, quote(d.Application.Name))
 	}
 	for _, found := range findings[:min(len(findings), maxFindings)] {
-		d.refuse("", "spec.application.openAPISchema of the definition %s: %s", quote(d.Application.Name), excerpt.To(found, maxPath))
+		d.refuse("", "spec.application.openAPISchema of the definition %s: %s", quote(d.Application.Name), excerpt.To(printable(found), maxPath))
 	}
 }
 

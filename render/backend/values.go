@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -65,20 +66,9 @@ func (w *walk) visit(path string, value any, depth int) {
 		return
 	}
 	switch typed := value.(type) {
-	case nil, bool, int64:
-	case string:
-		if problem := textProblem(typed); problem != "" {
-			w.refuse(path, "%s", problem)
-		}
-	case float64:
-		if math.IsNaN(typed) || math.IsInf(typed, 0) {
-			w.refuse(path, "is not a finite number")
-		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(typed)) {
-			if problem := keyProblem(name); problem != "" {
-				w.refuse(path, "%s", problem)
-			}
+			w.report(path, keyProblem(name))
 			w.visit(path+"."+name, typed[name], depth-1)
 		}
 	case []any:
@@ -86,7 +76,30 @@ func (w *walk) visit(path string, value any, depth int) {
 			w.visit(indexed(path, i), element, depth-1)
 		}
 	default:
-		w.refuse(path, "is of the type %T, which JSON does not have", value)
+		w.report(path, scalarProblem(value))
+	}
+}
+
+func (w *walk) report(path, problem string) {
+	if problem != "" {
+		w.refuse(path, "%s", problem)
+	}
+}
+
+// scalarProblem returns why a value is none that an object can have, empty if it is one.
+func scalarProblem(value any) string {
+	switch typed := value.(type) {
+	case nil, bool, int64:
+		return ""
+	case string:
+		return textProblem(typed)
+	case float64:
+		if math.IsNaN(typed) || math.IsInf(typed, 0) {
+			return "is not a finite number"
+		}
+		return ""
+	default:
+		return fmt.Sprintf("is of the type %T, which JSON does not have", value)
 	}
 }
 
