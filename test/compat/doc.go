@@ -1,4 +1,5 @@
 // Package compat tests that the real CustomResourceDefinitions of the platforms accept the objects
-// that Winnow renders, on a real API server. The definitions are not part of this repository: the
+// that Winnow renders, on a real API server. Those of Flux and of the tofu-controller come from the modules
+// that test/tools pins. The definitions of KKP and Cozystack are not part of this repository: their
 // tests run if WINNOW_TEST_DATA names a directory with them, and are skipped otherwise.
 package compat

@@ -1,0 +1,69 @@
+package backend
+
+import (
+	"time"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// Instance is an application that a selection installs.
+type Instance struct {
+	// Name of the instance: a DNS label.
+	Name string
+	// Namespace of the selection.
+	Namespace string
+	// Application as it is published: selection, transformations and mirrors have changed its document.
+	Application *catalog.Application
+	// Definition is the spec of that document, as Application.Spec returns it.
+	Definition map[string]any
+	// Version is the entry of spec.versions that is installed, empty for definitions without versions.
+	Version string
+	// Values are those of the instance, with what wins over them merged into them by MergeValues. They
+	// have JSON's types, with int64 and float64 for numbers.
+	Values map[string]any
+	// ValuesFrom are merged under Values, the later over the earlier.
+	ValuesFrom []ValuesReference
+	// DependsOn names the main objects, of the same backend and in the same namespace, that come first.
+	DependsOn []string
+	// TargetNamespace is where the application runs. Without it that is what the definition says, or the
+	// namespace of the selection.
+	TargetNamespace string
+	// CreateNamespace says whether the namespace comes with the instance; nil is what the definition says.
+	CreateNamespace *bool
+	// ReleaseName and StorageNamespace of Helm are the name of the main object, and its namespace, without.
+	ReleaseName, StorageNamespace string
+	// ServiceAccountName is impersonated by the controller that installs the application.
+	ServiceAccountName string
+	// Interval of reconciliation, and Timeout of an installation; zero is the backend's default, and what
+	// the definition says.
+	Interval, Timeout time.Duration
+	// Suspend stops reconciliation.
+	Suspend bool
+	// DestroyResources deletes what Terraform made when the instance is deleted, if the definition says so too.
+	DestroyResources bool
+	// Access says how Flux reaches the source of the chart.
+	Access Access
+}
+
+// ValuesReference names values that are read in the cluster, as a HelmRelease does.
+type ValuesReference struct {
+	// Kind is ConfigMap or Secret.
+	Kind string
+	Name string
+	// ValuesKey is values.yaml if it is empty.
+	ValuesKey string
+	// TargetPath is where a single value goes, empty for a document of values.
+	TargetPath string
+	// Literal takes a single value as a text, without Helm's syntax for values.
+	Literal bool
+	// Optional allows the object to be missing.
+	Optional bool
+}
+
+// Access names what a source of Flux needs in the namespace of the selection.
+type Access struct {
+	// SecretRef and CertSecretRef name Secrets in the form that Flux reads.
+	SecretRef, CertSecretRef string
+	// Provider is generic, aws, azure or gcp; empty is generic.
+	Provider string
+}

@@ -1,0 +1,105 @@
+package backend
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Union returns the objects of several instances, by the instances' names, each object once and all sorted as
+// Build sorts them. Sources are shared, and so are namespaces, whose labels and annotations are merged. Anything
+// else that two instances have in common is an error, which joins all problems, each an *Error.
+func Union(instances map[string][]Object) ([]Object, error) {
+	u := union{draft: &draft{}, owners: map[objectKey]owned{}, releases: map[Release]string{}}
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
+		u.Name = name
+		for _, object := range instances[name] {
+			u.join(object)
+		}
+	}
+	if err := u.err(); err != nil {
+		return nil, err
+	}
+	for _, key := range u.owners {
+		u.objects = append(u.objects, key.object)
+	}
+	slices.SortFunc(u.objects, compareObjects)
+	return u.objects, nil
+}
+
+type objectKey struct{ group, kind, namespace, name string }
+
+// owned is an object, and the first instance that has it.
+type owned struct {
+	object   Object
+	instance string
+}
+
+type union struct {
+	*draft
+
+	owners map[objectKey]owned
+	// releases of Helm by storage namespace and name.
+	releases map[Release]string
+}
+
+func (u *union) join(object Object) {
+	kind := object.GroupVersionKind()
+	key := objectKey{kind.Group, kind.Kind, object.GetNamespace(), object.GetName()}
+	if object.Role == Main {
+		u.claim(object)
+	}
+	first, isTaken := u.owners[key]
+	switch {
+	case !isTaken:
+		u.owners[key] = owned{object: object, instance: u.Name}
+	case object.Role == Namespace && first.object.Role == Namespace:
+		u.owners[key] = owned{object: u.mergeNamespaces(first, object), instance: first.instance}
+	case object.Role == Main || !reflect.DeepEqual(first.object.Object, object.Object):
+		u.refuse("", "its %s %s is also that of the instance %s: give one of them another name or namespace",
+			kind.Kind, quote(key.name), quote(first.instance))
+	}
+}
+
+// claim refuses a second owner of a release: both would upgrade it in turn.
+func (u *union) claim(main Object) {
+	release := IdentityOf(main).Release
+	if release.Name == "" {
+		return
+	}
+	key := Release{StorageNamespace: release.StorageNamespace, Name: release.Name}
+	if other, isTaken := u.releases[key]; isTaken {
+		u.refuse("releaseName", "the release %s in %s is also that of the instance %s: set another releaseName",
+			quote(key.Name), quote(key.StorageNamespace), quote(other))
+		return
+	}
+	u.releases[key] = u.Name
+}
+
+// mergeNamespaces returns a Namespace with the labels and annotations of two.
+func (u *union) mergeNamespaces(first owned, second Object) Object {
+	merged := Object{Unstructured: first.object.DeepCopy(), Role: Namespace}
+	labels := u.mergePairs(first, second, "label", first.object.GetLabels(), second.GetLabels())
+	annotations := u.mergePairs(first, second, "annotation", first.object.GetAnnotations(), second.GetAnnotations())
+	if len(labels) > 0 {
+		merged.SetLabels(labels)
+	}
+	if len(annotations) > 0 {
+		merged.SetAnnotations(annotations)
+	}
+	return merged
+}
+
+func (u *union) mergePairs(first owned, second Object, what string, a, b map[string]string) map[string]string {
+	merged := map[string]string{}
+	maps.Copy(merged, a)
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if value, isSet := merged[name]; isSet && value != b[name] {
+			u.refuse("createNamespace", "the namespace %s would get the %s %s with %s, and by the instance %s with %s: set createNamespace: false in one of them",
+				quote(second.GetName()), what, quote(name), quote(b[name]), quote(first.instance), quote(value))
+		}
+		merged[name] = cmp.Or(merged[name], b[name])
+	}
+	return merged
+}
