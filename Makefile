@@ -171,7 +171,7 @@ export WINNOW_SOAK_SEED
 
 .PHONY: e2e
 e2e: $(KO) ## Run the end-to-end tests on the local real system.
-	@$(SERVERS) -cosign
+	@$(SERVERS) -cosign -helm
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
 

@@ -30,7 +30,7 @@ func TestTheAPIServerAppliesObjectsOfInstances(t *testing.T) {
 		Progress: t.Output(),
 		CRDs: []string{
 			postgres,
-			filepath.Join(module(t, root, "crds", "github.com/fluxcd/helm-controller"), "config/crd/bases"),
+			filepath.Join(module(t, root, "helm", "github.com/fluxcd/helm-controller"), "config/crd/bases"),
 			filepath.Join(module(t, root, "crds", "github.com/flux-iac/tofu-controller"), "config/crd/bases/infra.contrib.fluxcd.io_terraforms.yaml"),
 		},
 	})

@@ -22,7 +22,7 @@ func TestObjectsOfInstancesFitTheirKinds(t *testing.T) {
 	for _, definition := range []struct{ tools, module, file string }{
 		{"flux", "github.com/fluxcd/source-controller", "source.toolkit.fluxcd.io_helmrepositories.yaml"},
 		{"flux", "github.com/fluxcd/source-controller", "source.toolkit.fluxcd.io_ocirepositories.yaml"},
-		{"crds", "github.com/fluxcd/helm-controller", "helm.toolkit.fluxcd.io_helmreleases.yaml"},
+		{"helm", "github.com/fluxcd/helm-controller", "helm.toolkit.fluxcd.io_helmreleases.yaml"},
 		{"crds", "github.com/flux-iac/tofu-controller", "infra.contrib.fluxcd.io_terraforms.yaml"},
 	} {
 		loadDefinition(t, root, set, definition.tools, definition.module, definition.file)

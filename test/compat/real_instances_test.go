@@ -73,7 +73,7 @@ func TestInstancesOfCozystacksDefinitions(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := &crds.Set{}
-	loadDefinition(t, root, set, "crds", "github.com/fluxcd/helm-controller", "helm.toolkit.fluxcd.io_helmreleases.yaml")
+	loadDefinition(t, root, set, "helm", "github.com/fluxcd/helm-controller", "helm.toolkit.fluxcd.io_helmreleases.yaml")
 	for name, instance := range all {
 		instance.Values = schemaDefaults(t, instance)
 		file, crd := cozystackKind(t, instance.Definition)

@@ -43,7 +43,7 @@ func Build(ctx context.Context, out io.Writer, options Options) error {
 	if _, err := b.binaries(ctx, options.selected()); err != nil {
 		return err
 	}
-	_, err = b.fluxCRDs(ctx)
+	_, err = b.fluxCRDs(ctx, options.fluxModules())
 	return err
 }
 

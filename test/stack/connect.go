@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -51,7 +52,7 @@ func (s *Stack) connect(context.Context) (err error) {
 // furnish installs the CRDs and namespaces of every stack.
 func (s *Stack) furnish(ctx context.Context) error {
 	s.progress.step("installing CRDs and namespaces")
-	for _, path := range append([]string{s.fluxCRDs}, s.options.CRDs...) {
+	for _, path := range slices.Concat(s.fluxCRDs, s.options.CRDs) {
 		if err := s.ApplyPath(ctx, path); err != nil {
 			return err
 		}

@@ -10,9 +10,20 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// fluxCRDs returns a directory with the CRDs of Flux, copied from the pinned modules.
-func (b *builder) fluxCRDs(ctx context.Context) (string, error) {
-	cache, err := b.moduleCache(ctx, fluxModule)
+// fluxCRDs returns a directory for each module, with the CRDs of the controllers that it pins.
+func (b *builder) fluxCRDs(ctx context.Context, modules []string) (dirs []string, err error) {
+	for _, module := range modules {
+		dir, err := b.moduleCRDs(ctx, module)
+		if err != nil {
+			return nil, fmt.Errorf("copying the CRDs of test/tools/%s: %w", module, err)
+		}
+		dirs = append(dirs, dir)
+	}
+	return dirs, nil
+}
+
+func (b *builder) moduleCRDs(ctx context.Context, module string) (string, error) {
+	cache, err := b.moduleCache(ctx, module)
 	if err != nil {
 		return "", err
 	}
@@ -24,25 +35,22 @@ func (b *builder) fluxCRDs(ctx context.Context) (string, error) {
 		if _, err := os.Stat(target); err == nil { // another process was faster
 			return nil
 		}
-		return b.copyFluxCRDs(ctx, target)
+		return b.copyCRDs(ctx, module, target)
 	})
-	if err != nil {
-		return "", fmt.Errorf("copying the CRDs of Flux: %w", err)
-	}
-	return target, nil
+	return target, err
 }
 
-func (b *builder) copyFluxCRDs(ctx context.Context, target string) error {
+func (b *builder) copyCRDs(ctx context.Context, module, target string) error {
 	temporary, err := os.MkdirTemp(filepath.Dir(target), temporaryPrefix)
 	if err != nil {
 		return err
 	}
 	for _, srv := range servers() {
-		if srv.module != fluxModule {
+		if srv.module != module {
 			continue
 		}
 		// Unlike list, download also fetches a module that is not in the cache.
-		moduleDir := filepath.Join(b.tools, fluxModule)
+		moduleDir := filepath.Join(b.tools, module)
 		if _, err := goOutput(ctx, moduleDir, "mod", "download", srv.pkg); err != nil {
 			return err
 		}
@@ -77,7 +85,7 @@ func copyFiles(target, pattern string) error {
 	return nil
 }
 
-// startFlux starts both controllers in parallel, because each mostly waits.
+// startFlux starts the controllers in parallel, because each mostly waits.
 func (s *Stack) startFlux(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if s.options.SourceController {
@@ -85,6 +93,9 @@ func (s *Stack) startFlux(ctx context.Context) error {
 	}
 	if s.options.KustomizeController {
 		group.Go(func() error { return s.startServer(ctx, KustomizeController, s.kustomizeController) })
+	}
+	if s.options.HelmController {
+		group.Go(func() error { return s.startServer(ctx, HelmController, s.helmController) })
 	}
 	return group.Wait()
 }
@@ -104,13 +115,22 @@ func (s *Stack) sourceController(dir string) (launch, error) {
 }
 
 func (s *Stack) kustomizeController(string) (launch, error) {
+	return s.applyController("--feature-gates=ExternalArtifact=true")
+}
+
+func (s *Stack) helmController(string) (launch, error) {
+	return s.applyController("--watch-all-namespaces")
+}
+
+// applyController configures a controller of Flux that serves no artifacts.
+func (s *Stack) applyController(args ...string) (launch, error) {
 	health, err := freeAddress()
 	if err != nil {
 		return launch{}, err
 	}
 	return launch{
 		env:   s.controllerEnvironment(s.kubeconfig, FluxNamespace),
-		args:  append(fluxArgs(health), "--feature-gates=ExternalArtifact=true"),
+		args:  append(fluxArgs(health), args...),
 		ready: answers(http.DefaultClient, "http://"+health+"/readyz"),
 	}, nil
 }

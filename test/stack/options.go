@@ -21,10 +21,12 @@ type Options struct {
 	// Progress gets a line for each step, and the end of a server's log when it fails. Nil: no output.
 	Progress io.Writer
 
-	// Registry, SourceController and KustomizeController are started when they are set.
+	// Registry and the controllers of Flux are started when they are set. HelmController also installs the
+	// CRD of HelmReleases.
 	Registry            bool
 	SourceController    bool
 	KustomizeController bool
+	HelmController      bool
 
 	// CRDs are files, or directories of files, with CustomResourceDefinitions to install besides those of
 	// Flux. Relative paths start at the root of the repository.
@@ -43,6 +45,7 @@ func (o Options) selected() []server {
 		Registry:            o.Registry,
 		SourceController:    o.SourceController,
 		KustomizeController: o.KustomizeController,
+		HelmController:      o.HelmController,
 	}
 	var wanted []server
 	for _, srv := range servers() {
@@ -51,4 +54,12 @@ func (o Options) selected() []server {
 		}
 	}
 	return wanted
+}
+
+// fluxModules returns the modules that have the CRDs of Flux for these options.
+func (o Options) fluxModules() []string {
+	if o.HelmController {
+		return []string{fluxModule, helmModule}
+	}
+	return []string{fluxModule}
 }

@@ -3,6 +3,7 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -49,6 +50,27 @@ type PushOptions struct {
 // the same for the same content. The layer contains all files of the directory. A relative path starts at
 // the root of the repository.
 func (s *Stack) PushCatalog(ctx context.Context, dir, ref string, options PushOptions) (digest.Digest, error) {
+	layer, err := packDirectory(fromRoot(s.root, dir), "")
+	if err != nil {
+		return "", fmt.Errorf("packing %s: %w", dir, err)
+	}
+	return s.push(ctx, ref, func(to *remote.Repository) (ocispec.Descriptor, error) {
+		return pushManifest(ctx, to, layer, options)
+	})
+}
+
+// packDirectory packs the files of a directory below another one.
+func packDirectory(dir, below string) (tarball, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return tarball{}, err
+	}
+	layer, err := packTar(root.FS(), below)
+	return layer, errors.Join(err, root.Close())
+}
+
+// push pushes what manifest pushes to a repository of the registry and sets the tag of the reference to it.
+func (s *Stack) push(ctx context.Context, ref string, manifest func(*remote.Repository) (ocispec.Descriptor, error)) (digest.Digest, error) {
 	name, tag, ok := strings.Cut(ref, ":")
 	if !ok || s.registryHost == "" {
 		return "", fmt.Errorf("pushing %s: want name:tag and a stack with a registry", ref)
@@ -58,32 +80,18 @@ func (s *Stack) PushCatalog(ctx context.Context, dir, ref string, options PushOp
 		return "", fmt.Errorf("pushing %s: %w", ref, err)
 	}
 	repository.PlainHTTP = true
-	root, err := os.OpenRoot(fromRoot(s.root, dir))
-	if err != nil {
-		return "", fmt.Errorf("pushing %s: %w", ref, err)
-	}
-	layer, err := packTar(root.FS())
+	pushed, err := manifest(repository)
 	if err == nil {
-		err = root.Close()
-	}
-	if err != nil {
-		return "", fmt.Errorf("packing %s: %w", dir, err)
-	}
-	manifest, err := pushManifest(ctx, repository, layer, options)
-	if err == nil {
-		err = repository.Tag(ctx, manifest, tag)
+		err = repository.Tag(ctx, pushed, tag)
 	}
 	if err != nil {
 		return "", fmt.Errorf("pushing %s: %w", ref, err)
 	}
-	return manifest.Digest, nil
+	return pushed.Digest, nil
 }
 
 func pushManifest(ctx context.Context, to *remote.Repository, layer tarball, options PushOptions) (ocispec.Descriptor, error) {
-	pack := oras.PackManifestOptions{
-		// A fixed time, for a reproducible digest.
-		ManifestAnnotations: map[string]string{ocispec.AnnotationCreated: "1970-01-01T00:00:00Z"},
-	}
+	pack := oras.PackManifestOptions{ManifestAnnotations: fixedCreation()}
 	maps.Copy(pack.ManifestAnnotations, options.Annotations)
 
 	mediaType, artifactType := CatalogLayerMediaType, CatalogArtifactType
@@ -104,6 +112,11 @@ func pushManifest(ctx context.Context, to *remote.Repository, layer tarball, opt
 	}
 	pack.Layers = []ocispec.Descriptor{descriptor}
 	return oras.PackManifest(ctx, to, oras.PackManifestVersion1_1, artifactType, pack)
+}
+
+// fixedCreation returns the annotation of a manifest's creation, with a fixed time for a reproducible digest.
+func fixedCreation() map[string]string {
+	return map[string]string{ocispec.AnnotationCreated: "1970-01-01T00:00:00Z"}
 }
 
 // pushFluxConfig pushes the config of an image without a platform, as Flux does.

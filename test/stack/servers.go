@@ -7,6 +7,7 @@ const (
 	Registry            = "registry"
 	SourceController    = "source-controller"
 	KustomizeController = "kustomize-controller"
+	HelmController      = "helm-controller"
 )
 
 // server describes the build of the binary of a server.
@@ -42,8 +43,15 @@ func servers() []server {
 	}, {
 		name: KustomizeController, module: fluxModule, pkg: "github.com/fluxcd/kustomize-controller",
 		versionOf: "github.com/fluxcd/kustomize-controller", minutes: 1,
+	}, {
+		name: HelmController, module: helmModule, pkg: "github.com/fluxcd/helm-controller",
+		versionOf: "github.com/fluxcd/helm-controller", minutes: 2,
 	}}
 }
 
-// fluxModule pins both controllers of Flux: they share most of their dependencies.
-const fluxModule = "flux"
+const (
+	// fluxModule pins the controllers of Flux that most tests start: they share most of their dependencies.
+	fluxModule = "flux"
+	// helmModule pins helm-controller, so that the others are built and started without it.
+	helmModule = "helm"
+)

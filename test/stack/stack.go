@@ -22,7 +22,7 @@ type Stack struct {
 	options  Options
 	progress *progress
 	binaries map[string]string
-	fluxCRDs string
+	fluxCRDs []string
 
 	etcdURL      string
 	registryHost string
@@ -76,7 +76,7 @@ func (s *Stack) prepare(ctx context.Context) (err error) {
 	if s.binaries, err = b.binaries(ctx, s.options.selected()); err != nil {
 		return err
 	}
-	if s.fluxCRDs, err = b.fluxCRDs(ctx); err != nil {
+	if s.fluxCRDs, err = b.fluxCRDs(ctx, s.options.fluxModules()); err != nil {
 		return err
 	}
 	return s.makeDirs()

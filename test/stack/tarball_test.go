@@ -20,11 +20,11 @@ func TestPackTarDependsOnContentOnly(t *testing.T) {
 			"a/c.yaml": {Data: []byte("c"), ModTime: modified},
 		}
 	}
-	first, err := packTar(files(time.Unix(1, 0)))
+	first, err := packTar(files(time.Unix(1, 0)), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := packTar(files(time.Unix(2, 0)))
+	second, err := packTar(files(time.Unix(2, 0)), "")
 	if err != nil {
 		t.Fatal(err)
 	}

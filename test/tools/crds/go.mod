@@ -4,7 +4,4 @@ module github.com/winnow-dev/winnow/test/tools/crds
 
 go 1.26.0
 
-require (
-	github.com/flux-iac/tofu-controller v0.16.5
-	github.com/fluxcd/helm-controller v1.6.3
-)
+require github.com/flux-iac/tofu-controller v0.16.5

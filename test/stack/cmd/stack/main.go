@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	buildOnly := flags.Bool("build", false, "only build the servers that are missing, and exit")
 	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd, kube-apiserver and the registry, without Flux")
 	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
+	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -43,6 +44,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 		options.SourceController, options.KustomizeController = false, false
 	}
 	if *buildOnly {
+		options.HelmController = *helm
 		return build(ctx, narration, options, *cosign)
 	}
 	s, err := stack.Start(ctx, everything(*dir, narration))
