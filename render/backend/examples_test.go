@@ -8,14 +8,21 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
-// Every version in the example catalog can be installed, and no two instances are in each other's way.
-func TestTheExampleCatalogCanBeInstalled(t *testing.T) {
-	loaded, err := catalog.Load(t.Context(), os.DirFS("../../examples/catalog"))
+// Every version in the example catalogs can be installed, and no two instances are in each other's way.
+func TestExampleCatalogsCanBeInstalled(t *testing.T) {
+	for _, dir := range []string{"catalog", "plain-flux/catalog"} {
+		t.Run(dir, func(t *testing.T) { canBeInstalled(t, "../../examples/"+dir) })
+	}
+}
+
+func canBeInstalled(t *testing.T, dir string) {
+	loaded, err := catalog.Load(t.Context(), os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The values that KKP would fill in.
 	values := map[string]string{
+		"alert-rules":           "{cluster: edge}",
 		"external-dns":          "{txtOwnerId: edge}",
 		"kube-prometheus-stack": "{prometheus: {prometheusSpec: {externalLabels: {cluster: edge, kubernetes_version: null}}}}",
 	}

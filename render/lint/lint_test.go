@@ -239,18 +239,20 @@ func TestRunStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestExampleCatalogIsClean(t *testing.T) {
-	result, err := lint.Run(t.Context(), os.DirFS("../../examples/catalog"), lint.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range result.Findings {
-		if f.Severity != lint.Info {
-			t.Errorf("%s:%d: %s", f.Path, f.Line, f.Message)
+func TestExampleCatalogsAreClean(t *testing.T) {
+	for dir, applications := range map[string]int{"catalog": 10, "plain-flux/catalog": 5} {
+		result, err := lint.Run(t.Context(), os.DirFS("../../examples/"+dir), lint.Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if result.Applications != 10 {
-		t.Errorf("%d applications, want 10", result.Applications)
+		for _, f := range result.Findings {
+			if f.Severity != lint.Info {
+				t.Errorf("%s: %s:%d: %s", dir, f.Path, f.Line, f.Message)
+			}
+		}
+		if result.Applications != applications {
+			t.Errorf("%s: %d applications, want %d", dir, result.Applications, applications)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ func TestRealDefinitionsAcceptWhatIsRendered(t *testing.T) {
 		want    int
 	}{
 		{"the example catalog in KKP", os.DirFS(filepath.Join(root, "examples/catalog")), 10},
+		{"the catalog of plain Flux in KKP", os.DirFS(filepath.Join(root, "examples/plain-flux/catalog")), 5},
 		{"KKP's system applications", os.DirFS(kkp), 2},
 		{"Cozystack's definitions", os.DirFS(cozystack), 10},
 	} {

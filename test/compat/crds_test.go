@@ -34,6 +34,7 @@ func TestRealDefinitionsCheckWhatIsRendered(t *testing.T) {
 		want     []string
 	}{
 		{"the example catalog in KKP", os.DirFS(filepath.Join(root, "examples/catalog")), 10, "", "", nil},
+		{"the catalog of plain Flux in KKP", os.DirFS(filepath.Join(root, "examples/plain-flux/catalog")), 5, "", "", nil},
 		{"KKP's system applications", os.DirFS(kkp), 2, "", "", nil},
 		{"Cozystack's definitions", os.DirFS(cozystack), 10, "", "", nil},
 		{"fields and values that KKP does not have", os.DirFS(filepath.Join(root, "examples/catalog")), 10,
