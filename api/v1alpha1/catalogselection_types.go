@@ -8,6 +8,7 @@ import (
 )
 
 // CatalogSelectionSpec defines which applications of which catalogs the artifact has.
+// +kubebuilder:validation:XValidation:rule="(has(self.definitions) ? self.definitions : 'Publish') == (has(oldSelf.definitions) ? oldSelf.definitions : 'Publish')",message="definitions cannot be changed: make a second CatalogSelection"
 type CatalogSelectionSpec struct {
 	// Interval at which the selection is reconciled without a change, and at which sources that are not
 	// ready are checked again. It is jittered. At least 1s.
@@ -75,6 +76,20 @@ type CatalogSelectionSpec struct {
 	// +listType=atomic
 	// +optional
 	Values []ValuesRule `json:"values,omitempty"`
+
+	// Definitions: Publish has the definitions of the selected applications in the artifact. Omit leaves them
+	// out, for clusters without the platform that reads them: the artifact has instances only. It cannot be
+	// changed later: the objects of a running cluster would leave the artifact all at once. Absent: Publish.
+	// +kubebuilder:validation:Enum=Publish;Omit
+	// +optional
+	Definitions string `json:"definitions,omitempty"`
+
+	// Instances are applications that the selection installs, by the name of the instance. A version that
+	// the catalogs no longer have, and an upgrade, are held by safeguards.
+	// +kubebuilder:validation:MaxProperties=256
+	// +kubebuilder:validation:XValidation:rule="self.all(name, name.size() <= 63 && name.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'))",message="the name of an instance must be a DNS label: at most 63 lower case letters, digits and -"
+	// +optional
+	Instances map[string]Instance `json:"instances,omitempty"`
 
 	// OmitFields are fields of an application's spec that the artifact leaves out, so that it does not
 	// overwrite the values that admins of a cluster set there. A dot separates the keys of nested mappings.

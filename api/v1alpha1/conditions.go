@@ -63,6 +63,10 @@ const (
 	UnknownNameReason = "UnknownName"
 	// MajorUpgradeReason: the highest version of an application would rise to another major.
 	MajorUpgradeReason = "MajorUpgrade"
+	// InstanceUpgradeReason: an instance would rise to another version.
+	InstanceUpgradeReason = "InstanceUpgrade"
+	// BackendNotAvailableReason: the cluster does not serve a kind that the backend of an instance makes.
+	BackendNotAvailableReason = "BackendNotAvailable"
 	// AdoptionReason: a definition that lives in the cluster, and that the selection does not
 	// publish yet, has versions that the application lacks.
 	AdoptionReason = "Adoption"

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "github.com/fluxcd/pkg/apis/meta"
+
 // Mirror replaces a prefix of addresses.
 // +kubebuilder:validation:XValidation:rule="!(self.to.startsWith('https://') && has(self.helm) && has(self.helm.plainHTTP) && self.helm.plainHTTP)",message="helm.plainHTTP is for oci:// addresses"
 type Mirror struct {
@@ -24,6 +26,27 @@ type Mirror struct {
 	// Absent: the versions keep theirs.
 	// +optional
 	Helm *MirrorHelm `json:"helm,omitempty"`
+
+	// Flux is how Flux fetches the charts of instances from the mirror: Secrets in the namespace of the
+	// selection, in the form that Flux's sources read.
+	// +optional
+	Flux *MirrorFlux `json:"flux,omitempty"`
+}
+
+// MirrorFlux has the fields of a HelmRepository or an OCIRepository that belong to the server.
+type MirrorFlux struct {
+	// SecretRef names a Secret with credentials.
+	// +optional
+	SecretRef *meta.LocalObjectReference `json:"secretRef,omitempty"`
+
+	// CertSecretRef names a Secret with a certificate authority or a client certificate.
+	// +optional
+	CertSecretRef *meta.LocalObjectReference `json:"certSecretRef,omitempty"`
+
+	// Provider of credentials for oci:// addresses.
+	// +kubebuilder:validation:Enum=generic;aws;azure;gcp
+	// +optional
+	Provider string `json:"provider,omitempty"`
 }
 
 // MirrorHelm is the part of a Helm source of KKP that belongs to the server and not to the chart.

@@ -19,7 +19,7 @@ type Safeguards struct {
 	OnRemoval string `json:"onRemoval,omitempty"`
 
 	// OnVersionRemoval: a version of an application is removed, or a definition that lives in the cluster
-	// has versions that the application lacks.
+	// has versions that the application lacks; or the version of an instance is gone, or resolves lower.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -27,7 +27,8 @@ type Safeguards struct {
 
 	// OnIdentityChange: spec.release.prefix, spec.application.kind or spec.application.plural of one
 	// of Cozystack's applications changes. These decide which HelmReleases it means: the live ones
-	// would be orphaned, and installed again.
+	// would be orphaned, and installed again. Or the object or the release of an instance becomes another
+	// one, even by an edit of this spec: what runs would be uninstalled, and installed again.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Hold
 	// +optional
@@ -40,6 +41,14 @@ type Safeguards struct {
 	// +kubebuilder:default=Publish
 	// +optional
 	OnSourceChange string `json:"onSourceChange,omitempty"`
+
+	// OnInstanceUpgrade: an instance rises to another version that its range, or the default version of its
+	// definition, resolves to. HoldMajor holds another major version, and versions that are not semantic.
+	// A version that spec.instances names exactly is not held.
+	// +kubebuilder:validation:Enum=HoldMajor;Hold;Publish
+	// +kubebuilder:default=HoldMajor
+	// +optional
+	OnInstanceUpgrade string `json:"onInstanceUpgrade,omitempty"`
 
 	// OnMajorUpgrade: the highest version of an application rises to another major.
 	// +kubebuilder:validation:Enum=Hold;Publish
@@ -67,6 +76,8 @@ const (
 	SafeguardHold = "Hold"
 	// SafeguardPublish publishes the change.
 	SafeguardPublish = "Publish"
+	// SafeguardHoldMajor keeps the last good artifact if the major version rises.
+	SafeguardHoldMajor = "HoldMajor"
 )
 
 // Cluster configures how live definitions of this cluster are treated.

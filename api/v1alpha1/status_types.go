@@ -55,6 +55,11 @@ type CatalogSelectionStatus struct {
 	// +optional
 	ApplicationsTruncated bool `json:"applicationsTruncated,omitempty"`
 
+	// Instances are those in the artifact, by name. The list is bounded; summary.instances is not.
+	// +listType=atomic
+	// +optional
+	Instances []InstanceStatus `json:"instances,omitempty"`
+
 	// Excluded are the names of the available applications that are not in the artifact. It is absent
 	// where they are more than twenty; summary.excluded is not.
 	// +listType=atomic
@@ -147,11 +152,14 @@ type HeldStatus struct {
 // HeldReason is one held change.
 type HeldReason struct {
 	// Reason is Removal, UnknownName, IdentityChange, VersionRemoval, Adoption, SourceChange,
-	// MajorUpgrade, EmptyResult or BaselineLost.
+	// InstanceUpgrade, MajorUpgrade, BackendNotAvailable, EmptyResult or BaselineLost.
 	Reason string `json:"reason"`
 	// Application that changes; empty for the selection as a whole.
 	// +optional
 	Application string `json:"application,omitempty"`
+	// Instance of spec.instances that changes; empty for a definition.
+	// +optional
+	Instance string `json:"instance,omitempty"`
 	// Versions that would be lost, or come from another source. The list is bounded.
 	// +listType=atomic
 	// +optional
@@ -197,6 +205,9 @@ type Summary struct {
 	Available int32 `json:"available"`
 	// Selected is the number of applications in the artifact.
 	Selected int32 `json:"selected"`
+	// Instances is the number of instances in the artifact.
+	// +optional
+	Instances int32 `json:"instances,omitempty"`
 	// Excluded is the number of available applications that are not in the artifact.
 	Excluded int32 `json:"excluded"`
 	// Shadowed is the number of applications that an earlier source has as well.
@@ -241,6 +252,24 @@ type ApplicationStatus struct {
 	// Tier is that of the metadata.yaml.
 	// +optional
 	Tier string `json:"tier,omitempty"`
+}
+
+// InstanceStatus is an instance in the artifact.
+type InstanceStatus struct {
+	// Name of the instance.
+	Name string `json:"name"`
+	// Application is the metadata.name of its definition.
+	Application string `json:"application"`
+	// Source is the name of the source of the definition.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// Version that is installed; empty for definitions without versions.
+	// +optional
+	Version string `json:"version,omitempty"`
+	// Backend that installs it.
+	Backend string `json:"backend"`
+	// Object is <kind> <namespace>/<name> of the object whose deletion uninstalls it.
+	Object string `json:"object"`
 }
 
 // DeprecatedStatus is a message of a catalog about an application, or versions of one.

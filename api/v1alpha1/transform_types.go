@@ -75,7 +75,7 @@ type Platform struct {
 
 // ValuesRule merges values into the default values of applications. Mappings are merged, lists
 // and everything else are replaced.
-// +kubebuilder:validation:XValidation:rule="has(self.defaults) || has(self.overrides)",message="defaults or overrides is needed"
+// +kubebuilder:validation:XValidation:rule="has(self.defaults) || has(self.overrides) || has(self.instanceOverrides)",message="defaults, overrides or instanceOverrides is needed"
 type ValuesRule struct {
 	// Names of the applications.
 	// +kubebuilder:validation:MinItems=1
@@ -97,6 +97,13 @@ type ValuesRule struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional
 	Overrides *apiextensionsv1.JSON `json:"overrides,omitempty"`
+
+	// InstanceOverrides win over the values of the instances of the applications: values that no instance can
+	// change. They do not change the definitions.
+	// +kubebuilder:validation:Type=object
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +optional
+	InstanceOverrides *apiextensionsv1.JSON `json:"instanceOverrides,omitempty"`
 }
 
 // Values of provenance.
