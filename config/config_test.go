@@ -34,11 +34,11 @@ var installations = map[string]string{
 	"overlays/multitenant-flux-system": "flux-system",
 }
 
-// TestKustomizationsBuild builds every directory here, in examples/gitops and in examples/fleet that
-// has a kustomization.yaml.
+// TestKustomizationsBuild builds every directory here and in the examples of the API that has a
+// kustomization.yaml.
 func TestKustomizationsBuild(t *testing.T) {
 	built := 0
-	for _, root := range []string{".", "../examples/gitops", "../examples/fleet"} {
+	for _, root := range []string{".", "../examples/gitops", "../examples/fleet", "../examples/plain-flux"} {
 		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil && filepath.Base(path) == "kustomization.yaml" {
 				built++
@@ -50,8 +50,8 @@ func TestKustomizationsBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if built < 15 {
-		t.Errorf("built %d kustomizations, expected those of 15 directories at least", built)
+	if built < 18 {
+		t.Errorf("built %d kustomizations, expected those of 18 directories at least", built)
 	}
 }
 
@@ -265,7 +265,10 @@ func TestPolicyNamesTheServiceAccount(t *testing.T) {
 }
 
 func TestSamplesFitTheAPI(t *testing.T) {
-	for _, dir := range []string{"samples", "../examples/gitops", "../examples/fleet/hub"} {
+	for _, dir := range []string{
+		"samples", "../examples/gitops", "../examples/fleet/hub",
+		"../examples/plain-flux/clusters/staging", "../examples/plain-flux/clusters/production",
+	} {
 		found := 0
 		for _, res := range build(t, dir).Resources() {
 			if res.GetKind() != v1alpha1.CatalogSelectionKind {
