@@ -75,7 +75,7 @@ func (a *attempt) list() {
 		Artifact: a.next.artifact, Result: a.result, Sources: a.next.sources, Took: time.Since(a.start),
 	}
 	if cluster.RevisionOf(a.selection) != a.result.Revision {
-		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Definitions)
+		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Compared())
 		changes := len(a.sourceChanges)
 		p.SourceChanges = &changes
 	}

@@ -23,6 +23,9 @@ import (
 // Kustomizations, because Flux prunes the objects in an inventory that the render lacks.
 func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) error {
 	cs := a.selection
+	if err := r.available(a); err != nil {
+		return err
+	}
 	approved := a.toApprove().GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
 	last, err := r.baseline(ctx, a)
 	var lost *baselineError
@@ -42,7 +45,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	}
 	if a.record == nil || cluster.AwaitsConsumer(cs) {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
-		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result.Definitions); err != nil {
+		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
 		}
 	}
@@ -57,6 +60,24 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 		return a.hold(guard.MostSerious(verdict.Held), holds.Reasons(verdict.Held, a.result.Selection))
 	}
 	return nil
+}
+
+// available holds a new render while a Kustomization of this cluster would apply objects of a kind that the API server
+// does not serve: it would apply nothing at all. No approval releases that.
+func (r *CatalogSelectionReconciler) available(a *attempt) error {
+	if !a.isNew() || !a.consumers.ActHere() {
+		return nil
+	}
+	absent, err := r.cluster.Absent(a.result.Targets)
+	if err != nil || len(absent) == 0 {
+		return err
+	}
+	reasons := make([]v1alpha1.HeldReason, len(absent))
+	for i, kind := range absent {
+		reasons[i] = v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
+			"the cluster does not serve %s, which spec.instances needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own", kind)}
+	}
+	return holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons)
 }
 
 // baseline returns the definitions that a new render is compared with: those in the record of the last

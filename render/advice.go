@@ -74,6 +74,10 @@ func Sentences(unmatched []Unmatched) []string {
 	var sentences []string
 	listed := map[string]bool{}
 	for _, u := range unmatched[:min(len(unmatched), MaxAdvised)] {
+		if u.Reason != "" {
+			sentences = append(sentences, u.String())
+			continue
+		}
 		sentence := fmt.Sprintf("%s %s matches nothing in the catalogs", u.Field, excerpt.Quoted(u.Value))
 		if u.Nearest != "" {
 			sentence += ": " + didYouMean(u.Nearest)

@@ -10,17 +10,20 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// ReadArtifact reads the definitions of an artifact that was rendered before, sorted by name. Their Source
-// is empty: an artifact does not name its sources.
+// ReadArtifact reads what the safeguards compare of an artifact that was rendered before: its definitions, and the main
+// objects of its instances, both sorted by name. Their Source is empty: an artifact does not name its sources.
 //
 // The artifact is untrusted, so its documents are read as those of a catalog, with the same bounds.
 // Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
@@ -36,6 +39,10 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	}
 	content := tree.New()
 	var documents []document
+	objects, err := readObjects(files)
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range files.Paths() {
 		name, ok := strings.CutPrefix(path, ApplicationsDir+"/")
 		if !ok {
@@ -48,15 +55,14 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 			return nil, fmt.Errorf("reading the artifact: %w", err)
 		}
 	}
-	if len(documents) == 0 {
-		return []safeguard.Definition{}, nil
-	}
-	loaded, err := catalog.Load(ctx, content.FS())
-	if err != nil {
-		return nil, fmt.Errorf("reading the artifact: %w", err)
+	loaded := &catalog.Catalog{}
+	if len(documents) > 0 {
+		if loaded, err = catalog.Load(ctx, content.FS()); err != nil {
+			return nil, fmt.Errorf("reading the artifact: %w", err)
+		}
 	}
 	if len(patches) > 0 {
-		return patchedDefinitions(documents, patches)
+		return patchedDefinitions(documents, objects, patches)
 	}
 	definitions := make([]safeguard.Definition, len(loaded.Applications))
 	for i, a := range loaded.Applications {
@@ -65,11 +71,62 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
 		}
 	}
-	return definitions, nil
+	return append(definitions, mains(objects)...), nil
 }
 
-func patchedDefinitions(documents []document, patches []tree.Patch) ([]safeguard.Definition, error) {
-	files, err := assembleWith(documents, tree.Kustomization{Patches: patches, AllowEmpty: true})
+// readObjects reads the objects of instances. Their role is unknown.
+func readObjects(files *tree.Tree) ([]backend.Object, error) {
+	var objects []backend.Object
+	for _, path := range files.Paths() {
+		if !strings.HasPrefix(path, InstancesDir+"/") {
+			continue
+		}
+		data, _ := files.Content(path)
+		object, err := readObject(data)
+		if err != nil {
+			return nil, fmt.Errorf("reading the artifact: %s: %w", path, err)
+		}
+		objects = append(objects, backend.Object{Unstructured: &unstructured.Unstructured{Object: object}})
+	}
+	return objects, nil
+}
+
+func readObject(data []byte) (map[string]any, error) {
+	node, err := yamlnode.First(data)
+	if err != nil {
+		return nil, err
+	}
+	if node == nil {
+		return nil, errors.New("it is empty")
+	}
+	if err := yamlnode.Validate(node); err != nil {
+		return nil, err
+	}
+	value, err := yamlnode.Plain(node)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("it is no mapping")
+	}
+	return object, nil
+}
+
+// mains returns the main objects, sorted by name.
+func mains(objects []backend.Object) []safeguard.Definition {
+	var all []safeguard.Definition
+	for _, object := range objects {
+		if main := MainOf(object.Object); main.Instance != "" {
+			all = append(all, main)
+		}
+	}
+	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })
+	return all
+}
+
+func patchedDefinitions(documents []document, objects []backend.Object, patches []tree.Patch) ([]safeguard.Definition, error) {
+	files, err := assembleWith(documents, objects, tree.Kustomization{Patches: patches, AllowEmpty: true})
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +134,16 @@ func patchedDefinitions(documents []document, patches []tree.Patch) ([]safeguard
 	if err != nil {
 		return nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
-	return slices.SortedFunc(maps.Values(builtDefinitions(built)), func(a, b safeguard.Definition) int {
+	patched := contents(built)
+	for i, object := range objects {
+		if content, ok := patched[keyOfObject(object)]; ok {
+			objects[i] = backend.Object{Unstructured: &unstructured.Unstructured{Object: content}}
+		}
+	}
+	defined := slices.SortedFunc(maps.Values(builtDefinitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
-	}), nil
+	})
+	return append(defined, mains(objects)...), nil
 }
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.

@@ -43,7 +43,7 @@ func (r *Result) Objects(applications []string) (map[safeguard.Key]Object, error
 			return nil, nil
 		}
 		var err error
-		if files, err = assembleWith(documents, r.kustomization); err != nil {
+		if files, err = assembleWith(documents, nil, r.kustomization); err != nil {
 			return nil, err
 		}
 	}
@@ -61,14 +61,15 @@ func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]Ob
 	}
 	objects := make(map[safeguard.Key]Object, len(applications))
 	for _, resource := range built.Resources() {
-		if !wanted[resource.GetName()] {
+		key := keyOf(resource.CurId())
+		if !wanted[key.Name] || !key.IsDefinition() {
 			continue
 		}
 		content, err := resource.Map()
 		if err != nil {
 			return nil, fmt.Errorf("reading the built object %s: %w", resource.GetName(), err)
 		}
-		objects[safeguard.DefinitionOf(content).Key()] = content
+		objects[key] = content
 	}
 	return objects, nil
 }

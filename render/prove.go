@@ -116,21 +116,28 @@ func missing(before, after resmap.ResMap) []string {
 	return slices.Sorted(maps.Keys(gone))
 }
 
-// keyOf returns the key of a definition, which belongs to no namespace, whatever its metadata says.
 func keyOf(id resid.ResId) safeguard.Key {
-	return safeguard.Key{Group: id.Group, Kind: id.Kind, Name: id.Name}
+	return safeguard.KeyOf(id.Group, id.Kind, id.Namespace, id.Name)
 }
 
-// builtDefinitions returns the definitions of the objects.
-func builtDefinitions(objects resmap.ResMap) map[safeguard.Key]safeguard.Definition {
-	definitions := map[safeguard.Key]safeguard.Definition{}
+// contents returns the content of the objects.
+func contents(objects resmap.ResMap) map[safeguard.Key]Object {
+	all := map[safeguard.Key]Object{}
 	for _, object := range objects.Resources() {
-		content, err := object.Map()
-		if err != nil {
-			continue
+		if content, err := object.Map(); err == nil {
+			all[keyOf(object.CurId())] = content
 		}
-		definition := safeguard.DefinitionOf(content)
-		definitions[definition.Key()] = definition
+	}
+	return all
+}
+
+// builtDefinitions returns the definitions among the objects.
+func builtDefinitions(objects map[safeguard.Key]Object) map[safeguard.Key]safeguard.Definition {
+	definitions := map[safeguard.Key]safeguard.Definition{}
+	for key, content := range objects {
+		if key.IsDefinition() {
+			definitions[key] = safeguard.DefinitionOf(content)
+		}
 	}
 	return definitions
 }

@@ -15,8 +15,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -47,8 +51,15 @@ type Result struct {
 	Revision string
 	// Selection has the decision for every application of every source.
 	Selection selection.Result
-	// Definitions are the objects of the artifact as kustomize builds them, sorted by name.
+	// Definitions are those of the artifact as kustomize builds them, sorted by name.
 	Definitions []safeguard.Definition
+	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
+	Instances  []Instance
+	Unresolved []instance.Unresolved
+	// Supporting are the keys of the other objects of the instances, which Flux may prune freely or never prunes.
+	Supporting []safeguard.Key
+	// Targets are the kinds that the cluster has to serve for the instances, sorted.
+	Targets []schema.GroupVersionKind
 	// Unmatched are the names in the spec that match nothing, in its order.
 	Unmatched []Unmatched
 	// Addresses are the hosts that the mirrors found in each application's document; empty without
@@ -67,8 +78,9 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if selected.Selected == 0 && !opts.AllowEmpty {
-		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected)}
+	resolved, unresolved := instance.Resolve(opts.Instances, selected)
+	if (selected.Selected == 0 || opts.OmitDefinitions && len(resolved) == 0) && !opts.AllowEmpty {
+		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
 	}
 	documents, err := transformAll(ctx, selected.Applications(), opts)
 	if err != nil {
@@ -79,28 +91,46 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 			return nil, err
 		}
 	}
-	k := kustomization(opts)
-	files, patched, err := assemble(ctx, documents, k)
+	installation, err := install(resolved, selected.Applications(), documents, opts)
 	if err != nil {
 		return nil, err
 	}
-	defined := definitions(selected.Applications(), documents, patched)
-	if err := distinctKinds(defined); err != nil {
+	result := &Result{
+		Selection: selected, Addresses: addresses(documents), Unresolved: unresolved,
+		Unmatched: unmatched(sources, opts, selected.Decisions, documents),
+	}
+	for _, u := range unresolved {
+		result.Unmatched = append(result.Unmatched, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
+	}
+	published := selected.Applications()
+	if opts.OmitDefinitions {
+		published, documents = nil, nil
+	}
+	defined := definitions(published, documents)
+	result.kustomization = kustomization(opts, defined, installation.objects)
+	files, patched, err := assemble(ctx, documents, installation.objects, result.kustomization)
+	if err != nil {
 		return nil, err
 	}
-	return &Result{
-		Tree: files, Revision: "latest@" + files.Digest(),
-		Selection: selected, Addresses: addresses(documents),
-		Definitions:   defined,
-		Unmatched:     unmatched(sources, opts, selected.Decisions, documents),
-		kustomization: k,
-	}, nil
+	result.Tree, result.Revision = files, "latest@"+files.Digest()
+	result.Definitions = asPatched(defined, patched)
+	result.Instances = installation.installed(patched)
+	result.Supporting, result.Targets = installation.supporting(), installation.targets()
+	return result, distinctKinds(result.Definitions)
 }
 
-// definitions returns the objects of the artifact. Versions and identities are those of the decisions
-// and documents or, where patches may have changed them, those of the built objects.
-func definitions(decisions []selection.Decision, documents []document,
-	patched map[safeguard.Key]safeguard.Definition) []safeguard.Definition {
+// Compared returns what the safeguards compare: the definitions, and the main objects of instances.
+func (r *Result) Compared() []safeguard.Definition {
+	all := slices.Clip(r.Definitions)
+	for _, in := range r.Instances {
+		all = append(all, in.Main)
+	}
+	return all
+}
+
+// definitions returns the definitions of the artifact, with the versions and identities of the decisions and
+// documents.
+func definitions(decisions []selection.Decision, documents []document) []safeguard.Definition {
 	out := make([]safeguard.Definition, len(decisions))
 	for i, d := range decisions {
 		out[i] = safeguard.Definition{
@@ -108,12 +138,22 @@ func definitions(decisions []selection.Decision, documents []document,
 			Source: d.Source, Versions: d.Versions,
 			Origins: documents[i].identity.Origins, Identity: documents[i].identity.Fields,
 		}
-		if patched != nil {
-			built := patched[out[i].Key()]
-			out[i].Versions, out[i].Origins, out[i].Identity = built.Versions, built.Origins, built.Identity
-		}
 	}
 	return out
+}
+
+// asPatched returns definitions with the versions and identities of the built objects, which patches may have changed.
+// objects is nil without patches.
+func asPatched(definitions []safeguard.Definition, objects map[safeguard.Key]Object) []safeguard.Definition {
+	if objects == nil {
+		return definitions
+	}
+	built := builtDefinitions(objects)
+	for i, d := range definitions {
+		patched := built[d.Key()]
+		definitions[i].Versions, definitions[i].Origins, definitions[i].Identity = patched.Versions, patched.Origins, patched.Identity
+	}
+	return definitions
 }
 
 // Decide selects without rendering, and returns the decision for every application.
@@ -154,14 +194,14 @@ func (r *Result) WriteArchive(w io.Writer) error {
 	return archive.Write(w, r.Tree)
 }
 
-// assemble puts the documents and the kustomization.yaml into a tree. If there are patches, it proves
-// them first, and returns the definitions of the built objects.
-func assemble(ctx context.Context, documents []document, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]safeguard.Definition, error) {
-	files, err := assembleWith(documents, k)
+// assemble puts the documents, the objects of instances and the kustomization.yaml into a tree. If there are patches,
+// it proves them first, and returns the built objects.
+func assemble(ctx context.Context, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]Object, error) {
+	files, err := assembleWith(documents, objects, k)
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
 	}
-	plain, err := assembleWith(documents, tree.Kustomization{AllowEmpty: k.AllowEmpty})
+	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: k.AllowEmpty})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,25 +209,44 @@ func assemble(ctx context.Context, documents []document, k tree.Kustomization) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return files, builtDefinitions(built), nil
+	return files, contents(built), nil
 }
 
 // kustomization returns the labels, annotations and patches of the options, without resources.
-func kustomization(opts Options) tree.Kustomization {
-	return tree.Kustomization{
-		Labels: objectLabels(opts), Annotations: objectAnnotations(opts), Patches: opts.Patches,
-		AllowEmpty: opts.AllowEmpty,
+func kustomization(opts Options, defined []safeguard.Definition, objects []backend.Object) tree.Kustomization {
+	k := tree.Kustomization{Labels: objectLabels(opts), Patches: opts.Patches, AllowEmpty: opts.AllowEmpty}
+	if len(objects) == 0 {
+		k.Annotations = roleAnnotations(backend.Definition, opts)
+		maps.Copy(k.Annotations, opts.Annotations) // none of them has a reserved key
+		return k
 	}
+	k.Annotations = opts.Annotations
+	k.KindAnnotations = kindAnnotations(defined, objects, opts)
+	return k
 }
 
-func assembleWith(documents []document, k tree.Kustomization) (*tree.Tree, error) {
+func assembleWith(documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, error) {
 	files := tree.New()
+	add := func(file string, content []byte) error {
+		k.Resources = append(k.Resources, file)
+		if err := files.Add(file, content); err != nil {
+			return fmt.Errorf("assembling the artifact: %w", err)
+		}
+		return nil
+	}
 	for _, d := range documents {
-		file := fileOf(d.name)
-		if err := files.Add(file, d.content); err != nil {
+		if err := add(fileOf(d.name), d.content); err != nil {
+			return nil, err
+		}
+	}
+	for _, object := range objects {
+		content, err := object.YAML()
+		if err != nil {
 			return nil, fmt.Errorf("assembling the artifact: %w", err)
 		}
-		k.Resources = append(k.Resources, file)
+		if err := add(fileOfObject(object), content); err != nil {
+			return nil, err
+		}
 	}
 	content, err := k.Marshal()
 	if err != nil {
@@ -205,19 +264,15 @@ func objectLabels(opts Options) map[string]string {
 	return labels
 }
 
-func objectAnnotations(opts Options) map[string]string {
-	annotations := map[string]string{}
-	maps.Copy(annotations, opts.Annotations)
-	annotations[ssaAnnotation] = "Merge"
-	annotations[substituteAnnotation] = "disabled"
-	if !opts.Prune {
-		annotations[pruneAnnotation] = "disabled"
-	}
-	return annotations
-}
-
 // emptyResult returns an error with the number of applications, and of those that each rule left out.
-func emptyResult(selected selection.Result) error {
+func emptyResult(selected selection.Result, unresolved []instance.Unresolved) error {
+	if selected.Selected > 0 {
+		errs := []error{errors.New("nothing is installed: spec.definitions is Omit, and no instance can be resolved")}
+		for _, u := range unresolved {
+			errs = append(errs, errors.New(u.String()))
+		}
+		return errors.New(strings.ReplaceAll(bounded(errs).Error(), "\n", "; "))
+	}
 	counts := map[string]int{}
 	for _, d := range selected.Decisions {
 		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {

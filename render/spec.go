@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -25,6 +27,16 @@ type Options struct {
 	Transform *transform.Pipeline
 	// RequireMirrors refuses a host that no mirror covers.
 	RequireMirrors bool
+	// OmitDefinitions leaves the definitions of the selected applications out.
+	OmitDefinitions bool
+	// Instances that are installed, sorted by name.
+	Instances []instance.Spec
+	// InstanceOverrides win over the values of the instances of applications.
+	InstanceOverrides []InstanceOverrides
+	// Access maps the From of mirrors to how Flux reaches them.
+	Access map[string]backend.Access
+	// AnnotateSource annotates the main objects of instances with the digest of the source of their application.
+	AnnotateSource bool
 	// Labels and Annotations are added to every object.
 	Labels, Annotations map[string]string
 	// Patches are applied to the objects by kustomize.
@@ -40,6 +52,12 @@ type Options struct {
 	MaxAdded int64
 }
 
+// InstanceOverrides are values for the instances of the named applications.
+type InstanceOverrides struct {
+	Names  []string
+	Values map[string]any
+}
+
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
 // line alike. It checks the rules that the schema cannot express, and repeats the others for specs that
 // no API server has checked: the error is an *Error with the reason InvalidSpec and all violations.
@@ -47,11 +65,13 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	spec, path := cs.Spec, field.NewPath("spec")
 	opts := Options{
 		Name: cs.Name, Namespace: cs.Namespace,
-		RequireMirrors: spec.RequireMirrors,
-		Patches:        patches(spec),
-		Prune:          spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
-		Mentions:       mentions(spec),
-		AllowEmpty:     spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
+		RequireMirrors:  spec.RequireMirrors,
+		AnnotateSource:  spec.Provenance == v1alpha1.ProvenanceObject,
+		OmitDefinitions: spec.Definitions == v1alpha1.DefinitionsOmit,
+		Patches:         patches(spec),
+		Prune:           spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
+		Mentions:        mentions(spec),
+		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {
 		opts.Labels = maps.Clone(common.Labels)
@@ -62,6 +82,11 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	opts.Criteria, invalid = criteria(spec, path)
 	errs = append(errs, invalid...)
 	opts.Transform, invalid = pipeline(spec)
+	errs = append(errs, invalid...)
+	opts.Instances, invalid = instance.New(cs.Namespace, spec.Instances, path.Child("instances"))
+	errs = append(errs, invalid...)
+	opts.InstanceOverrides, invalid = instanceOverrides(spec, path.Child("values"))
+	opts.Access = access(spec.Mirrors)
 	if errs = append(errs, invalid...); len(errs) > 0 {
 		return Options{}, &Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
@@ -200,6 +225,42 @@ func pipeline(spec v1alpha1.CatalogSelectionSpec) (*transform.Pipeline, field.Er
 	}
 	compiled, err := transform.New(config)
 	return compiled, transformErrors(err)
+}
+
+func instanceOverrides(spec v1alpha1.CatalogSelectionSpec, path *field.Path) ([]InstanceOverrides, field.ErrorList) {
+	var all []InstanceOverrides
+	var errs field.ErrorList
+	for i, rule := range spec.Values {
+		values, err := instance.Values(rule.InstanceOverrides)
+		if err != nil {
+			errs = append(errs, field.Invalid(path.Index(i).Child("instanceOverrides"), field.OmitValueType{}, err.Error()))
+		}
+		if len(values) > 0 {
+			all = append(all, InstanceOverrides{Names: rule.Names, Values: values})
+		}
+	}
+	return all, errs
+}
+
+func access(configured []v1alpha1.Mirror) map[string]backend.Access {
+	var by map[string]backend.Access
+	for _, m := range configured {
+		if m.Flux == nil {
+			continue
+		}
+		if by == nil {
+			by = map[string]backend.Access{}
+		}
+		a := backend.Access{Provider: m.Flux.Provider}
+		if ref := m.Flux.SecretRef; ref != nil {
+			a.SecretRef = ref.Name
+		}
+		if ref := m.Flux.CertSecretRef; ref != nil {
+			a.CertSecretRef = ref.Name
+		}
+		by[m.From] = a
+	}
+	return by
 }
 
 // transformErrors converts the error of a configuration, which may be several joined ones, to errors

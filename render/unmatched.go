@@ -125,10 +125,15 @@ type Unmatched struct {
 	Nearest string
 	// Known are the values that it could name, sorted; empty for all but the first few mentions.
 	Known []string
+	// Reason of an instance that cannot be resolved; empty for the others.
+	Reason string
 }
 
 // String returns the field, the value and the nearest known value.
 func (u Unmatched) String() string {
+	if u.Reason != "" {
+		return u.Field + ": " + u.Reason
+	}
 	text := u.Field + " " + excerpt.Quoted(u.Value)
 	if u.Nearest != "" {
 		text += " (did you mean " + excerpt.Quoted(u.Nearest) + "?)"

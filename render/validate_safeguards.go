@@ -28,6 +28,9 @@ func validateSafeguards(spec v1alpha1.CatalogSelectionSpec, path *field.Path) fi
 	} {
 		oneOf(guards.Child(name), value, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
 	}
+	oneOf(guards.Child("onInstanceUpgrade"), spec.Safeguards.OnInstanceUpgrade,
+		v1alpha1.SafeguardHoldMajor, v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish)
+	oneOf(path.Child("definitions"), spec.Definitions, v1alpha1.DefinitionsPublish, v1alpha1.DefinitionsOmit)
 	for i, sum := range spec.Safeguards.Approve {
 		if !approvalPattern.MatchString(sum) {
 			errs = append(errs, field.Invalid(guards.Child("approve").Index(i), sum,

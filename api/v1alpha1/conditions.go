@@ -133,6 +133,16 @@ const (
 	NamespaceLabel = "catalog.winnow.dev/namespace"
 )
 
+// Annotations of the object whose deletion uninstalls an instance.
+const (
+	// InstanceAnnotation is the name of the instance.
+	InstanceAnnotation = "catalog.winnow.dev/instance"
+	// ApplicationAnnotation is the metadata.name of the definition that it installs.
+	ApplicationAnnotation = "catalog.winnow.dev/application"
+	// VersionAnnotation is the version of the application; absent for definitions without versions.
+	VersionAnnotation = "catalog.winnow.dev/version"
+)
+
 // SourceDigestAnnotation is, with provenance: Object, the digest of the source of an object.
 const SourceDigestAnnotation = "catalog.winnow.dev/source-digest"
 

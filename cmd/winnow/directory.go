@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"sigs.k8s.io/yaml"
@@ -29,7 +30,7 @@ func writeDirectory(dir string, files *tree.Tree) error {
 		if err := os.Mkdir(old, 0o755); err != nil {
 			return err
 		}
-		for _, entry := range []string{render.ApplicationsDir, render.KustomizationFile} {
+		for _, entry := range []string{render.ApplicationsDir, render.InstancesDir, render.KustomizationFile} {
 			if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
 				return err
 			}
@@ -97,12 +98,15 @@ func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (er
 	return move(fresh, old)
 }
 
-// replace moves path to old, if it exists, and fresh to path.
+// replace moves path to old, and fresh to path, as far as they exist.
 func replace(path, fresh, old string) error {
 	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Rename(fresh, path)
+	if err := os.Rename(fresh, path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // checkReplaceable returns an error if dir contains a file that no earlier render wrote.
@@ -119,7 +123,7 @@ func checkReplaceable(dir string) error {
 		return err
 	}
 	return fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && (path == "." || path == render.ApplicationsDir) {
+		if err != nil || entry.IsDir() && (path == "." || path == render.ApplicationsDir || written[path]) {
 			return err
 		}
 		if !written[path] {
@@ -129,7 +133,7 @@ func checkReplaceable(dir string) error {
 	})
 }
 
-// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names. It
+// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, and of their directories. It
 // is empty if that file is missing or render did not write it.
 func writtenFiles(dir string) (map[string]bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
@@ -154,6 +158,9 @@ func writtenFiles(dir string) (map[string]bool, error) {
 		written[render.KustomizationFile] = true
 		for _, file := range kustomization.Resources {
 			written[file] = true
+			for parent := path.Dir(file); parent != "."; parent = path.Dir(parent) {
+				written[parent] = true
+			}
 		}
 	}
 	return written, nil

@@ -106,7 +106,11 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes 
 	if err := o.write(stdout, stream, result); err != nil {
 		return err
 	}
-	fmt.Fprintf(notes, "rendered %d of %d applications, revision %s\n", s.Selected, s.Available, result.Revision)
+	instances := ""
+	if len(result.Instances) > 0 {
+		instances = fmt.Sprintf(", %d instances", len(result.Instances))
+	}
+	fmt.Fprintf(notes, "rendered %d of %d applications%s, revision %s\n", s.Selected, s.Available, instances, result.Revision)
 	return nil
 }
 

@@ -20,7 +20,7 @@ import (
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
-	next := around.Consumers.liveDefinitions(result.Definitions)
+	next := around.Consumers.liveDefinitions(result.Compared())
 	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
 	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), next, around.live, first, marked)
@@ -55,11 +55,19 @@ func newFoundLive(next []safeguard.Definition) *foundLive {
 }
 
 func (f *foundLive) add(content map[string]any) {
-	d := safeguard.DefinitionOf(content)
+	d := definitionOf(content)
 	f.definitions = append(f.definitions, d)
 	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
 		f.settings[d.Key()] = guard.SettingsOf(content)
 	}
+}
+
+// definitionOf reads a live definition, or a live object of the kind of the main object of an instance.
+func definitionOf(content map[string]any) safeguard.Definition {
+	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
+		return d
+	}
+	return render.MainOf(content)
 }
 
 // replaced compares the settings with the objects that are about to be applied.
@@ -121,7 +129,7 @@ func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foun
 				return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 			}
 			for _, u := range list.Items {
-				if object := entering[safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: u.GetName()}]; object != nil {
+				if object := entering[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())]; object != nil {
 					found.add(u.Object)
 				}
 			}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,7 +36,7 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		return nil, nil
 	}
 	var errs []error
-	for _, object := range live {
+	for _, object := range definitionsAmong(live) {
 		holds, err := c.holds(ctx, cs, object, consumed)
 		if err != nil {
 			return nil, err
@@ -55,6 +56,11 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		}
 	}
 	return names, errors.Join(errs...)
+}
+
+// definitionsAmong returns the definitions among live objects. The others are those of instances, which have no bypass.
+func definitionsAmong(live []*liveMeta) []*liveMeta {
+	return slices.DeleteFunc(slices.Clone(live), func(object *liveMeta) bool { return !keyOf(object).IsDefinition() })
 }
 
 // endBypass removes the mark from a definition whose bypass has ended.
@@ -116,7 +122,7 @@ func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
 // them are marked: Flux overwrites the others.
 func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.liveKeys(next)
-	for _, object := range around.live {
+	for _, object := range definitionsAmong(around.live) {
 		concerned := entering[keyOf(object)] || around.Consumers.include(ownerOf(object))
 		if !concerned || !guard.Honored(cs, object) || untouched(object) {
 			continue

@@ -46,15 +46,20 @@ type consumer struct {
 	prune bool
 	// prefix and suffix are added to the names of objects.
 	prefix, suffix string
+	// namespace replaces that of objects that have one; empty if it does not.
+	namespace string
 }
 
 func (c consumer) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }
 
-// live returns the key of a definition after the consumer has applied it.
+// live returns the key of an object after the consumer has applied it.
 func (c consumer) live(key safeguard.Key) safeguard.Key {
 	key.Name = c.prefix + key.Name + c.suffix
+	if key.Namespace != "" && c.namespace != "" {
+		key.Namespace = c.namespace
+	}
 	return key
 }
 
@@ -105,14 +110,15 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 
 // liveDefinitions returns definitions with the names that they have in this cluster once they are applied.
 func (c Consumers) liveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
-	named := func(item consumer) bool { return item.prefix != "" || item.suffix != "" }
+	named := func(item consumer) bool { return item.prefix != "" || item.suffix != "" || item.namespace != "" }
 	if !slices.ContainsFunc(c.local(), named) {
 		return definitions
 	}
 	var live []safeguard.Definition
 	for _, item := range c.local() {
 		for _, d := range definitions {
-			d.Name = item.live(d.Key()).Name
+			key := item.live(d.Key())
+			d.Namespace, d.Name = key.Namespace, key.Name
 			live = append(live, d)
 		}
 	}
@@ -164,7 +170,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
-	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix}
+	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)

@@ -73,7 +73,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		}
 		return nil
 	}
-	key := safeguard.Key{Group: kind.Group, Kind: kind.Kind, Name: object.GetName()}
+	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
 	applier := c.selectionOf(ctx, ownerOf(object))
 	var concerned []types.NamespacedName
 	found := false

@@ -39,6 +39,21 @@ func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return around, err
 }
 
+// Absent returns the kinds that the API server does not serve.
+func (c *Cluster) Absent(kinds []schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
+	var absent []schema.GroupVersionKind
+	for _, kind := range kinds {
+		served, err := c.Kinds.Serves(kind)
+		if err != nil {
+			return nil, err
+		}
+		if !served {
+			absent = append(absent, kind)
+		}
+	}
+	return absent, nil
+}
+
 // MayAct reports whether the artifact of the selection may be applied to this cluster.
 func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.mayActHere() || alwaysServed(cs, s.Consumers)

@@ -8,6 +8,8 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -56,9 +58,9 @@ func parseEntry(id string) (safeguard.Key, bool) {
 	}, true
 }
 
-// Pruned returns the objects that the consumers delete once they apply the definitions: those in their
-// inventories that the definitions lack.
-func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safeguard.Definition) ([]safeguard.Change, error) {
+// Pruned returns the objects that the consumers delete once they apply the render: those in their
+// inventories that it lacks.
+func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.Result) ([]safeguard.Change, error) {
 	var pruned []safeguard.Change
 	for _, item := range consumed.items {
 		if !item.prune {
@@ -71,12 +73,15 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next []safegua
 		if ks == nil {
 			continue
 		}
-		applied := make(Keys, len(next))
-		for _, d := range next {
+		applied := Keys{}
+		for _, d := range next.Compared() {
 			applied[item.live(d.Key())] = true
 		}
+		for _, key := range next.Supporting {
+			applied[item.live(key)] = true
+		}
 		for key := range inventoryOf(ks) {
-			if !applied[key] {
+			if !applied[key] && !(len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)) {
 				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})
 			}
 		}

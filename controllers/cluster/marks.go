@@ -51,6 +51,9 @@ func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, objec
 	if change(&now); now == marksOf(object) {
 		return true, nil
 	}
+	if !keyOf(object).IsDefinition() {
+		return false, nil // no right to change what installs software
+	}
 	for range markTries {
 		live := &liveMeta{TypeMeta: object.TypeMeta}
 		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), live)

@@ -23,7 +23,7 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	unseen := map[types.NamespacedName]bool{}
 	var orphans []*liveMeta
 	var errs []error
-	for _, object := range live {
+	for _, object := range definitionsAmong(live) {
 		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {

@@ -90,6 +90,18 @@ type watch struct {
 	due   time.Time
 }
 
+// Serves reports whether the API server serves a kind.
+func (k *Kinds) Serves(gvk schema.GroupVersionKind) (bool, error) {
+	_, err := k.options.Mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if apimeta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for the kind %s: %w", gvk.GroupKind(), err)
+	}
+	return true, nil
+}
+
 // Probe is Look for a decision that needs the present state: it tries a kind that was absent or forbidden again
 // at once.
 func (k *Kinds) Probe(ctx context.Context, kind Kind, subscriber types.NamespacedName) (client.Reader, error) {

@@ -45,6 +45,7 @@ func (p Publication) WriteTo(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Summary = summary
 	cs.Status.Applications = listApplications(p.Result.Selection)
 	cs.Status.ApplicationsTruncated = len(cs.Status.Applications) < p.Result.Selection.Selected
+	cs.Status.Instances = listInstances(p.Result.Instances)
 	cs.Status.Excluded = listExcluded(p.Result.Selection)
 	cs.Status.Deprecated = listDeprecated(p.Result.Selection)
 }
@@ -54,12 +55,27 @@ func summarize(result *render.Result) *v1alpha1.Summary {
 	return &v1alpha1.Summary{
 		Available:          bounds.Count(s.Available),
 		Selected:           bounds.Count(s.Selected),
+		Instances:          bounds.Count(len(result.Instances)),
 		Excluded:           bounds.Count(s.Excluded),
 		Shadowed:           bounds.Count(s.Shadowed),
 		Deprecated:         bounds.Count(s.Deprecated),
 		DeprecatedVersions: bounds.Count(s.DeprecatedVersions),
 		Unmirrored:         bounds.Count(len(unmirroredHosts(result))),
 	}
+}
+
+// maxListedInstances bounds status.instances.
+const maxListedInstances = 256
+
+func listInstances(instances []render.Instance) []v1alpha1.InstanceStatus {
+	var list []v1alpha1.InstanceStatus
+	for _, in := range instances[:min(len(instances), maxListedInstances)] {
+		list = append(list, v1alpha1.InstanceStatus{
+			Name: in.Name, Application: in.Application, Source: in.Source, Version: in.Version, Backend: in.Backend,
+			Object: in.Main.Kind + " " + in.Main.Key().FullName(),
+		})
+	}
+	return list
 }
 
 func unmirroredHosts(result *render.Result) map[string]bool {

@@ -128,7 +128,7 @@ func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.
 		return err
 	}
 	held := slices.DeleteFunc(safeguard.Compare(before, next), func(c safeguard.Change) bool {
-		return !guard.Holds(job.safeguards, c.Reason)
+		return !guard.Holds(job.safeguards, c)
 	})
 	if len(held) == 0 {
 		return nil

@@ -94,7 +94,7 @@ type Publication struct {
 func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	guarded := source.Guarded(p.Sources)
 	r := Record{
-		Spec: guard.RenderedSpec(cs), Definitions: p.Result.Definitions, Sources: guard.Record(guarded, p.Result.Definitions),
+		Spec: guard.RenderedSpec(cs), Definitions: p.Result.Compared(), Sources: guard.Record(guarded, p.Result.Compared()),
 		PassedOver: passedOver(cs, p, append(guard.Checksums(guarded), guard.Checksum(p.Result.Revision))),
 		Revisions:  []string{p.Result.Revision},
 	}

@@ -132,7 +132,7 @@ func (d *draft) addDefaults(values map[string]any) []ValuesReference {
 		d.fault("spec", "encoding the default values: %v", err)
 		return nil
 	}
-	name := fmt.Sprintf("%s-defaults-%s", d.Name, digest(string(content)))
+	name := d.Name + defaultsInfix + digest(string(content))
 	d.add(Values, configMapKind, d.Namespace, name, map[string]any{"data": map[string]any{key: string(content)}})
 	return []ValuesReference{{Kind: configMapKind.Kind, Name: name, ValuesKey: key}}
 }

@@ -1,8 +1,12 @@
 package backend
 
 import (
+	"cmp"
 	"crypto/sha1" //nolint:gosec // KKP names releases by it
+	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,7 +54,8 @@ type Release struct {
 	Chart string
 }
 
-// IdentityOf returns the identity of a main object, as patches may have changed it, without the chart's name.
+// IdentityOf returns the identity of a main object, as patches may have changed it, or of a live object of its kind, with
+// the defaults of its controller and without the chart's name.
 func IdentityOf(main Object) Identity {
 	identity := Identity{
 		GroupVersionKind: main.GroupVersionKind(), Namespace: main.GetNamespace(), Name: main.GetName(),
@@ -61,9 +66,7 @@ func IdentityOf(main Object) Identity {
 	}
 	switch identity.GroupKind() {
 	case helmReleaseKind.GroupKind():
-		identity.Release = Release{
-			StorageNamespace: text("storageNamespace"), Name: text("releaseName"), TargetNamespace: text("targetNamespace"),
-		}
+		identity.Release = fluxRelease(identity, text)
 	case installationKind.GroupKind():
 		namespace := text("namespace", "name")
 		identity.Release = Release{
@@ -71,6 +74,24 @@ func IdentityOf(main Object) Identity {
 		}
 	}
 	return identity
+}
+
+// fluxRelease returns the release of a HelmRelease as helm-controller calls it.
+func fluxRelease(identity Identity, text func(fields ...string) string) Release {
+	target := text("targetNamespace")
+	name := identity.Name
+	if target != "" {
+		name = target + "-" + name
+	}
+	const digits = 12
+	if len(name) > maxReleaseName {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:maxReleaseName-1-digits] + "-" + hex.EncodeToString(sum[:])[:digits]
+	}
+	return Release{
+		StorageNamespace: cmp.Or(text("storageNamespace"), identity.Namespace), Name: cmp.Or(text("releaseName"), name),
+		TargetNamespace: cmp.Or(target, identity.Namespace),
+	}
 }
 
 // kkpReleaseName returns the name that KKP gives to the release of an ApplicationInstallation.
@@ -81,4 +102,21 @@ func kkpReleaseName(namespace, name string) string {
 	const digits = 9
 	sum := sha1.Sum([]byte(namespace)) //nolint:gosec // KKP names releases by it
 	return name[:min(len(name), maxReleaseName-1-digits)] + "-" + hex.EncodeToString(sum[:])[:digits]
+}
+
+// defaultsInfix stands between the name of an instance and the digest of its default values.
+const defaultsInfix = "-defaults-"
+
+var replaceablePattern = regexp.MustCompile(`-[0-9a-f]{10}$`)
+
+// IsReplaceable reports whether an object is a source or default values by its name, of which every content has another:
+// another object has taken its place where it is gone.
+func IsReplaceable(group, kind, name string) bool {
+	switch (schema.GroupKind{Group: group, Kind: kind}) {
+	case ociRepositoryKind.GroupKind(), helmRepositoryKind.GroupKind():
+		return replaceablePattern.MatchString(name)
+	case configMapKind.GroupKind():
+		return replaceablePattern.MatchString(name) && strings.Contains(name, defaultsInfix)
+	}
+	return false
 }

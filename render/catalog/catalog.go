@@ -42,6 +42,8 @@ type Application struct {
 	Annotations map[string]string
 	// Method is the object's spec.method, by which KKP installs all versions; empty without one.
 	Method string
+	// DefaultVersion is the object's spec.defaultVersion; empty without one.
+	DefaultVersion string
 	// SpecFields are the keys of spec, in the document's order.
 	SpecFields []string
 	// Identity says which live releases the definition means, and where its versions come from.

@@ -33,6 +33,9 @@ func facts(root *yaml.Node, application *Application) {
 	if method, ok := yamlnode.Text(yamlnode.Lookup(spec, "method")); ok && len(method) <= maxMethod {
 		application.Method = method
 	}
+	if version, ok := yamlnode.Text(yamlnode.Lookup(spec, "defaultVersion")); ok && len(version) <= maxVersion {
+		application.DefaultVersion = version
+	}
 	for _, field := range yamlnode.Entries(spec) {
 		application.SpecFields = append(application.SpecFields, field.Name)
 	}

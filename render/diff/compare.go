@@ -51,7 +51,7 @@ func (s *Side) Published() guard.Published {
 	}
 	spec := guard.RenderedSpec(s.Selection)
 	return guard.Published{
-		Spec: &spec, Definitions: s.Result.Definitions, Sources: guard.Record(s.Sources, s.Result.Definitions),
+		Spec: &spec, Definitions: s.Result.Compared(), Sources: guard.Record(s.Sources, s.Result.Compared()),
 	}
 }
 

@@ -1,12 +1,14 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -30,7 +32,16 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 	default:
 		excused = made(ctx, last, sources, opts, changes)
 	}
+	excused = slices.DeleteFunc(slices.Clone(excused), func(c safeguard.Change) bool { return c.Instance != "" && !excusable(c, next) })
 	return safeguard.Unexcused(excused, byPlatform(ctx, last, sources, opts, changes))
+}
+
+// excusable reports whether an edit may excuse a change of an instance. A spec that still has an instance does not mean
+// to remove it, even if the edit names an application or a version that does not exist. Another release is another
+// installation, whoever wants it.
+func excusable(c safeguard.Change, next Next) bool {
+	stays := slices.ContainsFunc(next.Result.Unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
+	return !stays && c.Reason != v1alpha1.IdentityChangeReason
 }
 
 // byPlatform returns the losses that spec.platform causes over the sources: the same spec without it does not have
@@ -58,20 +69,32 @@ func made(ctx context.Context, last Published, sources []Source, opts render.Opt
 		if !slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Key == d.Key() }) {
 			continue
 		}
-		if definitions, err := selected(ctx, only(sources, d.Name), opts); err == nil {
+		if definitions, err := selected(ctx, only(sources, cmp.Or(d.Application, d.Name)), opts); err == nil {
 			all = append(all, safeguard.Compare([]safeguard.Definition{d}, definitions)...)
 		}
 	}
 	return all
 }
 
-// selected returns the definitions that a spec selects from sources, before any transformation.
+// selected returns the definitions that a spec selects from sources, before any transformation, and its instances with
+// their versions.
 func selected(ctx context.Context, sources []Source, opts render.Options) ([]safeguard.Definition, error) {
 	decided, err := render.Decide(ctx, Selections(sources), opts)
 	if err != nil {
 		return nil, err
 	}
 	var definitions []safeguard.Definition
+	resolved, _ := instance.Resolve(opts.Instances, decided)
+	for _, r := range resolved {
+		d := safeguard.Definition{Instance: r.Name}
+		if r.Resolved != "" {
+			d.Versions = []string{r.Resolved}
+		}
+		definitions = append(definitions, d)
+	}
+	if opts.OmitDefinitions {
+		return definitions, nil
+	}
 	for _, d := range decided.Applications() {
 		definitions = append(definitions, safeguard.Definition{
 			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name, Versions: d.Versions,

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ const maxVersions = 20
 func MostSerious(changes []safeguard.Change) string {
 	for _, reason := range []string{
 		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason,
-		v1alpha1.AdoptionReason, v1alpha1.SourceChangeReason,
+		v1alpha1.AdoptionReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason,
 	} {
 		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
 			return reason
@@ -31,7 +32,7 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
 		reasons = append(reasons, v1alpha1.HeldReason{
-			Reason: c.Reason, Application: c.Key.FullName(),
+			Reason: c.Reason, Application: cmp.Or(c.Application, c.Key.FullName()), Instance: c.Instance,
 			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxVersions)]),
 			Message:  Describe(c, decided),
 		})
@@ -41,6 +42,9 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 
 // Describe returns what changes and, for a removal, why.
 func Describe(c safeguard.Change, decided selection.Result) string {
+	if c.Instance != "" {
+		return describeInstance(c)
+	}
 	versions := excerpt.Names(c.Versions, maxVersions)
 	switch c.Reason {
 	case v1alpha1.RemovalReason:
@@ -67,6 +71,26 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
 	}
 	return "versions would be removed: " + versions + unmetOf(c, decided)
+}
+
+// describeInstance returns what changes of an instance.
+func describeInstance(c safeguard.Change) string {
+	name := "instance " + c.Instance
+	switch {
+	case c.Reason == v1alpha1.RemovalReason && c.Consumer != "":
+		return fmt.Sprintf("%s would be removed by the Kustomization %s, which has applied it", name, c.Consumer)
+	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
+		return name + " would be removed: spec.instances does not have it"
+	case c.Detail != "":
+		return fmt.Sprintf("%s would be removed, because %s; name another version in spec.instances, or remove the instance from it", name, c.Detail)
+	case c.Reason == v1alpha1.IdentityChangeReason:
+		return fmt.Sprintf("%s: %s would change from %q to %q: what runs would be uninstalled, and installed anew", name, c.Field, c.From, c.To)
+	case c.Reason == v1alpha1.SourceChangeReason:
+		return name + " would be upgraded to another chart, repository or commit of the same version"
+	case c.Reason == v1alpha1.VersionRemovalReason:
+		return fmt.Sprintf("%s would fall from %s to %s, because the higher version is gone", name, c.From, c.To)
+	}
+	return fmt.Sprintf("%s would rise from %s to %s", name, cmp.Or(c.From, "no version"), cmp.Or(c.To, "no version"))
 }
 
 // unmetOf describes which of the lost versions the platform drops; empty for none.

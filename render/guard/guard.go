@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -55,7 +56,7 @@ type Verdict struct {
 // A loss is excused only if the new spec over the catalogs of the last publication causes it too: the
 // review of the edit could see it.
 func Decide(ctx context.Context, last Published, next Next) Verdict {
-	changes := safeguard.Compare(last.Definitions, next.Result.Definitions)
+	changes := explained(safeguard.Compare(last.Definitions, next.Result.Compared()), next.Result.Unresolved)
 	removed := map[safeguard.Key]bool{}
 	for _, c := range changes {
 		removed[c.Key] = removed[c.Key] || c.Reason == v1alpha1.RemovalReason
@@ -67,9 +68,10 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 		v.LosingEdit = slices.ContainsFunc(changes, safeguard.Change.Loses)
 		changes = safeguard.Unexcused(changes, byEdit(ctx, last, next, changes))
 	}
+	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return isNamed(c, next.Result.Instances) })
 	v.ByCatalog = slices.Concat(changes, others)
 	for _, change := range v.ByCatalog {
-		if Holds(next.Selection.Spec.Safeguards, change.Reason) || change.OfPlatform() {
+		if Holds(next.Selection.Spec.Safeguards, change) || change.OfPlatform() {
 			v.Held = append(v.Held, change)
 		}
 	}
@@ -81,10 +83,36 @@ func edited(last Published, next Next) bool {
 	return last.Spec != nil && !equality.Semantic.DeepEqual(*last.Spec, RenderedSpec(next.Selection))
 }
 
-// Holds reports whether a safeguard holds changes with the reason. A safeguard that is empty, in a spec
+// explained returns changes in which an instance that is gone because its version is gone loses that version.
+func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []safeguard.Change {
+	for i, c := range changes {
+		j := slices.IndexFunc(unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
+		if c.Reason != v1alpha1.RemovalReason || c.Instance == "" || j < 0 {
+			continue
+		}
+		changes[i].Detail = unresolved[j].Reason
+		if unresolved[j].OfVersion {
+			changes[i].Reason = v1alpha1.VersionRemovalReason
+		}
+	}
+	return changes
+}
+
+// isNamed reports whether a change leads to a version that the spec names exactly for the instance: whoever named it has
+// decided about it.
+func isNamed(c safeguard.Change, instances []render.Instance) bool {
+	if c.Reason != v1alpha1.InstanceUpgradeReason && c.Reason != v1alpha1.VersionRemovalReason {
+		return false
+	}
+	return slices.ContainsFunc(instances, func(in render.Instance) bool { return in.Name == c.Instance && in.Named })
+}
+
+// Holds reports whether a safeguard holds a change. A safeguard that is empty, in a spec
 // that the API server has not seen, has the default of the API.
-func Holds(s v1alpha1.Safeguards, reason string) bool {
-	switch reason {
+func Holds(s v1alpha1.Safeguards, c safeguard.Change) bool {
+	switch c.Reason {
+	case v1alpha1.InstanceUpgradeReason:
+		return s.OnInstanceUpgrade == v1alpha1.SafeguardHold || s.OnInstanceUpgrade != v1alpha1.SafeguardPublish && c.IsMajor()
 	case v1alpha1.RemovalReason:
 		return s.OnRemoval != v1alpha1.SafeguardPublish
 	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason:

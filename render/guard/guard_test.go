@@ -157,7 +157,8 @@ func TestASafeguardHoldsWhatItIsFor(t *testing.T) {
 		{v1alpha1.MajorUpgradeReason, false, false, true},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			got := []bool{guard.Holds(v1alpha1.Safeguards{}, test.reason), guard.Holds(publish, test.reason), guard.Holds(hold, test.reason)}
+			change := safeguard.Change{Reason: test.reason}
+			got := []bool{guard.Holds(v1alpha1.Safeguards{}, change), guard.Holds(publish, change), guard.Holds(hold, change)}
 			if want := []bool{test.defaults, test.publish, test.holds}; !slices.Equal(got, want) {
 				t.Errorf("held by default, by Publish and by Hold: %v, want %v", got, want)
 			}

@@ -36,7 +36,7 @@ const (
 // LiveKey returns the identity of a live definition.
 func LiveKey(object *Live) safeguard.Key {
 	gvk := object.GroupVersionKind()
-	return safeguard.Key{Group: gvk.Group, Kind: gvk.Kind, Name: object.GetName()}
+	return safeguard.KeyOf(gvk.Group, gvk.Kind, object.GetNamespace(), object.GetName())
 }
 
 // AppliedBy reports whether a live definition carries the labels of the selection.
@@ -52,8 +52,8 @@ func Bypassed(object metav1.Object) bool {
 }
 
 // Honored reports whether a live definition has the bypass label, and the selection honors it.
-func Honored(cs *v1alpha1.CatalogSelection, object metav1.Object) bool {
-	return Bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
+func Honored(cs *v1alpha1.CatalogSelection, object *Live) bool {
+	return LiveKey(object).IsDefinition() && Bypassed(object) && cs.Spec.Cluster.Bypass != v1alpha1.BypassIgnore
 }
 
 // Untouched reports whether Flux neither updates nor deletes the object. Flux ignores the case.
@@ -128,7 +128,7 @@ func Adopt(cs *v1alpha1.CatalogSelection, published, next []safeguard.Definition
 		case enters[key]:
 			a.Entering = append(a.Entering, object)
 		case first && AppliedBy(cs, object) && !Kept(object):
-			a.orphans = append(a.orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Name: object.Name})
+			a.orphans = append(a.orphans, safeguard.Definition{APIVersion: object.APIVersion, Kind: object.Kind, Namespace: key.Namespace, Name: object.Name})
 		}
 	}
 	return a

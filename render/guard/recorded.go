@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -42,6 +43,7 @@ type RecordedApplication struct {
 	// lack them, and so do applications that have too much.
 	ObjectAnnotations map[string]string `json:"p,omitzero"`
 	Method            string            `json:"h,omitempty"`
+	DefaultVersion    string            `json:"e,omitempty"`
 	Tier              string            `json:"t,omitempty"`
 	Deprecated        string            `json:"d,omitempty"`
 	Metadata          map[string]string `json:"l,omitempty"`
@@ -54,7 +56,7 @@ type RecordedApplication struct {
 func Record(sources []Source, published []safeguard.Definition) []RecordedSource {
 	names := make(map[string]bool, len(published))
 	for _, d := range published {
-		names[d.Name] = true
+		names[cmp.Or(d.Application, d.Name)] = true
 	}
 	recorded := make([]RecordedSource, len(sources))
 	for i, s := range sources {
@@ -75,7 +77,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		if names[a.Name] {
 			r.Applications = append(r.Applications, RecordedApplication{
 				Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
-				ObjectAnnotations: recordable(a.Annotations), Method: a.Method,
+				ObjectAnnotations: recordable(a.Annotations), Method: a.Method, DefaultVersion: a.DefaultVersion,
 				Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
 				Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
 			})
@@ -167,7 +169,7 @@ func (a RecordedApplication) application() *catalog.Application {
 	d := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}
 	return &catalog.Application{
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
-		Annotations: a.ObjectAnnotations, Method: a.Method,
+		Annotations: a.ObjectAnnotations, Method: a.Method, DefaultVersion: a.DefaultVersion,
 		Metadata: catalog.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
 			Versions: catalog.VersionsOf(a.Extra[catalog.VersionsKey]),

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -87,7 +88,7 @@ func knownBefore(last Published, next Next, m render.Mention) render.Known {
 	}
 	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(sources...)}})
 	for _, d := range definitions {
-		known.Names[d.Name] = true
+		known.Names[cmp.Or(d.Application, d.Name)] = true
 	}
 	for _, s := range sources {
 		for _, tier := range s.Tiers {

@@ -33,6 +33,11 @@ func (d Definition) origin(index int) string {
 	return ""
 }
 
+// OriginOf returns the origin of a version, or of the definition itself for an empty one.
+func (d Definition) OriginOf(version string) string {
+	return d.origin(max(0, slices.Index(d.Versions, version)))
+}
+
 // identityChanges returns a change for each field of the identity that both sides have and that differs.
 func identityChanges(before, now Definition) []Change {
 	var changes []Change
@@ -40,9 +45,9 @@ func identityChanges(before, now Definition) []Change {
 		from := before.Identity[field]
 		to, known := now.Identity[field]
 		if known && from != to {
-			changes = append(changes, Change{
-				Reason: v1alpha1.IdentityChangeReason, Key: before.Key(), Source: before.Source, Field: field, From: from, To: to,
-			})
+			change := before.change(v1alpha1.IdentityChangeReason)
+			change.Field, change.From, change.To = field, from, to
+			changes = append(changes, change)
 		}
 	}
 	return changes
@@ -51,7 +56,8 @@ func identityChanges(before, now Definition) []Change {
 // sourceChange returns the change of the versions that stay, but have another origin, and whether there
 // are any.
 func sourceChange(before, now Definition) (Change, bool) {
-	change := Change{Reason: v1alpha1.SourceChangeReason, Key: before.Key(), Source: before.Source, origins: map[string]string{}}
+	change := before.change(v1alpha1.SourceChangeReason)
+	change.origins = map[string]string{}
 	differ := func(version string, from, to string) {
 		if known(from) && known(to) && !sameOrigin(from, to) {
 			change.origins[version] = to

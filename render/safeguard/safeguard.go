@@ -11,12 +11,18 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Definition has the fields of an object in an artifact, or in a cluster, that are compared.
+// Definition has the fields of an object in an artifact, or in a cluster, that are compared: of a definition, or of
+// the main object of an instance, whose only version is the installed one.
 type Definition struct {
 	// APIVersion is <group>/<version>, Kind the kind, Name the metadata.name.
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	Name       string `json:"name"`
+	// Namespace of the main object of an instance; empty for a definition.
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Instance of the spec whose main object this is, and the Application that it installs; empty for a definition.
+	Instance    string `json:"instance,omitempty"`
+	Application string `json:"application,omitempty"`
 	// Source is the name of its source; empty for an object in a cluster.
 	Source string `json:"source,omitempty"`
 	// Versions are those of spec.versions, in its order; empty for kinds that have none.
@@ -40,10 +46,25 @@ func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.FullName(
 // FullName returns <namespace>/<name>, or <name> alone without a namespace.
 func (k Key) FullName() string { return path.Join(k.Namespace, k.Name) }
 
-// Key returns the identity of the definition, which belongs to no namespace.
+// Key returns the identity of the object.
 func (d Definition) Key() Key {
 	group, _, _ := strings.Cut(d.APIVersion, "/")
-	return Key{Group: group, Kind: d.Kind, Name: d.Name}
+	return Key{Group: group, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
+}
+
+// definitionKind is the kind of all definitions, of any group.
+const definitionKind = "ApplicationDefinition"
+
+// IsDefinition reports whether the key is one of a definition, and not of an object of an instance.
+func (k Key) IsDefinition() bool { return k.Kind == definitionKind }
+
+// KeyOf returns the key of an object. A definition belongs to no namespace, whatever its metadata says.
+func KeyOf(group, kind, namespace, name string) Key {
+	key := Key{Group: group, Kind: kind, Namespace: namespace, Name: name}
+	if key.IsDefinition() {
+		key.Namespace = ""
+	}
+	return key
 }
 
 // Versions returns the versions in spec.versions of a definition in JSON's types. Elements without a
@@ -64,17 +85,19 @@ func Versions(definition map[string]any) []string {
 // Change is a loss, a change or a major upgrade of one definition.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
-	// Adoption, SourceChange or MajorUpgrade; or UnknownName, which has no Key.
+	// Adoption, SourceChange, InstanceUpgrade or MajorUpgrade; or UnknownName, which has no Key.
 	Reason string
-	// Key of the definition.
+	// Key of the definition, or of the main object of an instance.
 	Key Key
+	// Instance, and the Application that it installs; empty for a definition.
+	Instance, Application string
 	// Source is the name of the source of the older definition; empty for one in a cluster.
 	Source string
 	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
 	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
 	Versions []string
-	// From and To are the highest versions before and after a MajorUpgrade, or the values of Field before
-	// and after an IdentityChange.
+	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
+	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange.
 	From, To string
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
 	// for an object that was published.
@@ -105,35 +128,48 @@ func (c Change) byVersion() bool {
 // Compare returns the changes from the older to the newer definitions, sorted by name, then by
 // reason: Removal of a definition; and for one that stays IdentityChange for each field that
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
-// MajorUpgrade when the major of the highest semantic version rises.
+// MajorUpgrade when the major of the highest semantic version rises. Instances are compared by their names, with an
+// InstanceUpgrade for another version, or a VersionRemoval for a lower one.
 func Compare(older, newer []Definition) []Change {
-	after := ByKey(newer)
+	after, instances := ByKey(newer), byInstance(newer)
 	var changes []Change
 	for _, before := range older {
 		now, stays := after[before.Key()]
-		if !stays {
-			changes = append(changes, Change{
-				Reason: v1alpha1.RemovalReason, Key: before.Key(), Source: before.Source, Versions: before.Versions,
-			})
-			continue
+		if before.Instance != "" {
+			now, stays = instances[before.Instance]
 		}
-		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
-			changes = append(changes, Change{
-				Reason: v1alpha1.VersionRemovalReason, Key: before.Key(), Source: before.Source, Versions: lost,
-			})
+		if !stays {
+			removal := before.change(v1alpha1.RemovalReason)
+			removal.Versions = before.Versions
+			changes = append(changes, removal)
+			continue
 		}
 		changes = append(changes, identityChanges(before, now)...)
 		if change, differs := sourceChange(before, now); differs {
 			changes = append(changes, change)
 		}
+		if before.Instance != "" {
+			changes = append(changes, instanceChanges(before, now)...)
+			continue
+		}
+		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
+			removal := before.change(v1alpha1.VersionRemovalReason)
+			removal.Versions = lost
+			changes = append(changes, removal)
+		}
 		if from, to, rises := majorRise(before.Versions, now.Versions); rises {
-			changes = append(changes, Change{
-				Reason: v1alpha1.MajorUpgradeReason, Key: before.Key(), Source: before.Source, From: from, To: to,
-			})
+			upgrade := before.change(v1alpha1.MajorUpgradeReason)
+			upgrade.From, upgrade.To = from, to
+			changes = append(changes, upgrade)
 		}
 	}
 	Sort(changes)
 	return changes
+}
+
+// change returns a change of the definition.
+func (d Definition) change(reason string) Change {
+	return Change{Reason: reason, Key: d.Key(), Source: d.Source, Instance: d.Instance, Application: d.Application}
 }
 
 // Adopt returns the losses of live definitions when the newer ones are applied over them: an Adoption
@@ -146,6 +182,9 @@ func Adopt(live, newer []Definition) []Change {
 		now, enters := after[before.Key()]
 		if !enters {
 			continue
+		}
+		if now.Instance != "" {
+			before.Instance, before.Application, before.Versions = now.Instance, now.Application, nil // the spec decides
 		}
 		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
 			changes = append(changes, Change{
@@ -166,7 +205,7 @@ func (c Change) OfPlatform() bool {
 
 // Loses reports whether the change removes a definition or versions of it, or changes its identity.
 func (c Change) Loses() bool {
-	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason
+	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason && c.Reason != v1alpha1.InstanceUpgradeReason
 }
 
 // Unexcused returns the changes that are not among the excused ones. Lost versions of a definition that
@@ -210,6 +249,17 @@ func ByKey(definitions []Definition) map[Key]Definition {
 		byKey[d.Key()] = d
 	}
 	return byKey
+}
+
+// byInstance maps the names of instances to them.
+func byInstance(definitions []Definition) map[string]Definition {
+	all := map[string]Definition{}
+	for _, d := range definitions {
+		if d.Instance != "" {
+			all[d.Instance] = d
+		}
+	}
+	return all
 }
 
 // missing returns the strings of older that newer lacks, in their order.

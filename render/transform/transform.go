@@ -169,6 +169,22 @@ func (p *Pipeline) Referring() *Pipeline {
 	return p
 }
 
+// MirrorOf returns the From of the mirror that has what a transformed document refers to by a URL; empty without one.
+func (p *Pipeline) MirrorOf(url string) string {
+	parsed, ok := parseURL(url)
+	if !ok {
+		return ""
+	}
+	for _, s := range p.steps {
+		if m, isMirrors := s.(mirrors); isMirrors {
+			if found, _ := m.match(parsed.location, parsed.scheme); found != nil {
+				return found.from
+			}
+		}
+	}
+	return ""
+}
+
 // Apply transforms one application. A document in which nothing changes is returned as the
 // same slice. The error is an *Error, or the context's, which is checked before each step.
 func (p *Pipeline) Apply(ctx context.Context, in Input) (Output, error) {

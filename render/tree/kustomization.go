@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // KustomizationFile is the path under which kustomize looks for a
@@ -32,11 +33,21 @@ type Kustomization struct {
 	Labels map[string]string
 	// Annotations are set on every object.
 	Annotations map[string]string
+	// KindAnnotations are set on the objects of kinds, besides and after Annotations.
+	KindAnnotations []KindAnnotations
 	// Patches are applied in order, before labels and annotations are set.
 	Patches []Patch
 	// AllowEmpty permits a Kustomization without resources, with which Flux prunes every object that it
 	// has applied.
 	AllowEmpty bool
+}
+
+// KindAnnotations are annotations of the objects of some kinds.
+type KindAnnotations struct {
+	// Name of the transformer, unique among those of a Kustomization.
+	Name        string
+	Kinds       []schema.GroupKind
+	Annotations map[string]string
 }
 
 // Marshal returns the document: sorted and the same for the same contents, with
@@ -62,11 +73,19 @@ func (k Kustomization) Marshal() ([]byte, error) {
 		document.Labels = []labels{{Pairs: pairs(k.Labels)}}
 	}
 	if len(k.Annotations) > 0 {
-		inline, err := marshal(newAnnotationsTransformer(k.Annotations))
-		if err != nil {
-			return nil, fmt.Errorf("marshalling annotations: %w", err)
+		all := []fieldSpec{{Path: "metadata/annotations", Create: true}}
+		if err := document.annotate("annotations", k.Annotations, all); err != nil {
+			return nil, err
 		}
-		document.Transformers = []literal{literal(inline)}
+	}
+	for _, of := range k.KindAnnotations {
+		var fields []fieldSpec
+		for _, kind := range of.Kinds {
+			fields = append(fields, fieldSpec{Path: "metadata/annotations", Create: true, Group: text(kind.Group), Kind: text(kind.Kind)})
+		}
+		if err := document.annotate(of.Name, of.Annotations, fields); err != nil {
+			return nil, err
+		}
 	}
 	content, err := marshal(document)
 	if err != nil {
@@ -115,20 +134,29 @@ type (
 	}
 	fieldSpec struct {
 		Path   string `yaml:"path"`
+		Group  text   `yaml:"group,omitempty"`
+		Kind   text   `yaml:"kind,omitempty"`
 		Create bool   `yaml:"create"`
 	}
 )
 
-// newAnnotationsTransformer replaces commonAnnotations, which would annotate pod
-// templates too.
-func newAnnotationsTransformer(annotations map[string]string) annotationsTransformer {
-	return annotationsTransformer{
+// annotate adds a transformer, which replaces commonAnnotations: these would annotate pod templates too.
+func (k *kustomization) annotate(name string, annotations map[string]string, fields []fieldSpec) error {
+	if len(annotations) == 0 || len(fields) == 0 {
+		return nil
+	}
+	inline, err := marshal(annotationsTransformer{
 		APIVersion:  "builtin",
 		Kind:        "AnnotationsTransformer",
-		Metadata:    metadata{Name: "annotations"},
+		Metadata:    metadata{Name: name},
 		Annotations: annotations,
-		FieldSpecs:  []fieldSpec{{Path: "metadata/annotations", Create: true}},
+		FieldSpecs:  fields,
+	})
+	if err != nil {
+		return fmt.Errorf("marshalling annotations: %w", err)
 	}
+	k.Transformers = append(k.Transformers, literal(inline))
+	return nil
 }
 
 func marshal(document any) ([]byte, error) {

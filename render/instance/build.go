@@ -1,0 +1,207 @@
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// systemLabel marks the applications that a platform needs itself, such as its network.
+const systemLabel = "apps.kubermatic.k8c.io/type"
+
+// Surroundings are what the objects of instances depend on besides spec and catalog.
+type Surroundings struct {
+	// Document returns the document of a selected application as it is published.
+	Document func(application string) []byte
+	// Overrides returns what wins over the values of the instances of an application; nil for nothing.
+	Overrides func(application string) map[string]any
+	// Access returns how Flux reaches the address of a chart.
+	Access func(url string) backend.Access
+}
+
+// Built is an instance with its objects.
+type Built struct {
+	Resolved
+	// Backend that installs it.
+	Backend string
+	// Objects of the instance. One of them is its main object.
+	Objects []backend.Object
+	// Identity of the main object, before patches.
+	Identity backend.Identity
+}
+
+// Build builds the objects of all instances. The error joins all problems.
+func Build(resolved []Resolved, around Surroundings) ([]Built, error) {
+	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*definition{}}
+	system := systemInstances(resolved)
+	dependencies := make(map[string][]string, len(resolved))
+	for _, r := range resolved {
+		names, err := expand(r, system)
+		b.errs = append(b.errs, err)
+		dependencies[r.Name] = names
+	}
+	ordered, err := inOrder(resolved, dependencies)
+	if err = errors.Join(append(b.errs, err)...); err != nil {
+		return nil, err
+	}
+	for _, r := range ordered {
+		b.add(r, dependencies[r.Name])
+	}
+	if err := errors.Join(b.errs...); err != nil {
+		return nil, err
+	}
+	all := make([]Built, 0, len(resolved))
+	for _, r := range resolved {
+		all = append(all, *b.built[r.Name])
+	}
+	return all, nil
+}
+
+// systemInstances returns the names of the instances of system applications.
+func systemInstances(resolved []Resolved) map[string]bool {
+	system := map[string]bool{}
+	for _, r := range resolved {
+		system[r.Name] = r.Decision.Application.Labels[systemLabel] != ""
+	}
+	return system
+}
+
+// expand returns the names of the instances that come first.
+func expand(r Resolved, system map[string]bool) ([]string, error) {
+	var names []string
+	for _, name := range r.DependsOn {
+		switch {
+		case name != v1alpha1.DependsOnSystem:
+			names = append(names, name)
+		case system[r.Name]:
+			return nil, &backend.Error{Instance: r.Name, Path: "dependsOn",
+				Message: v1alpha1.DependsOnSystem + " includes the instance itself, which is a system application: name the others"}
+		default:
+			for other, is := range system {
+				if is {
+					names = append(names, other)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// inOrder returns the instances so that each comes after those that it depends on.
+func inOrder(resolved []Resolved, dependencies map[string][]string) ([]Resolved, error) {
+	byName := map[string]Resolved{}
+	done := map[string]bool{}
+	for _, r := range resolved {
+		byName[r.Name] = r
+		if cycle := follow(r.Name, nil, done, func(of string) []string { return dependencies[of] }); cycle != nil {
+			return nil, &backend.Error{Instance: r.Name, Path: "dependsOn", Message: fmt.Sprintf("instances depend on each other: %q", cycle)}
+		}
+	}
+	var ordered []Resolved
+	added := map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if added[name] {
+			return
+		}
+		added[name] = true
+		for _, on := range dependencies[name] {
+			add(on)
+		}
+		ordered = append(ordered, byName[name])
+	}
+	for _, r := range resolved {
+		add(r.Name)
+	}
+	return ordered, nil
+}
+
+type builder struct {
+	Surroundings
+	built       map[string]*Built
+	definitions map[string]*definition
+	errs        []error
+}
+
+// definition is the document of an application as it is published.
+type definition struct {
+	application *catalog.Application
+	spec        map[string]any
+}
+
+func (b *builder) add(r Resolved, dependencies []string) {
+	built := &Built{Resolved: r, Backend: r.Backend}
+	b.built[r.Name] = built
+	if built.Backend == "" {
+		built.Backend = backend.Default(r.Decision.Application.Group)
+	}
+	by := backend.Named(built.Backend)
+	if by == nil {
+		b.refuse(r, "backend", "no backend installs definitions of the API group %q", r.Decision.Application.Group)
+		return
+	}
+	defined, err := b.define(r.Decision.Application)
+	if err != nil {
+		b.errs = append(b.errs, err)
+		return
+	}
+	in := r.given
+	in.Application, in.Definition, in.Version = defined.application, defined.spec, r.Resolved
+	in.Values = backend.MergeValues(in.Values, b.Overrides(r.Application))
+	in.Access = b.Access(chartURL(defined.spec, r.Resolved))
+	for _, name := range dependencies {
+		on := b.built[name]
+		if on.Backend != built.Backend {
+			b.refuse(r, "dependsOn", "%s has the backend %s: only instances with the same backend wait for each other", name, on.Backend)
+			continue
+		}
+		in.DependsOn = append(in.DependsOn, on.Identity.Name)
+	}
+	built.Identity, err = by.Identity(in)
+	if err == nil {
+		built.Objects, err = by.Build(in)
+	}
+	b.errs = append(b.errs, err)
+}
+
+func (b *builder) refuse(r Resolved, path, format string, args ...any) {
+	b.errs = append(b.errs, &backend.Error{Instance: r.Name, Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// define reads the published document of an application, once for all its instances.
+func (b *builder) define(application *catalog.Application) (*definition, error) {
+	if known := b.definitions[application.Name]; known != nil {
+		return known, nil
+	}
+	published := *application
+	published.Document, published.Merged = b.Document(application.Name), nil
+	spec, err := published.Spec()
+	if err != nil {
+		return nil, err
+	}
+	defined := &definition{application: &published, spec: spec}
+	b.definitions[application.Name] = defined
+	return defined, nil
+}
+
+// chartURL returns the address of the chart of a version, empty where there is none.
+func chartURL(spec map[string]any, version string) string {
+	versions, _ := spec["versions"].([]any)
+	for _, element := range versions {
+		entry, _ := element.(map[string]any)
+		if entry["version"] != version {
+			continue
+		}
+		template, _ := entry["template"].(map[string]any)
+		source, _ := template["source"].(map[string]any)
+		helm, _ := source["helm"].(map[string]any)
+		url, _ := helm["url"].(string)
+		return url
+	}
+	return ""
+}

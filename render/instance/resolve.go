@@ -1,0 +1,162 @@
+package instance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Resolved is an instance with the application and the version that it installs.
+type Resolved struct {
+	Spec
+	// Decision on the application, which is selected.
+	Decision selection.Decision
+	// Version that is installed; empty for definitions without versions.
+	Resolved string
+}
+
+// Unresolved is an instance whose application or version the selection does not have.
+type Unresolved struct {
+	// Name of the instance, and Application that it would install.
+	Name, Application string
+	// Field of the spec that matches nothing, and its Value, which is empty for a default version.
+	Field, Value string
+	// Reason why.
+	Reason string
+	// OfVersion is true if the application is selected, and has no such version.
+	OfVersion bool
+}
+
+func (u Unresolved) String() string { return u.Field + ": " + u.Reason }
+
+// maxListedVersions bounds the versions in a message.
+const maxListedVersions = 10
+
+// Resolve resolves the instances over the decisions of a selection. Both results are sorted by name.
+func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unresolved []Unresolved) {
+	selected := map[string]selection.Decision{}
+	for _, d := range decided.Applications() {
+		selected[d.Application.Name] = d
+	}
+	for _, spec := range specs {
+		decision, ok := selected[spec.Application]
+		if !ok {
+			unresolved = append(unresolved, spec.unresolved("application", spec.Application, whyNot(spec.Application, decided)))
+			continue
+		}
+		version, problem := spec.resolve(decision)
+		if problem != "" {
+			u := spec.unresolved("version", spec.Version, problem)
+			u.OfVersion = true
+			unresolved = append(unresolved, u)
+			continue
+		}
+		resolved = append(resolved, Resolved{Spec: spec, Decision: decision, Resolved: version})
+	}
+	return withoutDependents(resolved, unresolved)
+}
+
+func (s Spec) unresolved(child, value, reason string) Unresolved {
+	return Unresolved{
+		Name: s.Name, Application: s.Application, Field: fmt.Sprintf("spec.instances[%s].%s", s.Name, child), Value: value, Reason: reason,
+	}
+}
+
+// whyNot returns why an application is not selected.
+func whyNot(application string, decided selection.Result) string {
+	for _, d := range decided.Decisions {
+		if d.Application.Name == application {
+			return fmt.Sprintf("the application %s is not selected: %s", application, d.Reason)
+		}
+	}
+	return fmt.Sprintf("no source has an application %s", excerpt.Quoted(application))
+}
+
+// withoutDependents moves the instances that depend on unresolved ones to these: their controllers would wait for ever.
+func withoutDependents(resolved []Resolved, unresolved []Unresolved) ([]Resolved, []Unresolved) {
+	for moved := true; moved; {
+		moved = false
+		missing := map[string]bool{}
+		for _, u := range unresolved {
+			missing[u.Name] = true
+		}
+		resolved = slices.DeleteFunc(resolved, func(r Resolved) bool {
+			i := slices.IndexFunc(r.DependsOn, func(name string) bool { return missing[name] })
+			if i < 0 {
+				return false
+			}
+			moved = true
+			unresolved = append(unresolved, r.unresolved("dependsOn", r.DependsOn[i], fmt.Sprintf("the instance %s cannot be installed", r.DependsOn[i])))
+			return true
+		})
+	}
+	slices.SortFunc(unresolved, func(a, b Unresolved) int { return strings.Compare(a.Name, b.Name) })
+	return resolved, unresolved
+}
+
+// resolve returns the version that is installed, or why there is none.
+func (s Spec) resolve(d selection.Decision) (version, problem string) {
+	versions := d.Versions
+	switch {
+	case len(d.Application.Versions) == 0:
+		return s.Version, "" // the backend refuses a version where it knows none
+	case s.Version == "":
+		return defaultVersion(d)
+	case slices.Contains(versions, s.Version):
+		return s.Version, ""
+	case IsExact(s.Version):
+		// 1.2.3 means v1.2.3 as well.
+		same := func(other string) bool {
+			return IsExact(other) && strings.TrimPrefix(other, "v") == strings.TrimPrefix(s.Version, "v")
+		}
+		if i := slices.IndexFunc(versions, same); i >= 0 {
+			return versions[i], ""
+		}
+		return "", fmt.Sprintf("the application %s has no version %s, only %s", s.Application, s.Version, listed(versions))
+	case s.constraint == nil:
+		return "", fmt.Sprintf("%s is neither a version of the application %s nor a range; it has %s", excerpt.Quoted(s.Version), s.Application, listed(versions))
+	}
+	if best := highest(versions, s.constraint); best != "" {
+		return best, ""
+	}
+	return "", fmt.Sprintf("no version of the application %s is in the range %s; it has %s", s.Application, excerpt.Quoted(s.Version), listed(versions))
+}
+
+func defaultVersion(d selection.Decision) (version, problem string) {
+	name, version := d.Application.Name, d.Application.DefaultVersion
+	switch {
+	case version == "":
+		return "", fmt.Sprintf("is missing: the definition of %s has no default version; name one of %s", name, listed(d.Versions))
+	case !slices.Contains(d.Versions, version):
+		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s", excerpt.Of(version), name, listed(d.Versions))
+	}
+	return version, ""
+}
+
+func listed(versions []string) string { return excerpt.Names(versions, maxListedVersions) }
+
+// highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if
+// there is none.
+func highest(versions []string, constraint *semver.Constraints) string {
+	var best *semver.Version
+	for _, text := range versions {
+		parsed, err := semver.NewVersion(text)
+		if err == nil && constraint.Check(parsed) && (best == nil || parsed.GreaterThan(best)) {
+			best = parsed
+		}
+	}
+	if best == nil {
+		return ""
+	}
+	return best.Original()
+}
+
+// IsNamed reports whether the spec names exactly this version, so that no catalog decides about it.
+func (s Spec) IsNamed(version string) bool {
+	return s.Version != "" && (s.Version == version || IsExact(s.Version) && strings.TrimPrefix(s.Version, "v") == strings.TrimPrefix(version, "v"))
+}

@@ -1,0 +1,182 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+)
+
+// Spec is a valid entry of spec.instances. New returns one.
+type Spec struct {
+	// Name of the instance, and Application that it installs.
+	Name, Application string
+	// Version as the spec has it: a version, a range, or empty for the default version.
+	Version string
+	// Backend that the spec names; empty for the default of the definition.
+	Backend string
+	// DependsOn are the names of other instances, or v1alpha1.DependsOnSystem.
+	DependsOn []string
+
+	// constraint is nil for a Version that is no range.
+	constraint *semver.Constraints
+	// given has the fields for the backend that do not depend on the catalogs.
+	given backend.Instance
+}
+
+// Bounds of a spec, as the API has them.
+const (
+	maxInstances = 256
+	maxListed    = 32
+	maxVersion   = 256
+)
+
+// New returns the instances of a spec, sorted by name. namespace is that of the selection. It repeats the checks of
+// the API server, for specs that it has not seen.
+func New(namespace string, instances map[string]v1alpha1.Instance, path *field.Path) ([]Spec, field.ErrorList) {
+	var errs field.ErrorList
+	if len(instances) > maxInstances {
+		return nil, field.ErrorList{field.TooMany(path, len(instances), maxInstances)}
+	}
+	var specs []Spec
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
+		spec, invalid := newSpec(name, namespace, instances[name], path.Key(name))
+		specs = append(specs, spec)
+		errs = append(errs, invalid...)
+		errs = append(errs, checkDependencies(name, instances, path.Key(name).Child("dependsOn"))...)
+	}
+	if cycle := cycleIn(instances); len(cycle) > 0 && len(errs) == 0 {
+		errs = append(errs, field.Invalid(path.Key(cycle[0]).Child("dependsOn"), field.OmitValueType{},
+			"instances depend on each other: "+strings.Join(cycle, " -> ")))
+	}
+	return specs, errs
+}
+
+func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Spec, field.ErrorList) {
+	var errs field.ErrorList
+	for _, problem := range validation.IsDNS1123Label(name) {
+		errs = append(errs, field.Invalid(path, name, problem))
+	}
+	spec := Spec{
+		Name: name, Application: cmp.Or(in.Application, name), Version: in.Version, Backend: in.Backend, DependsOn: in.DependsOn,
+	}
+	if in.Backend != "" && backend.Named(in.Backend) == nil {
+		errs = append(errs, field.NotSupported(path.Child("backend"), in.Backend, backendNames()))
+	}
+	switch {
+	case len(in.Version) > maxVersion:
+		errs = append(errs, field.TooLong(path.Child("version"), in.Version, maxVersion))
+	case !IsExact(in.Version) && in.Version != "":
+		// What is no range can still be the name of a version.
+		spec.constraint, _ = semver.NewConstraint(in.Version)
+	}
+	for child, size := range map[string]int{"valuesFrom": len(in.ValuesFrom), "dependsOn": len(in.DependsOn)} {
+		if size > maxListed {
+			errs = append(errs, field.TooMany(path.Child(child), size, maxListed))
+		}
+	}
+	values, err := Values(in.Values)
+	if err != nil {
+		errs = append(errs, field.Invalid(path.Child("values"), field.OmitValueType{}, err.Error()))
+	}
+	spec.given = backend.Instance{
+		Name: name, Namespace: namespace, Values: values, TargetNamespace: in.Namespace, CreateNamespace: in.CreateNamespace,
+		ReleaseName: in.ReleaseName, StorageNamespace: in.StorageNamespace, ServiceAccountName: in.ServiceAccountName,
+		Suspend: in.Suspend, DestroyResources: in.DestroyResources,
+	}
+	for _, duration := range []struct {
+		from *metav1.Duration
+		to   *time.Duration
+	}{{in.Interval, &spec.given.Interval}, {in.Timeout, &spec.given.Timeout}} {
+		if duration.from != nil {
+			*duration.to = duration.from.Duration
+		}
+	}
+	for _, from := range in.ValuesFrom {
+		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
+	}
+	return spec, errs
+}
+
+func backendNames() []string {
+	var names []string
+	for _, b := range backend.All() {
+		names = append(names, b.Type())
+	}
+	return names
+}
+
+var exactPattern = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].*)?$`)
+
+// IsExact reports whether a version of a spec is a whole semantic version, which is no range.
+func IsExact(version string) bool { return exactPattern.MatchString(version) }
+
+// Values reads values of a spec, with int64 and float64 for numbers; nil for none.
+func Values(from *apiextensionsv1.JSON) (map[string]any, error) {
+	if from == nil || len(from.Raw) == 0 {
+		return nil, nil
+	}
+	var values map[string]any
+	if err := json.Unmarshal(from.Raw, &values); err != nil {
+		return nil, fmt.Errorf("must be a mapping: %w", err)
+	}
+	return values, nil
+}
+
+// checkDependencies refuses names that no instance has.
+func checkDependencies(name string, instances map[string]v1alpha1.Instance, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, on := range instances[name].DependsOn {
+		_, known := instances[on]
+		switch {
+		case on == v1alpha1.DependsOnSystem:
+		case on == name:
+			errs = append(errs, field.Invalid(path.Index(i), on, "is the instance itself"))
+		case !known:
+			errs = append(errs, field.Invalid(path.Index(i), on, "no instance of the selection has this name"))
+		}
+	}
+	return errs
+}
+
+// cycleIn returns instances that depend on each other, the first one also at the end; nil if there are none.
+func cycleIn(instances map[string]v1alpha1.Instance) []string {
+	done := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(instances)) {
+		if cycle := follow(name, nil, done, func(of string) []string { return instances[of].DependsOn }); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
+}
+
+// follow returns the first cycle that begins behind the names of the path.
+func follow(name string, path []string, done map[string]bool, dependencies func(string) []string) []string {
+	if i := slices.Index(path, name); i >= 0 {
+		return append(slices.Clone(path[i:]), name)
+	}
+	if done[name] {
+		return nil
+	}
+	path = append(path, name)
+	for _, on := range dependencies(name) {
+		if cycle := follow(on, path, done, dependencies); cycle != nil {
+			return cycle
+		}
+	}
+	done[name] = true
+	return nil
+}

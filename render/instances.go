@@ -1,0 +1,265 @@
+package render
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// InstancesDir is the directory of the objects of instances in an artifact.
+const InstancesDir = "instances"
+
+// Instance is an instance in an artifact.
+type Instance struct {
+	// Name of the instance, Application that it installs, and Source of the application.
+	Name, Application, Source string
+	// Requested is the version in the spec; empty for the default version. Version is what it resolves to, empty for
+	// definitions without versions.
+	Requested, Version string
+	// Backend that installs it.
+	Backend string
+	// Main is the object whose deletion uninstalls it.
+	Main safeguard.Definition
+	// Named reports whether the spec names exactly this version.
+	Named bool
+}
+
+// installation has the objects of all instances.
+type installation struct {
+	built   []instance.Built
+	objects []backend.Object
+	// origins of the charts, by instance.
+	origins map[string]string
+}
+
+// install builds the instances that can be resolved.
+func install(resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation, error) {
+	if len(resolved) == 0 {
+		return installation{}, nil
+	}
+	contents := make(map[string][]byte, len(selected))
+	published := make(map[string]safeguard.Definition, len(selected))
+	for i, d := range selected {
+		contents[d.Application.Name] = documents[i].content
+		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
+	}
+	built, err := instance.Build(resolved, instance.Surroundings{
+		Document:  func(application string) []byte { return contents[application] },
+		Overrides: opts.overridesOf, Access: opts.accessTo,
+	})
+	objects := map[string][]backend.Object{}
+	origins := map[string]string{}
+	for _, b := range built {
+		annotate(b, opts)
+		objects[b.Name] = b.Objects
+		origins[b.Name] = published[b.Application].OriginOf(b.Resolved.Resolved)
+	}
+	var union []backend.Object
+	if err == nil {
+		union, err = backend.Union(objects)
+	}
+	if err != nil {
+		return installation{}, &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: bounded(flat(err))}
+	}
+	return installation{built: built, objects: union, origins: origins}, nil
+}
+
+// flat returns the errors that an error joins.
+func flat(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, flat(one)...)
+	}
+	return all
+}
+
+// overridesOf returns what wins over the values of the instances of an application.
+func (o Options) overridesOf(application string) map[string]any {
+	var values map[string]any
+	for _, rule := range o.InstanceOverrides {
+		if slices.Contains(rule.Names, application) {
+			values = backend.MergeValues(values, rule.Values)
+		}
+	}
+	return values
+}
+
+// accessTo returns how Flux reaches the chart at a URL.
+func (o Options) accessTo(url string) backend.Access {
+	if o.Transform == nil || len(o.Access) == 0 {
+		return backend.Access{}
+	}
+	return o.Access[o.Transform.MirrorOf(url)]
+}
+
+// fileOfObject returns the path of an object of an instance in the artifact.
+func fileOfObject(object backend.Object) string {
+	return path.Join(InstancesDir, object.GetNamespace(), strings.ToLower(object.GetKind())+"-"+object.GetName()+".yaml")
+}
+
+// kindAnnotations returns the annotations of an artifact with instances, by what the kinds of objects are for.
+func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, opts Options) []tree.KindAnnotations {
+	kinds := map[backend.Role][]schema.GroupKind{}
+	add := func(role backend.Role, kind schema.GroupKind) {
+		if !slices.Contains(kinds[role], kind) {
+			kinds[role] = append(kinds[role], kind)
+		}
+	}
+	for _, d := range defined {
+		add(backend.Definition, schema.GroupKind{Group: d.Key().Group, Kind: d.Kind})
+	}
+	for _, object := range objects {
+		add(object.Role, object.GroupVersionKind().GroupKind())
+	}
+	var all []tree.KindAnnotations
+	for _, role := range []backend.Role{backend.Definition, backend.Main, backend.Values, backend.Namespace} {
+		slices.SortFunc(kinds[role], func(a, b schema.GroupKind) int {
+			return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+		})
+		all = append(all, tree.KindAnnotations{Name: "annotations-" + string(role), Kinds: kinds[role], Annotations: roleAnnotations(role, opts)})
+	}
+	return all
+}
+
+// roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely:
+// a new one has a new name.
+func roleAnnotations(role backend.Role, opts Options) map[string]string {
+	annotations := map[string]string{}
+	if role == backend.Definition {
+		annotations[ssaAnnotation] = "Merge"
+	}
+	if role != backend.Namespace {
+		annotations[substituteAnnotation] = "disabled"
+	}
+	if role == backend.Namespace || !opts.Prune && role != backend.Values {
+		annotations[pruneAnnotation] = "disabled"
+	}
+	return annotations
+}
+
+// annotate adds to a main object what it installs. A commonMetadata cannot have these annotations.
+func annotate(b instance.Built, opts Options) {
+	for _, object := range b.Objects {
+		if object.Role != backend.Main {
+			continue
+		}
+		annotations := object.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[v1alpha1.InstanceAnnotation], annotations[v1alpha1.ApplicationAnnotation] = b.Name, b.Application
+		if b.Resolved.Resolved != "" {
+			annotations[v1alpha1.VersionAnnotation] = b.Resolved.Resolved
+		}
+		if opts.AnnotateSource {
+			annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
+		}
+		object.SetAnnotations(annotations)
+	}
+}
+
+// installed returns the instances of the artifact, as patches leave them: patched has the built objects, nil
+// without patches.
+func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
+	var all []Instance
+	for _, b := range in.built {
+		main := MainOf(mainOf(b.Objects).Object)
+		if object, ok := patched[main.Key()]; ok {
+			main = MainOf(object)
+		}
+		if chart := b.Identity.Release.Chart; chart != "" {
+			main.Identity[ChartField] = chart
+		}
+		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
+		if b.Resolved.Resolved != "" {
+			main.Versions = []string{b.Resolved.Resolved}
+		}
+		if origin := in.origins[b.Name]; origin != "" {
+			main.Origins = safeguard.Origins{origin}
+		}
+		all = append(all, Instance{
+			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Resolved.Resolved,
+			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved),
+		})
+	}
+	return all
+}
+
+// supporting returns the keys of the objects besides the main ones.
+func (in installation) supporting() []safeguard.Key {
+	var keys []safeguard.Key
+	for _, o := range in.objects {
+		if o.Role != backend.Main {
+			keys = append(keys, keyOfObject(o))
+		}
+	}
+	return keys
+}
+
+func keyOfObject(object backend.Object) safeguard.Key {
+	return safeguard.KeyOf(object.GroupVersionKind().Group, object.GetKind(), object.GetNamespace(), object.GetName())
+}
+
+// targets returns the kinds of the objects that no cluster serves by itself.
+func (in installation) targets() []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, o := range in.objects {
+		if kind := o.GroupVersionKind(); kind.Group != "" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })
+	return kinds
+}
+
+func mainOf(objects []backend.Object) backend.Object {
+	i := slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })
+	return objects[i] // every backend makes one
+}
+
+// Fields of the identity of an instance: another value uninstalls its release.
+const (
+	ReleaseField          = "releaseName"
+	StorageNamespaceField = "storageNamespace"
+	TargetNamespaceField  = "targetNamespace"
+	ChartField            = "chart"
+)
+
+// MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
+// and its version are those of the annotations.
+func MainOf(object map[string]any) safeguard.Definition {
+	u := &unstructured.Unstructured{Object: object}
+	annotations := u.GetAnnotations()
+	main := safeguard.Definition{
+		APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
+		Instance: annotations[v1alpha1.InstanceAnnotation], Application: annotations[v1alpha1.ApplicationAnnotation],
+		Identity: map[string]string{},
+	}
+	if version := annotations[v1alpha1.VersionAnnotation]; version != "" {
+		main.Versions = []string{version}
+	}
+	release := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main}).Release
+	for field, value := range map[string]string{
+		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
+	} {
+		if value != "" {
+			main.Identity[field] = value
+		}
+	}
+	return main
+}
