@@ -116,7 +116,10 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
-	return result, distinctKinds(result.Definitions)
+	if err := distinctKinds(result.Definitions); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // Compared returns what the safeguards compare: the definitions, and the main objects of instances.
