@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -364,9 +366,27 @@ func TestInstancesAreClaimed(t *testing.T) {
 	c.good()
 	c.selection("other", guarded, installing("a=1.0.0"))
 	cs := c.reconcile("other")
+	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 1 more as well; rename or remove them here, or there", c.namespace, c.namespace)
+	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), message)
 	if got := conditionsOf(cs); !slices.Contains(got, "Stalled=True Conflict") {
 		t.Errorf("the conditions are %v", got)
 	}
+}
+
+// Two owners of a release would upgrade it in turns, even if their objects differ.
+func TestReleasesAreClaimed(t *testing.T) {
+	c := newCluster(t)
+	serveHelmReleases(c)
+	c.source(installable(t, "web:1.0.0@web"))
+	c.selection("kkp", guarded, installing("a=1.0.0"))
+	c.consumer("kkp", "kkp")
+	c.consumer("other", "other")
+	c.good()
+	c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Instances["b"] = v1alpha1.Instance{Application: "web", ReleaseName: "a"}
+	})
+	message := fmt.Sprintf("the CatalogSelection %s/kkp holds Release %s/a as well; rename or remove them here, or there", c.namespace, c.namespace)
+	c.equal("message", conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition), message)
 }
 
 // Flux applies nothing at all while the cluster does not serve one of the kinds.
