@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	ctx := context.Background()
-	e, err := start(ctx)
+	e, err := start(ctx, false)
 	if e != nil && e.Stack != nil {
 		defer func() {
 			if err := e.Stop(); err != nil {
@@ -53,8 +53,8 @@ func run(m *testing.M) int {
 	return code
 }
 
-// start starts a system, with more arguments for kustomize-controller.
-func start(ctx context.Context, kustomizeController ...string) (*environment, error) {
+// start starts a system, with helm-controller if helm is true, and with more arguments for kustomize-controller.
+func start(ctx context.Context, helm bool, kustomizeController ...string) (*environment, error) {
 	e := &environment{}
 	var err error
 	if e.root, err = stack.Root(ctx); err != nil {
@@ -62,7 +62,7 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	}
 	e.Stack, err = stack.Start(ctx, stack.Options{
 		Progress: os.Stderr,
-		Registry: true, SourceController: true, KustomizeController: true,
+		Registry: true, SourceController: true, KustomizeController: true, HelmController: helm,
 		CRDs: []string{"test/stack/crds"},
 		// By default it retries the download of an unreachable artifact for minutes.
 		Args: map[string][]string{
@@ -93,8 +93,19 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 // kustomize-controller.
 func useOwnSystem(t *testing.T, kustomizeController ...string) {
 	t.Helper()
+	use(t, false, kustomizeController...)
+}
+
+// useHelmSystem replaces the system by a new one with helm-controller until the end of a test.
+func useHelmSystem(t *testing.T) {
+	t.Helper()
+	use(t, true)
+}
+
+func use(t *testing.T, helm bool, kustomizeController ...string) {
+	t.Helper()
 	shared := system
-	own, err := start(context.WithoutCancel(t.Context()), kustomizeController...)
+	own, err := start(context.WithoutCancel(t.Context()), helm, kustomizeController...)
 	t.Cleanup(func() {
 		system = shared
 		if own != nil && own.Stack != nil {
