@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -259,7 +258,7 @@ spec:
       values:
         c: values
         d: values
-        tree: {x: null}
+        tree: {left: null}
         dropped: null
         nested: {drop: null}
     handbook:
@@ -280,7 +279,7 @@ const webDefaults = `  defaultNamespace: {name: frontend, create: true}
     c: default
     d: default
     list: [default, default]
-    tree: {x: default, y: default}
+    tree: {left: default, right: default}
     login: {user: default, password: default}
     ports: [80, 443]
 `
@@ -348,43 +347,3 @@ func prepareInstances(t *testing.T) (i *installing, others []packaged) {
 	return i, others
 }
 
-// TestInstances runs the life of four instances on a cluster of its own with helm-controller. The steps depend on their
-// order.
-func TestInstances(t *testing.T) {
-	useHelmSystem(t)
-	i, others := prepareInstances(t)
-	_ = others
-	t.Run("system applications come first", func(t *testing.T) { i.in(t).installSystemFirst() })
-}
-
-// installed by fourInstances from the first catalog.
-func firstVersions() map[string]string {
-	return map[string]string{"authorities": "1.0.0", "handbook": "1.0.0", "store": "", "web": "1.4.2"}
-}
-
-// installSystemFirst deploys everything without the Secret that the system application needs: what depends on it waits,
-// and the rest is installed.
-func (i *installing) installSystemFirst() {
-	i.t.Helper()
-	i.deploy("  interval: 1h\n")
-	i.commit([]string{i.applying("instances", "instances", "wait: true", "timeout: 1m")})
-	i.awaitRelease("authorities", "Ready", "False", "authorities")
-	i.awaitRelease("web", "Ready", "False DependencyNotReady", "instances/authorities")
-	i.awaitRelease("handbook", "Ready", "True")
-	i.awaitRelease("cache-store", "Ready", "True")
-	if conditions.IsTrue(i.live1(), v1alpha1.AppliedCondition) {
-		i.t.Error("Applied is True while a release is not ready")
-	}
-	i.commit([]string{authoritiesSecret})
-	i.awaitInstalled(firstVersions())
-}
-
-var _ = kustomizev1.Kustomization{}
-
-func (i *installing) live1() *v1alpha1.CatalogSelection {
-	cs := i.selectionOf(i.selection.Name)
-	if err := system.Client().Get(i.t.Context(), keyOf(cs), cs); err != nil {
-		i.t.Fatal(err)
-	}
-	return cs
-}
