@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -102,16 +103,6 @@ func (i *installing) releaseOf(ctx context.Context, name string) (*unstructured.
 	return release, err
 }
 
-// mustRelease is releaseOf for a HelmRelease that exists.
-func (i *installing) mustRelease(name string) *unstructured.Unstructured {
-	i.t.Helper()
-	release, err := i.releaseOf(i.t.Context(), name)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	return release
-}
-
 // conditionOf returns "<status> <reason>: <message>" of a condition.
 func conditionOf(object *unstructured.Unstructured, kind string) string {
 	all, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
@@ -148,7 +139,7 @@ func placeOf(release *unstructured.Unstructured) client.ObjectKey {
 	return client.ObjectKey{Namespace: namespace, Name: name}
 }
 
-// awaitInstalled waits until exactly these instances, "<version>" by name, are published, applied, healthy and
+// awaitInstalled waits until exactly these instances, whose versions want has by their names, are published, applied and
 // installed, and returns the ConfigMaps of their charts. A definition of Cozystack has no version.
 func (i *installing) awaitInstalled(want map[string]string) map[string]*corev1.ConfigMap {
 	i.t.Helper()
@@ -182,12 +173,8 @@ func (i *installing) installed(ctx context.Context, want map[string]string) (map
 	}
 	found := map[string]*corev1.ConfigMap{}
 	for _, in := range cs.Status.Instances {
-		release, err := i.releaseOf(ctx, strings.TrimPrefix(in.Object, "HelmRelease "+i.name+"/"))
+		result, err := i.resultOf(ctx, strings.TrimPrefix(in.Object, "HelmRelease "+i.name+"/"))
 		if err != nil {
-			return nil, err
-		}
-		result := &corev1.ConfigMap{}
-		if err := system.Client().Get(ctx, placeOf(release), result); err != nil {
 			return nil, err
 		}
 		if version := result.Data["version"]; in.Version != "" && version != in.Version {
@@ -196,6 +183,20 @@ func (i *installing) installed(ctx context.Context, want map[string]string) (map
 		found[in.Name] = result
 	}
 	return found, nil
+}
+
+// resultOf returns what a HelmRelease that is ready has installed.
+func (i *installing) resultOf(ctx context.Context, name string) (*corev1.ConfigMap, error) {
+	release, err := i.releaseOf(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	observed, _, _ := unstructured.NestedInt64(release.Object, "status", "observedGeneration")
+	if ready := conditionOf(release, meta.ReadyCondition); observed != release.GetGeneration() || !strings.HasPrefix(ready, "True") {
+		return nil, fmt.Errorf("%s is in generation %d, observed is %d: %s", name, release.GetGeneration(), observed, ready)
+	}
+	result := &corev1.ConfigMap{}
+	return result, system.Client().Get(ctx, placeOf(release), result)
 }
 
 // state returns the resourceVersions of what instances have installed, and the generations of their HelmReleases.
