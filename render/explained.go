@@ -32,8 +32,10 @@ type ExplainedInstance struct {
 	// Unresolved is why it is not installed; nil if it is. Then the fields below are set.
 	Unresolved *instance.Unresolved
 	Instance   *Instance
-	// Values, sorted by path, and those that only the cluster has, in their order.
+	// Values, sorted by path, the names of their layers, the highest first, and the values that only the cluster has,
+	// in their order.
 	Values     []layers.Leaf
+	Layers     []string
 	References []InstanceReference
 }
 
@@ -120,7 +122,10 @@ func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, c
 	if e.Instance.Backend == backend.ApplicationInstallation {
 		in.Inline, in.Defaults = slices.Concat(in.Inline, in.Defaults), nil // its object has one document of both
 	}
-	e.Values = layers.Explain(in)
+	e.Values, e.Layers = layers.Explain(in), []string{layers.Patches}
+	for _, layer := range slices.Concat(in.Inline, in.Defaults) {
+		e.Layers = append(e.Layers, layer.Name)
+	}
 	return ctx.Err()
 }
 

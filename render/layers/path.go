@@ -1,7 +1,9 @@
 package layers
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -54,6 +56,25 @@ func walk(path []string, values map[string]any, all *[]Leaf) {
 		}
 		*all = append(*all, Leaf{Path: below, Value: values[key]})
 	}
+}
+
+// plainKey matches keys that need no quotes in a path.
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Text returns the path of a leaf: its keys with dots between them, or in brackets where they have other characters.
+func (l Leaf) Text() string {
+	var text strings.Builder
+	for i, key := range l.Path {
+		switch {
+		case !plainKey.MatchString(key):
+			fmt.Fprintf(&text, "[%q]", key)
+		case i > 0:
+			text.WriteString("." + key)
+		default:
+			text.WriteString(key)
+		}
+	}
+	return text.String()
 }
 
 // related reports whether one of two paths leads to the other.
