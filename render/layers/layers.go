@@ -48,12 +48,12 @@ type Leaf struct {
 
 // Explain returns the values, sorted by path.
 func Explain(in Input) []Leaf {
-	all := leaves(in.Patched.Inline)
+	all := Leaves(in.Patched.Inline)
 	for i := range all {
 		all[i].Deleted = all[i].Value == nil
 		in.attribute(&all[i], in.Built.Inline, slices.Concat(in.Inline, in.Defaults))
 	}
-	for _, leaf := range leaves(in.Patched.Defaults) {
+	for _, leaf := range Leaves(in.Patched.Defaults) {
 		if _, replaced := lookup(in.Patched.Inline, leaf.Path); replaced != missing {
 			continue // only a patch brings this about
 		}
@@ -83,7 +83,7 @@ func (in Input) attribute(leaf *Leaf, built map[string]any, all []Layer) {
 func (in Input) unwritten() []Leaf {
 	var all []Leaf
 	for i, layer := range in.Inline {
-		for _, leaf := range leaves(layer.Values) {
+		for _, leaf := range Leaves(layer.Values) {
 			_, written := lookup(in.Patched.Inline, leaf.Path)
 			if leaf.Value != nil || written != missing || len(setting(leaf.Path, in.Inline[:i])) > 0 {
 				continue

@@ -40,8 +40,8 @@ func lookup(values map[string]any, path []string) (any, place) {
 	return at, exact
 }
 
-// leaves returns the leaves of values, sorted by path.
-func leaves(values map[string]any) []Leaf {
+// Leaves returns the leaves of values, sorted by path.
+func Leaves(values map[string]any) []Leaf {
 	var all []Leaf
 	walk(nil, values, &all)
 	return all
