@@ -99,9 +99,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Selection: selected, Addresses: addresses(documents), Unresolved: unresolved,
 		Unmatched: unmatched(sources, opts, selected.Decisions, documents),
 	}
-	for _, u := range unresolved {
-		result.Unmatched = append(result.Unmatched, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
-	}
+	result.Unmatched = append(result.Unmatched, UnmatchedInstances(unresolved)...)
 	published := selected.Applications()
 	if opts.OmitDefinitions {
 		published, documents = nil, nil
