@@ -26,10 +26,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// TestInstances runs the life of four instances on a cluster of its own with helm-controller. The steps depend on their
-// order.
-func TestInstances(t *testing.T) {
-	useHelmSystem(t)
+// liveWithInstances runs the life of four instances. The steps depend on their order.
+func liveWithInstances(t *testing.T) {
 	i, others := prepareInstances(t)
 	offer := func(tag string, versions ...string) { i.offer(tag, append(others, webWith(versions...))...) }
 	offer("v1.1", "1.4.0", "1.4.2", "1.4.3")

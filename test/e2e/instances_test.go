@@ -23,6 +23,20 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
+// TestInstances installs on a cluster of its own with helm-controller. The subtests have namespaces of their own, and run
+// in parallel, because Flux waits for much of the time.
+func TestInstances(t *testing.T) {
+	useHelmSystem(t)
+	for name, run := range map[string]func(*testing.T){
+		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t)
+		})
+	}
+}
+
 // installing is a namespace with a catalog of charts, and with selections that install them.
 type installing struct {
 	*estate
@@ -32,6 +46,11 @@ type installing struct {
 // in returns the same namespace for a subtest.
 func (i *installing) in(t *testing.T) *installing {
 	return &installing{&estate{&scenario{t: t, name: i.name, selection: i.selection}}, i.dir}
+}
+
+// as returns the same namespace for a selection.
+func (i *installing) as(selection string) *installing {
+	return &installing{&estate{&scenario{t: i.t, name: i.name, selection: i.selectionOf(selection)}}, i.dir}
 }
 
 // newInstalling creates the namespace.
@@ -347,4 +366,3 @@ func prepareInstances(t *testing.T) (i *installing, others []packaged) {
 	i.commitBase(fourInstances)
 	return i, others
 }
-

@@ -1,0 +1,104 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// failToUpgrade publishes versions that cannot be installed. One application is atomic, so that its upgrade is rolled
+// back, after the first attempt here; the upgrade of the other one is tried again for ever.
+func failToUpgrade(t *testing.T) {
+	i := newInstalling(t, "fragile")
+	apps := func(versions ...string) []packaged {
+		atomic := "  defaultDeployOptions: {helm: {wait: true, atomic: true, timeout: 30s}}\n"
+		return []packaged{{name: "atomic", versions: versions, fields: atomic}, {name: "endless", versions: versions}}
+	}
+	for _, name := range []string{"atomic", "endless"} {
+		pushChart(t, "fragile-charts", chartFiles(name, "1.0.0", ""))
+		pushChart(t, "fragile-charts", append(chartFiles(name, "1.1.0", ""), "templates/broken.yaml", brokenTemplate))
+		pushChart(t, "fragile-charts", chartFiles(name, "1.1.1", ""))
+	}
+	i.offer("v1", apps("1.0.0")...)
+	i.offer("v1.1", apps("1.0.0", "1.1.0")...)
+	i.offer("v1.2", apps("1.0.0", "1.1.0", "1.1.1")...)
+	i.create(i.repository())
+	once := `  patches:
+  - target: {kind: HelmRelease, name: atomic}
+    patch: |
+      - {op: replace, path: /spec/upgrade/remediation/retries, value: 0}
+`
+	for name, patches := range map[string]string{"atomic": once, "endless": ""} {
+		i.commit([]string{
+			i.selecting(name, "definitions: Omit", "instances: {"+name+": {version: ^1}}\n"+patches),
+			i.applying(name, name, "wait: true", "timeout: 30s"), // the least that kustomize-controller waits
+		})
+	}
+	results := i.as("atomic").awaitInstalled(map[string]string{"atomic": "1.0.0"})
+	i.as("endless").awaitInstalled(map[string]string{"endless": "1.0.0"})
+
+	i.follow("v1.1")
+	i.awaitRelease("atomic", "Stalled", "True RetriesExceeded")
+	i.awaitRelease("atomic", "Remediated", "True RollbackSucceeded")
+	i.of("atomic").awaitAppliedCondition("False ApplyFailed", "HelmRelease/fragile/atomic status: 'Failed'")
+	now := i.result(results["atomic"])
+	if now.Data["version"] != "1.0.0" || now.UID != results["atomic"].UID {
+		t.Errorf("after the rollback, installed is %s: %+v", now.Data["version"], now.ObjectMeta)
+	}
+	i.of("endless").awaitAppliedCondition("False ApplyFailed", "HelmRelease/fragile/endless status: 'InProgress'")
+
+	i.follow("v1.2")
+	i.as("atomic").awaitInstalled(map[string]string{"atomic": "1.1.1"})
+	i.as("endless").awaitInstalled(map[string]string{"endless": "1.1.1"})
+}
+
+// removeInstances removes an instance from three selections. Its release is uninstalled where the selection's
+// deletionPolicy is Delete, and the Kustomization prunes.
+func removeInstances(t *testing.T) {
+	i := newInstalling(t, "removal")
+	pushChart(t, "removal-charts", chartFiles("tool", "1.0.0", ""))
+	i.offer("v1", packaged{name: "tool", versions: []string{"1.0.0"}, fields: "  defaultVersion: 1.0.0\n"})
+	i.create(i.repository())
+	rows := []struct {
+		name, policy, prune string
+		stays               bool
+	}{
+		{"orphaned", v1alpha1.DeletionPolicyOrphan, "true", true},
+		{"ignored", v1alpha1.DeletionPolicyDelete, "false", true},
+		{"removed", v1alpha1.DeletionPolicyDelete, "true", false},
+	}
+	selecting := func(name, policy, instances string) string {
+		manifest := i.selecting(name, "definitions: Omit", "instances: "+instances)
+		return strings.Replace(manifest, "deletionPolicy: Delete", "deletionPolicy: "+policy, 1)
+	}
+	for _, row := range rows {
+		kustomization := strings.Replace(i.applying(row.name, row.name), "prune: true", "prune: "+row.prune, 1)
+		both := fmt.Sprintf("{%s-a: {application: tool}, %[1]s-b: {application: tool}}", row.name)
+		i.commit([]string{selecting(row.name, row.policy, both), kustomization})
+	}
+	for _, row := range rows {
+		results := i.as(row.name).awaitInstalled(map[string]string{row.name + "-a": "1.0.0", row.name + "-b": "1.0.0"})
+		release, err := i.releaseOf(t.Context(), row.name+"-b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.commit([]string{selecting(row.name, row.policy, fmt.Sprintf("{%s-a: {application: tool}}", row.name))})
+		i.as(row.name).awaitInstalled(map[string]string{row.name + "-a": "1.0.0"})
+		if !row.stays {
+			i.awaitGone(context.WithoutCancel(t.Context()), release)
+			i.awaitGone(context.WithoutCancel(t.Context()), results[row.name+"-b"])
+			continue
+		}
+		if now := i.result(results[row.name+"-b"]); now.UID != results[row.name+"-b"].UID {
+			t.Errorf("%s was uninstalled", row.name)
+		}
+		if now, err := i.releaseOf(t.Context(), row.name+"-b"); err != nil || now.GetUID() != release.GetUID() {
+			t.Errorf("the HelmRelease of %s: %v", row.name, err)
+		}
+	}
+}
