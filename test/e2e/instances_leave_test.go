@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -82,23 +81,30 @@ func removeInstances(t *testing.T) {
 		i.commit([]string{selecting(row.name, row.policy, both), kustomization})
 	}
 	for _, row := range rows {
-		results := i.as(row.name).awaitInstalled(map[string]string{row.name + "-a": "1.0.0", row.name + "-b": "1.0.0"})
-		release, err := i.releaseOf(t.Context(), row.name+"-b")
+		a, b := row.name+"-a", row.name+"-b"
+		both := map[string]string{a: "1.0.0", b: "1.0.0"}
+		result := i.as(row.name).awaitInstalled(both)[b]
+		release, err := i.releaseOf(t.Context(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.commit([]string{selecting(row.name, row.policy, fmt.Sprintf("{%s-a: {application: tool}}", row.name))})
-		i.as(row.name).awaitInstalled(map[string]string{row.name + "-a": "1.0.0"})
+		i.commit([]string{selecting(row.name, row.policy, "{"+a+": {application: tool}}")})
+		i.as(row.name).awaitInstalled(map[string]string{a: "1.0.0"})
 		if !row.stays {
-			i.awaitGone(context.WithoutCancel(t.Context()), release)
-			i.awaitGone(context.WithoutCancel(t.Context()), results[row.name+"-b"])
+			i.awaitGone(t.Context(), release)
+			i.awaitGone(t.Context(), result)
 			continue
 		}
-		if now := i.result(results[row.name+"-b"]); now.UID != results[row.name+"-b"].UID {
-			t.Errorf("%s was uninstalled", row.name)
-		}
-		if now, err := i.releaseOf(t.Context(), row.name+"-b"); err != nil || now.GetUID() != release.GetUID() {
-			t.Errorf("the HelmRelease of %s: %v", row.name, err)
+		// The release stays, also when the instance comes back.
+		for range 2 {
+			if now := i.result(result); now.UID != result.UID {
+				t.Errorf("what %s has installed was deleted", row.name)
+			}
+			if now, err := i.releaseOf(t.Context(), b); err != nil || now.GetUID() != release.GetUID() {
+				t.Errorf("the HelmRelease of %s: %v", row.name, err)
+			}
+			i.commit([]string{selecting(row.name, row.policy, "{"+a+": {application: tool}, "+b+": {application: tool}}")})
+			i.as(row.name).awaitInstalled(both)
 		}
 	}
 }

@@ -29,7 +29,11 @@ import (
 // liveWithInstances runs the life of four instances. The steps depend on their order.
 func liveWithInstances(t *testing.T) {
 	i, others := prepareInstances(t)
-	offer := func(tag string, versions ...string) { i.offer(tag, append(others, webWith(versions...))...) }
+	offer := func(tag string, versions ...string) {
+		web := webWith(versions...)
+		web.fields = strings.Replace(web.fields, "a: default", "a: other", 1)
+		i.offer(tag, append(others, web)...)
+	}
 	offer("v1.1", "1.4.0", "1.4.2", "1.4.3")
 	offer("v1.2", "1.4.0", "1.4.2", "1.4.3", "1.4.4")
 	offer("v2", "1.4.3", "1.4.4", "2.0.0")
@@ -91,6 +95,9 @@ func (i *installing) checkValues() {
 			i.t.Errorf("%s has the values\n%v\nwant\n%v", name, got, want)
 		}
 	}
+	registry := "oci://" + system.RegistryHost()
+	i.assertSameRender(i.of("instances").awaitSelection("ready", func(*v1alpha1.CatalogSelection) error { return nil }),
+		"instances="+registry+"/instances:v1", "instances-platform="+registry+"/instances-platform:v1")
 	if got := installed["web"].Namespace + " " + installed["store"].Namespace + " " + installed["store"].Name; got != "frontend data cache-store" {
 		i.t.Errorf("installed are %s", got)
 	}
@@ -121,13 +128,17 @@ func (i *installing) changeOne() {
 	}
 }
 
-// followRange points to a catalog with a higher version in the range.
+// followRange points to a catalog with a higher version in the range, and other default values: one upgrade has both.
 func (i *installing) followRange() {
 	i.t.Helper()
 	before := i.awaitInstalled(versionsWith("1.4.2"))
-	state := i.state(before)
+	state, revision := i.state(before), i.helmRevision("web")
 	i.follow("v1.1")
-	i.assertUpgraded(state, i.awaitInstalled(versionsWith("1.4.3")))
+	after := i.awaitInstalled(versionsWith("1.4.3"))
+	i.assertUpgraded(state, after)
+	if a, got := valuesOf(i.t, after["web"])["a"], i.helmRevision("web"); a != "other" || got != revision+1 {
+		i.t.Errorf("a is %v in revision %d, which was %d", a, got, revision)
+	}
 }
 
 // killDuringUpgrade kills the controller when the next catalog is there. Without it, the artifact stays as it is; the
