@@ -52,10 +52,10 @@ func TestAnnotationsOfTheObjectsOfInstances(t *testing.T) {
 	}{
 		{v1alpha1.DeletionPolicyOrphan, v1alpha1.DefinitionsPublish, map[string]string{
 			"ApplicationDefinition": "prune=disabled ssa=Merge substitute=disabled", "HelmRelease": "prune=disabled substitute=disabled",
-			"ConfigMap": "substitute=disabled", "OCIRepository": "", "Namespace": "prune=disabled",
+			"ConfigMap": "substitute=disabled", "OCIRepository": "", "Namespace": "prune=disabled ssa=IfNotPresent",
 		}},
 		{v1alpha1.DeletionPolicyDelete, v1alpha1.DefinitionsOmit, map[string]string{
-			"HelmRelease": "substitute=disabled", "ConfigMap": "substitute=disabled", "OCIRepository": "", "Namespace": "prune=disabled",
+			"HelmRelease": "substitute=disabled", "ConfigMap": "substitute=disabled", "OCIRepository": "", "Namespace": "prune=disabled ssa=IfNotPresent",
 		}},
 	} {
 		t.Run(test.deletionPolicy, func(t *testing.T) {

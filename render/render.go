@@ -29,7 +29,7 @@ import (
 // Annotations of every object that kustomize-controller reads.
 const (
 	// ssaAnnotation with the value Merge keeps fields and labels of the live object that other field
-	// managers set.
+	// managers set. With IfNotPresent, Flux leaves a live object as it is.
 	ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 	// substituteAnnotation with the value disabled keeps Flux from replacing ${...} in values.
 	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
