@@ -3,9 +3,16 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -106,5 +113,42 @@ func removeInstances(t *testing.T) {
 			i.commit([]string{selecting(row.name, row.policy, "{"+a+": {application: tool}, "+b+": {application: tool}}")})
 			i.as(row.name).awaitInstalled(both)
 		}
+	}
+}
+
+// shareInstances has two selections in one namespace. Their charts are in one Helm repository, and they install into a
+// Namespace of another Kustomization. Neither changes for the first selection when the second one is deleted.
+func shareInstances(t *testing.T) {
+	i := newInstalling(t, "sharing")
+	url := serveChart(t, "manual", "1.0.0")
+	i.offer("v1", packaged{name: "manual", versions: []string{"1.0.0"}, fields: "  defaultVersion: 1.0.0\n", url: url})
+	i.create(i.repository())
+	i.plain("infra", map[string]string{"namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: manual, labels: {team: infra}}\n"})
+	i.commit([]string{i.applying("infra", "OCIRepository/infra")})
+	live := &corev1.Namespace{}
+	i.await("the namespace", func(ctx context.Context) error {
+		return system.Client().Get(ctx, client.ObjectKey{Name: "manual"}, live)
+	})
+	var results map[string]*corev1.ConfigMap
+	for _, name := range []string{"first", "second"} {
+		instances := "instances: {" + name + ": {application: manual}}"
+		i.commit([]string{i.selecting(name, "definitions: Omit", instances), i.applying(name, name)})
+		results = i.as(name).awaitInstalled(map[string]string{name: "1.0.0"})
+	}
+	i.remove(i.kustomizationOf("second"), i.selectionOf("second"))
+	i.awaitGone(t.Context(), results["second"])
+
+	labels := live.Labels
+	if err := system.Client().Get(t.Context(), keyOf(live), live); err != nil || !maps.Equal(live.Labels, labels) {
+		t.Errorf("the namespace has the labels %v, before %v: %v", live.Labels, labels, err)
+	}
+	release, err := i.releaseOf(t.Context(), "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, _, _ := unstructured.NestedString(release.Object, "spec", "chart", "spec", "sourceRef", "name")
+	repository := &sourcev1.HelmRepository{}
+	if err := system.Client().Get(t.Context(), client.ObjectKey{Namespace: i.name, Name: name}, repository); err != nil || !repository.DeletionTimestamp.IsZero() {
+		t.Errorf("the repository of the first selection is deleted: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ import (
 func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
-		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances,
+		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
