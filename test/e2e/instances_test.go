@@ -29,6 +29,7 @@ func TestInstances(t *testing.T) {
 	useHelmSystem(t)
 	for name, run := range map[string]func(*testing.T){
 		"life": liveWithInstances, "failure": failToUpgrade, "removal": removeInstances, "sharing": shareInstances,
+		"adoption": adoptInstances,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
