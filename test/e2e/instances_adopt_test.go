@@ -37,7 +37,7 @@ func adoptInstances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := i.result(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tools", Name: "tools-tool"}})
+	before := i.result(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "tools", Name: "tools-tool"}})
 
 	i.offer("v1", packaged{name: "tool", versions: []string{"1.0.0"}, fields: "  defaultVersion: 1.0.0\n"})
 	i.create(i.repository())

@@ -52,7 +52,7 @@ func failToUpgrade(t *testing.T) {
 	i.awaitRelease("atomic", "Stalled", "True RetriesExceeded")
 	i.awaitRelease("atomic", "Remediated", "True RollbackSucceeded")
 	i.of("atomic").awaitAppliedCondition("False ApplyFailed", "HelmRelease/fragile/atomic status: 'Failed'")
-	now := i.result(results["atomic"])
+	now := i.result(t.Context(), results["atomic"])
 	if now.Data["version"] != "1.0.0" || now.UID != results["atomic"].UID {
 		t.Errorf("after the rollback, installed is %s: %+v", now.Data["version"], now.ObjectMeta)
 	}
@@ -104,7 +104,7 @@ func removeInstances(t *testing.T) {
 		}
 		// The release stays, also when the instance comes back.
 		for range 2 {
-			if now := i.result(result); now.UID != result.UID {
+			if now := i.result(t.Context(), result); now.UID != result.UID {
 				t.Errorf("what %s has installed was deleted", row.name)
 			}
 			if now, err := i.releaseOf(t.Context(), b); err != nil || now.GetUID() != release.GetUID() {

@@ -3,12 +3,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,14 +12,8 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 // liveWithInstances runs the life of four instances. The steps depend on their order.
@@ -110,8 +100,8 @@ func (i *installing) changeOne() {
 	before := i.awaitInstalled(versionsWith("1.4.2"))
 	files, state := i.files(), i.state(before)
 	i.deploy("  instances: {handbook: {values: {title: overlay}}}\n")
-	i.await("the value", func(context.Context) error {
-		if got := valuesOf(i.t, i.result(before["handbook"]))["title"]; got != "overlay" {
+	i.await("the value", func(ctx context.Context) error {
+		if got := valuesOf(i.t, i.result(ctx, before["handbook"]))["title"]; got != "overlay" {
 			return fmt.Errorf("it is %v", got)
 		}
 		return nil
@@ -132,11 +122,11 @@ func (i *installing) changeOne() {
 func (i *installing) followRange() {
 	i.t.Helper()
 	before := i.awaitInstalled(versionsWith("1.4.2"))
-	state, revision := i.state(before), i.helmRevision("web")
+	state, revision := i.state(before), i.webRevision()
 	i.follow("v1.1")
 	after := i.awaitInstalled(versionsWith("1.4.3"))
 	i.assertUpgraded(state, after)
-	if a, got := valuesOf(i.t, after["web"])["a"], i.helmRevision("web"); a != "other" || got != revision+1 {
+	if a, got := valuesOf(i.t, after["web"])["a"], i.webRevision(); a != "other" || got != revision+1 {
 		i.t.Errorf("a is %v in revision %d, which was %d", a, got, revision)
 	}
 }
@@ -146,11 +136,11 @@ func (i *installing) followRange() {
 func (i *installing) killDuringUpgrade() {
 	i.t.Helper()
 	state := i.state(i.awaitInstalled(versionsWith("1.4.3")))
-	revision := i.helmRevision("web")
+	revision := i.webRevision()
 	i.follow("v1.2")
 	i.restart()
 	i.assertUpgraded(state, i.awaitInstalled(versionsWith("1.4.4")))
-	if got := i.helmRevision("web"); got != revision+1 {
+	if got := i.webRevision(); got != revision+1 {
 		i.t.Errorf("the release has the revision %d, before %d", got, revision)
 	}
 }
@@ -255,123 +245,4 @@ func (i *installing) refuseSecondOwner() {
 	if got := differing(state, i.state(results)); len(got) > 0 {
 		i.t.Errorf("these objects have changed: %v", got)
 	}
-}
-
-// awaitHolding waits until the selection is held for these reasons, each "<reason> <instance>: <beginning of the
-// message>", and still serves what it published.
-func (i *installing) awaitHolding(want ...string) *v1alpha1.CatalogSelection {
-	i.t.Helper()
-	return i.awaitSelection(fmt.Sprintf("held for %q", want), func(cs *v1alpha1.CatalogSelection) error {
-		held := cs.Status.Held
-		if held == nil || !conditions.IsTrue(cs, v1alpha1.HeldCondition) || !conditions.IsReady(cs) {
-			return errors.New("not held, or not ready")
-		}
-		var got []string
-		for _, r := range held.Reasons {
-			got = append(got, fmt.Sprintf("%s %s: %s", r.Reason, r.Instance, r.Message))
-		}
-		if !slices.EqualFunc(got, want, strings.HasPrefix) {
-			return fmt.Errorf("held for %q", got)
-		}
-		return nil
-	})
-}
-
-// restart kills the controller, and starts one that has no data.
-func (i *installing) restart() {
-	i.t.Helper()
-	if err := system.controller.Kill(); err != nil {
-		i.t.Fatal(err)
-	}
-	if err := system.restart(i.t.Context(), stack.ControllerOptions{}); err != nil {
-		i.t.Fatal(err)
-	}
-}
-
-// awaitServed waits until the archive of the ExternalArtifact can be downloaded.
-func (i *installing) awaitServed() {
-	i.t.Helper()
-	i.await("the archive", func(ctx context.Context) error {
-		_, ea, _, err := i.live(ctx)
-		if err == nil && i.download(ctx, ea.Status.Artifact.URL) != ea.Status.Artifact.Digest {
-			err = errors.New("not served")
-		}
-		return err
-	})
-}
-
-// assertUpgraded checks that only web has changed, and that its ConfigMap is the same object.
-func (i *installing) assertUpgraded(before map[string]string, results map[string]*corev1.ConfigMap) {
-	i.t.Helper()
-	if got := differing(before, i.state(results)); !slices.Equal(got, []string{"release web", "web"}) {
-		i.t.Errorf("these objects have changed: %v", got)
-	}
-	if !strings.HasPrefix(before["web"], string(results["web"].UID)) {
-		i.t.Errorf("web was installed anew: it was %s and is %s", before["web"], results["web"].UID)
-	}
-}
-
-// helmRevision returns the number of the last revision of a release, which counts installations and upgrades.
-func (i *installing) helmRevision(name string) int64 {
-	i.t.Helper()
-	release, err := i.releaseOf(i.t.Context(), name)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
-	if len(history) == 0 {
-		i.t.Fatalf("%s has no history: %v", name, release.Object["status"])
-	}
-	last, _ := history[0].(map[string]any)
-	revision, _ := last["version"].(int64)
-	return revision
-}
-
-// result returns a ConfigMap as it is now.
-func (i *installing) result(of *corev1.ConfigMap) *corev1.ConfigMap {
-	i.t.Helper()
-	now := &corev1.ConfigMap{}
-	if err := system.Client().Get(i.t.Context(), keyOf(of), now); err != nil {
-		i.t.Fatal(err)
-	}
-	return now
-}
-
-// files maps the paths in the published archive to their contents.
-func (i *installing) files() map[string]string {
-	i.t.Helper()
-	ea := &sourcev1.ExternalArtifact{ObjectMeta: i.metaOf(i.selection.Name)}
-	if err := system.Client().Get(i.t.Context(), client.ObjectKeyFromObject(ea), ea); err != nil {
-		i.t.Fatal(err)
-	}
-	packed, err := get(i.t.Context(), ea.Status.Artifact.URL)
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	unpacked, err := archive.Read(i.t.Context(), bytes.NewReader([]byte(packed)), archive.Limits{})
-	if err != nil {
-		i.t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, path := range filesIn(i.t, unpacked.FS()) {
-		content, err := fs.ReadFile(unpacked.FS(), path)
-		if err != nil {
-			i.t.Fatal(err)
-		}
-		files[path] = string(content)
-	}
-	return files
-}
-
-// differing returns the keys whose values differ, sorted.
-func differing(before, after map[string]string) (keys []string) {
-	all := maps.Clone(before)
-	maps.Copy(all, after)
-	for key := range all {
-		if before[key] != after[key] {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
