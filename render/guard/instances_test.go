@@ -69,6 +69,11 @@ func TestWhoDecidesAboutInstances(t *testing.T) {
 			"a catalog, by a version that is called like the range", "1.0.0 1.1.0", "1.0.0 1.1.0 1", version("1"), version("1"),
 			[]string{"VersionRemoval instance web would fall from 1.1.0 to 1" + fall},
 		},
+		{
+			"a catalog, by the loss of the lower version that an edit asks for", "2.0.0 1.1.0 0.9.0", "2.0.0 0.9.0", version(">=0.1"), version("<2"),
+			[]string{"VersionRemoval instance web would fall from 2.0.0 to 0.9.0" + fall},
+		},
+		{"an edit, by a range of lower versions", "2.0.0 1.1.0 0.9.0", "3.0.0 2.0.0 1.1.0", version(">=0.1"), version("<2"), nil},
 		{"an edit, by the name of a version that is no semantic one", "1.0.0 1.1.0 stable", "1.0.0 stable", version("^1"), version("stable"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -120,9 +120,9 @@ func (c Change) same(other Change) bool {
 }
 
 // byVersion reports whether the change of each version is excused on its own, which is so if the
-// definition stays.
+// definition stays. An instance that falls is excused only with the version that it falls to.
 func (c Change) byVersion() bool {
-	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
+	return c.Reason == v1alpha1.VersionRemovalReason && c.Instance == "" || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }
 
 // Compare returns the changes from the older to the newer definitions, sorted by name, then by
