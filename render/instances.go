@@ -234,9 +234,9 @@ func mainOf(objects []backend.Object) backend.Object {
 
 // Fields of the identity of an instance: another value uninstalls its release.
 const (
-	ReleaseField          = "releaseName"
-	StorageNamespaceField = "storageNamespace"
-	TargetNamespaceField  = "targetNamespace"
+	ReleaseField          = safeguard.ReleaseField
+	StorageNamespaceField = safeguard.StorageNamespaceField
+	TargetNamespaceField  = safeguard.TargetNamespaceField
 	ChartField            = "chart"
 )
 

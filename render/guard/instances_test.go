@@ -33,7 +33,9 @@ func withCharts(t *testing.T, versions string) guard.Source {
 func decideInstances(t *testing.T, then, now guard.Source, before, after map[string]v1alpha1.Instance) []string {
 	t.Helper()
 	spec := func(instances map[string]v1alpha1.Instance) *v1alpha1.CatalogSelection {
-		return edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Definitions, s.Instances = v1alpha1.DefinitionsOmit, instances })
+		return edit(func(s *v1alpha1.CatalogSelectionSpec) {
+			s.Definitions, s.Instances = v1alpha1.DefinitionsOmit, instances
+		})
 	}
 	older, newer := spec(before), spec(after)
 	published := rendered(t, older, then).Compared()
@@ -57,7 +59,9 @@ func decideInstances(t *testing.T, then, now guard.Source, before, after map[str
 
 func TestWhoDecidesAboutInstances(t *testing.T) {
 	const fall = ", because the higher version is gone"
-	one := func(in v1alpha1.Instance) map[string]v1alpha1.Instance { return map[string]v1alpha1.Instance{"web": in} }
+	one := func(in v1alpha1.Instance) map[string]v1alpha1.Instance {
+		return map[string]v1alpha1.Instance{"web": in}
+	}
 	version := func(version string) map[string]v1alpha1.Instance { return one(v1alpha1.Instance{Version: version}) }
 	for _, test := range []struct {
 		name          string
@@ -74,6 +78,19 @@ func TestWhoDecidesAboutInstances(t *testing.T) {
 			[]string{"VersionRemoval instance web would fall from 2.0.0 to 0.9.0" + fall},
 		},
 		{"an edit, by a range of lower versions", "2.0.0 1.1.0 0.9.0", "3.0.0 2.0.0 1.1.0", version(">=0.1"), version("<2"), nil},
+		{
+			"nobody, where an edit gives a release to another instance", "1.0.0", "1.0.0", version("1.0.0"),
+			map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0", ReleaseName: "web"}},
+			[]string{"IdentityChange instance web would be removed, and instance other would get its object or its release: what runs would be uninstalled, " +
+				"and installed anew; keep the name web, or give other another releaseName"},
+		},
+		{
+			"nobody, where an edit gives a release in another storage to another instance", "1.0.0", "1.0.0", version("1.0.0"),
+			map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0", ReleaseName: "web", StorageNamespace: "x"}},
+			[]string{"IdentityChange instance web would be removed, and instance other would get its object or its release: what runs would be uninstalled, " +
+				"and installed anew; keep the name web, or give other another releaseName"},
+		},
+		{"an edit, by another instance of another release", "1.0.0", "1.0.0", version("1.0.0"), map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0"}}, nil},
 		{"an edit, by the name of a version that is no semantic one", "1.0.0 1.1.0 stable", "1.0.0 stable", version("^1"), version("stable"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

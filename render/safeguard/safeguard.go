@@ -129,7 +129,8 @@ func (c Change) byVersion() bool {
 // reason: Removal of a definition; and for one that stays IdentityChange for each field that
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
 // MajorUpgrade when the major of the highest semantic version rises. Instances are compared by their names, with an
-// InstanceUpgrade for another version, or a VersionRemoval for a lower one.
+// InstanceUpgrade for another version, or a VersionRemoval for a lower one. One that is gone while another one gets its
+// release has an IdentityChange.
 func Compare(older, newer []Definition) []Change {
 	after, instances := ByKey(newer), byInstance(newer)
 	var changes []Change
@@ -139,9 +140,7 @@ func Compare(older, newer []Definition) []Change {
 			now, stays = instances[before.Instance]
 		}
 		if !stays {
-			removal := before.change(v1alpha1.RemovalReason)
-			removal.Versions = before.Versions
-			changes = append(changes, removal)
+			changes = append(changes, gone(before, newer))
 			continue
 		}
 		changes = append(changes, identityChanges(before, now)...)
@@ -165,6 +164,18 @@ func Compare(older, newer []Definition) []Change {
 	}
 	Sort(changes)
 	return changes
+}
+
+// gone returns the change of a definition, or an instance, that the newer ones lack.
+func gone(before Definition, newer []Definition) Change {
+	if next, inherits := heir(before, newer); inherits {
+		change := before.change(v1alpha1.IdentityChangeReason)
+		change.Field, change.From, change.To = InstanceField, before.Instance, next.Instance
+		return change
+	}
+	removal := before.change(v1alpha1.RemovalReason)
+	removal.Versions = before.Versions
+	return removal
 }
 
 // change returns a change of the definition.
