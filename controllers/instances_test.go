@@ -366,27 +366,51 @@ func TestInstancesAreClaimed(t *testing.T) {
 	c.good()
 	c.selection("other", guarded, installing("a=1.0.0"))
 	cs := c.reconcile("other")
-	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 1 more as well; rename or remove them here, or there", c.namespace, c.namespace)
+	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 2 more as well; rename or remove them here, or there", c.namespace, c.namespace)
 	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), message)
 	if got := conditionsOf(cs); !slices.Contains(got, "Stalled=True Conflict") {
 		t.Errorf("the conditions are %v", got)
 	}
 }
 
-// Two owners of a release would upgrade it in turns, even if their objects differ.
+// Two owners of a release would upgrade it in turns, even if their objects differ. Helm takes what is in a namespace for
+// the objects of a release by the name of the release, wherever that is stored.
 func TestReleasesAreClaimed(t *testing.T) {
-	c := newCluster(t)
-	serveHelmReleases(c)
-	c.source(installable(t, "web:1.0.0@web"))
-	c.selection("kkp", guarded, installing("a=1.0.0"))
-	c.consumer("kkp", "kkp")
-	c.consumer("other", "other")
-	c.good()
-	c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Instances["b"] = v1alpha1.Instance{Application: "web", ReleaseName: "a"}
-	})
-	message := fmt.Sprintf("the CatalogSelection %s/kkp holds Release %s/a as well; rename or remove them here, or there", c.namespace, c.namespace)
-	c.equal("message", conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition), message)
+	for _, test := range []struct {
+		name     string
+		instance v1alpha1.Instance
+		held     string // empty if there is no conflict
+	}{
+		{"the same release", v1alpha1.Instance{Application: "web", ReleaseName: "a"}, "%[1]s/a and 1 more"},
+		{"the same storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other"}, "%[1]s/a"},
+		{"the same name in the namespace", v1alpha1.Instance{Application: "web", ReleaseName: "a", StorageNamespace: "other"}, "web/a"},
+		{"another namespace and storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other", StorageNamespace: "other"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveHelmReleases(c)
+			c.source(installable(t, "web:1.0.0@web"))
+			c.selection("kkp", guarded, installing("a=1.0.0"))
+			c.consumer("kkp", "kkp")
+			c.consumer("other", "other")
+			c.good()
+			c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Instances["b"] = test.instance
+			})
+			message := conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition)
+			if test.held == "" {
+				if strings.Contains(message, "holds") {
+					t.Error(message)
+				}
+				return
+			}
+			held := test.held
+			if strings.Contains(held, "%") {
+				held = fmt.Sprintf(held, c.namespace)
+			}
+			c.equal("message", message, fmt.Sprintf("the CatalogSelection %s/kkp holds Release %s as well; rename or remove them here, or there", c.namespace, held))
+		})
+	}
 }
 
 // Flux applies nothing at all while the cluster does not serve one of the kinds.
