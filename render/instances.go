@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -198,6 +200,26 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		})
 	}
 	return all
+}
+
+// distinctReleases refuses a second owner of a release: both would upgrade it in turns.
+func distinctReleases(instances []Instance) error {
+	owners := map[safeguard.Key]string{}
+	var errs []error
+	for _, in := range instances {
+		for _, release := range in.Main.Releases() {
+			other, taken := owners[release]
+			if owners[release] = in.Name; taken {
+				errs = append(errs, &backend.Error{Instance: in.Name, Path: ReleaseField, Message: fmt.Sprintf(
+					"the release %s is also that of the instance %s: set another releaseName", excerpt.Quoted(release.FullName()), excerpt.Quoted(other))})
+				break
+			}
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: bounded(errs)}
 }
 
 // supporting returns the keys of the objects besides the main ones.

@@ -103,6 +103,14 @@ func TestDefinitionsCanBeOmitted(t *testing.T) {
 	}
 }
 
+func TestReleasesOfOneNameInTwoNamespaces(t *testing.T) {
+	if _, err := renderInstances(t, func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Instances["three"] = v1alpha1.Instance{Application: "web", ReleaseName: "web", Namespace: "other", StorageNamespace: "other"}
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInstancesThatCannotBeRendered(t *testing.T) {
 	in := func(name string, instance v1alpha1.Instance) func(*v1alpha1.CatalogSelectionSpec) {
 		return func(spec *v1alpha1.CatalogSelectionSpec) { spec.Instances[name] = instance }
@@ -119,6 +127,22 @@ func TestInstancesThatCannotBeRendered(t *testing.T) {
 		}},
 		{"two of one release", "InvalidSpec", "is also that of the instance \"three\"", in("three", v1alpha1.Instance{
 			Application: "web", ReleaseName: "second", StorageNamespace: "two",
+		})},
+		{"one release twice", "InvalidSpec", "instance web-two: releaseName: the release \"two/x\" is also that of the instance \"web\"", func(spec *v1alpha1.CatalogSelectionSpec) {
+			for _, name := range []string{"web", "web-two"} {
+				in := spec.Instances[name]
+				in.ReleaseName, in.StorageNamespace = "x", "two"
+				spec.Instances[name] = in
+			}
+		}},
+		{"the release that is called like another instance", "InvalidSpec", "set another releaseName", in("three", v1alpha1.Instance{Application: "web", ReleaseName: "web"})},
+		{"one release twice by a patch", "InvalidSpec", "is also that of the instance", func(spec *v1alpha1.CatalogSelectionSpec) {
+			spec.Patches = []kustomize.Patch{{
+				Patch: "- {op: add, path: /spec/releaseName, value: x}\n", Target: &kustomize.Selector{Kind: "HelmRelease"},
+			}}
+		}},
+		{"two releases of one name in one namespace", "InvalidSpec", "the release \"web/web\" is also that of the instance", in("three", v1alpha1.Instance{
+			Application: "web", ReleaseName: "web", StorageNamespace: "other",
 		})},
 		{"a name that is none", "InvalidSpec", "spec.instances[A_b]", in("A_b", v1alpha1.Instance{Application: "web"})},
 		{"an unknown backend", "InvalidSpec", "spec.instances[x].backend", in("x", v1alpha1.Instance{Backend: "Chart"})},

@@ -116,6 +116,9 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
+	if err := distinctReleases(result.Instances); err != nil {
+		return nil, err
+	}
 	if err := distinctKinds(result.Definitions); err != nil {
 		return nil, err
 	}
