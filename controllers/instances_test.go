@@ -284,6 +284,10 @@ func helmReleases() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
+func ofChart(name string) map[string]any {
+	return map[string]any{"spec": map[string]any{"chart": name, "sourceRef": map[string]any{"kind": "HelmRepository", "name": "charts"}}}
+}
+
 func liveRelease(namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	u.SetAPIVersion("helm.toolkit.fluxcd.io/v2")
@@ -303,6 +307,10 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 		{"the same release", map[string]any{"releaseName": "a", "targetNamespace": "web"}, nil},
 		{"helm-controller's name of it", map[string]any{"targetNamespace": "web"}, []string{
 			`IdentityChange web a: instance a: releaseName would change from "web-a" to "a": what runs would be uninstalled, and installed anew`,
+		}},
+		{"the same chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("web")}, nil},
+		{"another chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("database")}, []string{
+			`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
 		}},
 		{"another namespace", map[string]any{}, []string{
 			`IdentityChange web a: instance a: targetNamespace would change from "NAMESPACE" to "web": what runs would be uninstalled, and installed anew`,
@@ -324,6 +332,23 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 			c.equal("held", reasonsOf(c.reconcile("kkp")), test.held)
 		})
 	}
+}
+
+// What has run last tells the chart of a release whose source does not.
+func TestTheLiveChartIsThatOfTheHistory(t *testing.T) {
+	c := newCluster(t)
+	serveHelmReleases(c)
+	release := liveRelease(c.namespace, "a", map[string]any{"releaseName": "a", "targetNamespace": "web", "chartRef": map[string]any{"kind": "OCIRepository", "name": "database"}})
+	c.environment.create(release)
+	release.Object["status"] = map[string]any{"history": []any{map[string]any{"chartName": "database"}, map[string]any{"chartName": "web"}}}
+	if err := apiServer.Status().Update(t.Context(), release); err != nil {
+		t.Fatal(err)
+	}
+	c.source(installable(t, "web:1.0.0@web"))
+	c.selection("kkp", guarded, installing("a=1.0.0"))
+	c.equal("held", reasonsOf(c.reconcile("kkp")), []string{
+		`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
+	})
 }
 
 // The right to patch HelmReleases is one to install anything, so they are not marked.
@@ -435,4 +460,3 @@ func TestAMissingBackendIsHeld(t *testing.T) {
 		t.Errorf("it can be approved by %v", cs.Status.Held.Approve)
 	}
 }
-

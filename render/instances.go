@@ -184,7 +184,7 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		if object, ok := patched[main.Key()]; ok {
 			main = MainOf(object)
 		}
-		if chart := b.Identity.Release.Chart; chart != "" {
+		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[ChartField] == "" {
 			main.Identity[ChartField] = chart
 		}
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
@@ -278,6 +278,7 @@ func MainOf(object map[string]any) safeguard.Definition {
 	release := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main}).Release
 	for field, value := range map[string]string{
 		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
+		ChartField: release.Chart,
 	} {
 		if value != "" {
 			main.Identity[field] = value

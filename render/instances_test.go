@@ -55,7 +55,6 @@ func TestInstancesOfAnArtifactAreRead(t *testing.T) {
 			for _, d := range result.Compared() {
 				if d.Source = ""; d.Instance != "" {
 					d.Origins = nil
-					delete(d.Identity, render.ChartField)
 				}
 				want = append(want, d)
 			}

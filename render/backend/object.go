@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -55,7 +56,8 @@ type Release struct {
 }
 
 // IdentityOf returns the identity of a main object, as patches may have changed it, or of a live object of its kind, with
-// the defaults of its controller and without the chart's name.
+// the defaults of its controller. The name of the chart is that of the release that lives, or of a chart in a Helm
+// repository.
 func IdentityOf(main Object) Identity {
 	identity := Identity{
 		GroupVersionKind: main.GroupVersionKind(), Namespace: main.GetNamespace(), Name: main.GetName(),
@@ -67,6 +69,7 @@ func IdentityOf(main Object) Identity {
 	switch identity.GroupKind() {
 	case helmReleaseKind.GroupKind():
 		identity.Release = fluxRelease(identity, text)
+		identity.Release.Chart = chartOf(main, text)
 	case installationKind.GroupKind():
 		namespace := text("namespace", "name")
 		identity.Release = Release{
@@ -92,6 +95,37 @@ func fluxRelease(identity Identity, text func(fields ...string) string) Release 
 		StorageNamespace: cmp.Or(text("storageNamespace"), identity.Namespace), Name: cmp.Or(text("releaseName"), name),
 		TargetNamespace: cmp.Or(target, identity.Namespace),
 	}
+}
+
+// chartOf returns the name of the chart of a HelmRelease, empty where only its source knows it.
+func chartOf(release Object, text func(fields ...string) string) string {
+	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
+	if len(history) > 0 {
+		latest, _ := history[0].(map[string]any)
+		name, _ := latest["chartName"].(string)
+		return name
+	}
+	name := text("chart", "spec", "chart")
+	if name == "" || text("chart", "spec", "sourceRef", "kind") != helmRepositoryKind.Kind {
+		return ""
+	}
+	return chart{name: name}.base()
+}
+
+// ChartIn returns the name of the chart of a HelmRelease that comes from an OCIRepository among the objects, empty if none
+// of them is its source.
+func ChartIn(release Object, objects []Object) string {
+	kind, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "kind")
+	name, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "name")
+	i := slices.IndexFunc(objects, func(o Object) bool {
+		return kind == ociRepositoryKind.Kind && o.GroupVersionKind().GroupKind() == ociRepositoryKind.GroupKind() &&
+			o.GetNamespace() == release.GetNamespace() && o.GetName() == name
+	})
+	if i < 0 {
+		return ""
+	}
+	address, _, _ := unstructured.NestedString(objects[i].Object, "spec", "url")
+	return chart{name: address}.base()
 }
 
 // kkpReleaseName returns the name that KKP gives to the release of an ApplicationInstallation.
