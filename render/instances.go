@@ -263,7 +263,7 @@ const (
 )
 
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
-// and its version are those of the annotations.
+// and its version are those of the annotations; without them, an ApplicationInstallation has its application.
 func MainOf(object map[string]any) safeguard.Definition {
 	u := &unstructured.Unstructured{Object: object}
 	annotations := u.GetAnnotations()
@@ -274,6 +274,9 @@ func MainOf(object map[string]any) safeguard.Definition {
 	}
 	if version := annotations[v1alpha1.VersionAnnotation]; version != "" {
 		main.Versions = []string{version}
+	}
+	if main.Application == "" {
+		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
 	}
 	release := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main}).Release
 	for field, value := range map[string]string{

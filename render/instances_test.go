@@ -82,6 +82,17 @@ func TestTheIdentityIsThatOfThePatchedObject(t *testing.T) {
 	}
 }
 
+// An ApplicationInstallation says which application it installs, without the annotations of Winnow.
+func TestTheApplicationOfALiveInstallation(t *testing.T) {
+	main := render.MainOf(map[string]any{
+		"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationInstallation", "metadata": map[string]any{"name": "a", "namespace": "ns"},
+		"spec": map[string]any{"applicationRef": map[string]any{"name": "web", "version": "1.0.0"}},
+	})
+	if main.Application != "web" {
+		t.Errorf("the application is %q", main.Application)
+	}
+}
+
 // Definitions can be left out. The instances are the same.
 func TestDefinitionsCanBeOmitted(t *testing.T) {
 	all, err := renderInstances(t, func(*v1alpha1.CatalogSelectionSpec) {})

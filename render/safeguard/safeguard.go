@@ -195,7 +195,9 @@ func Adopt(live, newer []Definition) []Change {
 			continue
 		}
 		if now.Instance != "" {
-			before.Instance, before.Application, before.Versions = now.Instance, now.Application, nil // the spec decides
+			before.Instance, before.Application = now.Instance, cmp.Or(before.Application, now.Application)
+			before.Versions = now.Versions // the spec decides
+			changes = append(changes, instanceChanges(before, now)...)
 		}
 		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
 			changes = append(changes, Change{
