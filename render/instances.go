@@ -260,6 +260,8 @@ const (
 	StorageNamespaceField = safeguard.StorageNamespaceField
 	TargetNamespaceField  = safeguard.TargetNamespaceField
 	ChartField            = "chart"
+	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
+	ModuleField = "module"
 )
 
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
@@ -278,10 +280,11 @@ func MainOf(object map[string]any) safeguard.Definition {
 	if main.Application == "" {
 		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
 	}
-	release := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main}).Release
+	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
+	release := identity.Release
 	for field, value := range map[string]string{
 		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
-		ChartField: release.Chart,
+		ChartField: release.Chart, ModuleField: identity.Module,
 	} {
 		if value != "" {
 			main.Identity[field] = value

@@ -93,6 +93,24 @@ func TestTheApplicationOfALiveInstallation(t *testing.T) {
 	}
 }
 
+// Another module would destroy what the first one has made.
+func TestTheModuleOfTerraform(t *testing.T) {
+	module := func(path string) safeguard.Definition {
+		return render.MainOf(map[string]any{
+			"apiVersion": "infra.contrib.fluxcd.io/v1alpha2", "kind": "Terraform",
+			"metadata": map[string]any{"name": "a", "namespace": "ns", "annotations": map[string]any{v1alpha1.InstanceAnnotation: "a"}},
+			"spec":     map[string]any{"path": path, "sourceRef": map[string]any{"kind": "GitRepository", "name": "modules"}},
+		})
+	}
+	changes := safeguard.Compare([]safeguard.Definition{module("./vm")}, []safeguard.Definition{module("./bucket")})
+	if len(changes) != 1 || changes[0].Reason != v1alpha1.IdentityChangeReason || changes[0].From != "GitRepository ns/modules ./vm" || changes[0].To != "GitRepository ns/modules ./bucket" {
+		t.Errorf("the changes are %+v", changes)
+	}
+	if changes := safeguard.Compare([]safeguard.Definition{module("./vm")}, []safeguard.Definition{module("vm/")}); len(changes) > 0 {
+		t.Errorf("of another spelling of the path: %+v", changes)
+	}
+}
+
 // Definitions can be left out. The instances are the same.
 func TestDefinitionsCanBeOmitted(t *testing.T) {
 	all, err := renderInstances(t, func(*v1alpha1.CatalogSelectionSpec) {})

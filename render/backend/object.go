@@ -5,6 +5,7 @@ import (
 	"crypto/sha1" //nolint:gosec // KKP names releases by it
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,6 +46,8 @@ type Identity struct {
 	Namespace, Name string
 	// Release is empty for objects that install no release of Helm.
 	Release Release
+	// Module of a Terraform object, which destroys what another one has made; empty for others.
+	Module string
 }
 
 // Release identifies a release of Helm. A change of any field uninstalls it.
@@ -75,6 +78,9 @@ func IdentityOf(main Object) Identity {
 		identity.Release = Release{
 			StorageNamespace: namespace, Name: kkpReleaseName(identity.Namespace, identity.Name), TargetNamespace: namespace,
 		}
+	case terraformKind.GroupKind():
+		source := cmp.Or(text("sourceRef", "namespace"), identity.Namespace) + "/" + text("sourceRef", "name")
+		identity.Module = text("sourceRef", "kind") + " " + source + " ./" + strings.TrimPrefix(path.Join("/", text("path")), "/")
 	}
 	return identity
 }
