@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -46,7 +47,7 @@ type installation struct {
 }
 
 // install builds the instances that can be resolved.
-func install(resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation, error) {
+func install(ctx context.Context, resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation, error) {
 	if len(resolved) == 0 {
 		return installation{}, nil
 	}
@@ -56,10 +57,13 @@ func install(resolved []instance.Resolved, selected []selection.Decision, docume
 		contents[d.Application.Name] = documents[i].content
 		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
 	}
-	built, err := instance.Build(resolved, instance.Surroundings{
+	built, err := instance.Build(ctx, resolved, instance.Surroundings{
 		Document:  func(application string) []byte { return contents[application] },
 		Overrides: opts.overridesOf, Access: opts.accessTo,
 	})
+	if ctx.Err() != nil {
+		return installation{}, err
+	}
 	objects := map[string][]backend.Object{}
 	origins := map[string]string{}
 	for _, b := range built {

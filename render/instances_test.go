@@ -2,6 +2,9 @@ package render_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -13,7 +16,10 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // renderInstances renders the golden case of instances after an edit.
@@ -108,6 +114,30 @@ func TestTheModuleOfTerraform(t *testing.T) {
 	}
 	if changes := safeguard.Compare([]safeguard.Definition{module("./vm")}, []safeguard.Definition{module("vm/")}); len(changes) > 0 {
 		t.Errorf("of another spelling of the path: %+v", changes)
+	}
+}
+
+// Instances can repeat the values of one definition hundreds of times.
+func TestTheObjectsOfInstancesAreBounded(t *testing.T) {
+	_, err := renderInstances(t, func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Patches, spec.Instances = nil, map[string]v1alpha1.Instance{}
+		spec.Values[0].InstanceOverrides = &apiextensionsv1.JSON{Raw: []byte(`{"text": "` + strings.Repeat("x", 1_000_000) + `"}`)}
+		for i := range 80 {
+			spec.Instances[fmt.Sprintf("web-%02d", i)] = v1alpha1.Instance{Application: "web", Version: "1.1.0"}
+		}
+	})
+	if err == nil || reasonOf(err) != "InvalidSpec" || !strings.Contains(err.Error(), "instance web-67: the objects of this instance and those before it take more than 67108864 bytes") {
+		t.Errorf("the error is %s: %.300v", reasonOf(err), err)
+	}
+}
+
+// A render that takes too long ends between two instances.
+func TestTheEndOfTheContextEndsTheBuildOfInstances(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	built, err := instance.Build(ctx, []instance.Resolved{{Spec: instance.Spec{Name: "web"}, Decision: selection.Decision{Application: &catalog.Application{}}}}, instance.Surroundings{})
+	if !errors.Is(err, context.Canceled) || built != nil {
+		t.Errorf("built is %v, the error %v", built, err)
 	}
 }
 

@@ -91,7 +91,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 			return nil, err
 		}
 	}
-	installation, err := install(resolved, selected.Applications(), documents, opts)
+	installation, err := install(ctx, resolved, selected.Applications(), documents, opts)
 	if err != nil {
 		return nil, err
 	}

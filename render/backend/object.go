@@ -36,6 +36,8 @@ type Object struct {
 	*unstructured.Unstructured
 
 	Role Role
+	// Bytes that the object takes as JSON.
+	Bytes int
 }
 
 // Identity says which live object an instance is. Another identity under the name of an instance is another
