@@ -43,6 +43,7 @@ func TestPlainFluxGuide(t *testing.T) {
 	g.preview()
 	g.install()
 	g.takeFromSecret()
+	g.review()
 	g.upgrade()
 	g.travel()
 }
@@ -63,7 +64,7 @@ func newPlainGuide(t *testing.T) *plainGuide {
 		t.Fatal(err)
 	}
 	// The registry here has no TLS, unlike that of the guide.
-	g.command("winnow", "case $1 in push) set -- \"$@\" --plain-http ;; esac\nexec "+system.winnow+" \"$@\"")
+	g.command("winnow", "case $1 in push|diff) set -- \"$@\" --plain-http ;; esac\nexec "+system.winnow+" \"$@\"")
 	return g
 }
 
@@ -154,6 +155,30 @@ func (g *plainGuide) takeFromSecret() {
 	g.awaitInstalled(system.Stack, "logging", "logs", "pipeline.yaml", "host: logs.internal.example.com", "port: 24225")
 }
 
+// review compares two commits, of which the second one lets production follow a range.
+func (g *plainGuide) review() {
+	g.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		g.t.Log("without git, a command of the guide is not run")
+		return
+	}
+	commit := func(after string) {
+		command := exec.CommandContext(g.t.Context(), "sh", "-euc", "git init -q; git add base clusters flux; "+
+			"git -c user.name=admin -c user.email=admin@example.com commit -qm change; "+after)
+		command.Dir = g.dir
+		command.Env = append(os.Environ(), "HOME="+g.dir, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := command.CombinedOutput(); err != nil {
+			g.t.Fatalf("committing: %v\n%s", err, out)
+		}
+	}
+	commit("git remote add origin ssh://git@git.example.com/platform/plain-flux; git update-ref refs/remotes/origin/main HEAD")
+	g.edit("clusters/production/instances.yaml", func(content string) string {
+		return strings.Replace(content, "version: 1.4.0", "version: ~1.4", 1)
+	})
+	commit("")
+	g.contains(g.run("winnow diff --git"), "flux/production", "instance dashboards: 1.4.0 -> 1.4.2, patch")
+}
+
 // upgrade reviews and publishes a catalog with a patch of dashboards and a major of trust-bundle, and takes it back.
 func (g *plainGuide) upgrade() {
 	g.t.Helper()
@@ -176,7 +201,7 @@ func (g *plainGuide) upgrade() {
 	}
 	_, shown, _ := strings.Cut(string(page), "```console\nHELD")
 	shown, _, _ = strings.Cut(shown, "```")
-	g.contains(g.run("winnow diff"), strings.Split("HELD"+shown, "...\n")...)
+	g.contains(g.run("winnow diff -f staging.yaml"), strings.Split("HELD"+shown, "...\n")...)
 
 	if _, err := system.PushCatalog(g.t.Context(), filepath.Join(g.dir, "new/catalog"), "catalogs/plain-flux:v1.1.0", stack.PushOptions{}); err != nil {
 		g.t.Fatal(err)
