@@ -36,13 +36,13 @@ type Change string
 
 // Changes. Replaced is a version that stays, with another entry in spec.versions.
 const (
-	Added     Change = "added"
-	Removed   Change = "removed"
-	Updated   Change = "updated"
+	Added   Change = "added"
+	Removed Change = "removed"
+	Updated Change = "updated"
 	// Unresolved is an instance that neither state installs.
 	Unresolved Change = "unresolved"
-	Replaced  Change = "replaced"
-	Unchanged Change = "unchanged"
+	Replaced   Change = "replaced"
+	Unchanged  Change = "unchanged"
 )
 
 // Cause is the cause of a loss.

@@ -91,7 +91,9 @@ func instanceTitle(in diff.Instance) string {
 }
 
 // hasDetails reports whether there is more to show than the headline.
-func hasDetails(in diff.Instance) bool { return len(in.Identity)+len(in.Fields) > 0 || in.Values != nil }
+func hasDetails(in diff.Instance) bool {
+	return len(in.Identity)+len(in.Fields) > 0 || in.Values != nil
+}
 
 // instances prints the instances, each with its details unless a line for each is wanted.
 func (w selectionText) instances(all []diff.Instance) {
