@@ -51,7 +51,7 @@ func newLintCommand() *cobra.Command {
 			if o.file != "" {
 				return nil
 			}
-			return arguments(1, math.MaxInt, "at least one CATALOG, or -f SELECTION")(cmd, args)
+			return arguments(1, math.MaxInt, "at least one CATALOG")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
