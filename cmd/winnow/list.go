@@ -40,7 +40,7 @@ func newListCommand() *cobra.Command {
 			"that later sources add), and beside the list the numbers available, selected and\n" +
 			"shadowed, and the list instances: name, application, source, requested, version,\n" +
 			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
-			"storageNamespace, targetNamespace, chart), or the reason why it is not installed.\n" +
+			"storageNamespace, targetNamespace, chart), or why it is not installed, reason.\n" +
 			"Where the catalog has facts on versions: facts with version, channels,\n" +
 			"deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
