@@ -19,7 +19,7 @@ func TestGetCountsInstancesWhereThereAreSome(t *testing.T) {
 			cs.Spec.Instances[string(rune('a'+i))] = v1alpha1.Instance{}
 		}
 		if installed >= 0 {
-			cs.Status.Summary = &v1alpha1.Summary{Instances: int32(installed)} //nolint:gosec // small numbers
+			cs.Status.Summary = &v1alpha1.Summary{Instances: int32(installed)}
 		}
 		return &live.Selection{CatalogSelection: cs}
 	}

@@ -151,7 +151,7 @@ func TestInstances(t *testing.T) {
 		},
 		{
 			name: "values of the instance, a deletion, and what no instance can change", from: instances{"app": {Values: asValues(`{"b": 1}`)}},
-			to:   instances{"app": {Values: asValues(`{"a": null, "c": 1}`)}},
+			to: instances{"app": {Values: asValues(`{"a": null, "c": 1}`)}},
 			edit: func(s *v1alpha1.CatalogSelectionSpec) {
 				s.Values = []v1alpha1.ValuesRule{{Names: []string{"app"}, InstanceOverrides: asValues(`{"d": 1}`)}}
 			},

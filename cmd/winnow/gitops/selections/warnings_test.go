@@ -25,7 +25,9 @@ func sourceWith(kind, spec string) string {
 func TestWarnings(t *testing.T) {
 	const ranged, exact = "  instances: {app: {version: ~1.0}}\n", "  instances: {app: {version: 1.0.0}}\n"
 	pinned := sourceWith("OCIRepository", "{url: 'oci://r.example.com/c', ref: {tag: v1.0.0}}")
-	git := func(ref string) string { return sourceWith("GitRepository", "{url: 'https://g.example.com/c', ref: "+ref+"}") }
+	git := func(ref string) string {
+		return sourceWith("GitRepository", "{url: 'https://g.example.com/c', ref: "+ref+"}")
+	}
 	moving, noWait, renamed := []string{lint.MovingSourceRule}, []string{lint.NoWaitRule}, []string{lint.RenamedRule}
 	tests := []struct {
 		name, spec, kind string
