@@ -57,6 +57,7 @@ func install(resolved []instance.Resolved, selected []selection.Decision, docume
 		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
 	}
 	built, err := instance.Build(resolved, instance.Surroundings{
+		Selection: opts.Name,
 		Document:  func(application string) []byte { return contents[application] },
 		Overrides: opts.overridesOf, Access: opts.accessTo,
 	})
@@ -143,11 +144,15 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 }
 
 // roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely:
-// a new one has a new name.
+// a new one has a new name. A namespace is only created: where another Kustomization has it too, each would take away
+// the labels of the other one, because Flux has one field manager for all.
 func roleAnnotations(role backend.Role, opts Options) map[string]string {
 	annotations := map[string]string{}
-	if role == backend.Definition {
+	switch role {
+	case backend.Definition:
 		annotations[ssaAnnotation] = "Merge"
+	case backend.Namespace:
+		annotations[ssaAnnotation] = "IfNotPresent"
 	}
 	if role != backend.Namespace {
 		annotations[substituteAnnotation] = "disabled"

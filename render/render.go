@@ -29,7 +29,7 @@ import (
 // Annotations of every object that kustomize-controller reads.
 const (
 	// ssaAnnotation with the value Merge keeps fields and labels of the live object that other field
-	// managers set.
+	// managers set. With IfNotPresent, Flux leaves a live object as it is.
 	ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 	// substituteAnnotation with the value disabled keeps Flux from replacing ${...} in values.
 	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
@@ -114,7 +114,10 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
-	return result, distinctKinds(result.Definitions)
+	if err := distinctKinds(result.Definitions); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // Compared returns what the safeguards compare: the definitions, and the main objects of instances.
