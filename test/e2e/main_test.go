@@ -62,7 +62,7 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	}
 	e.Stack, err = stack.Start(ctx, stack.Options{
 		Progress: os.Stderr,
-		Registry: true, SourceController: true, KustomizeController: true,
+		Registry: true, SourceController: true, KustomizeController: true, HelmController: true,
 		CRDs: []string{"test/stack/crds"},
 		// By default it retries the download of an unreachable artifact for minutes.
 		Args: map[string][]string{
