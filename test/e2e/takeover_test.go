@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -26,10 +27,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// runningReleases are a release of a chart of an OCIRepository, with default values of the definition, and one of a
-// HelmRepository with a range, whose release has a name of its own.
+// runningReleases are the sources of charts, and a release with the default values of the definition.
 const runningReleases = `
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: OCIRepository
@@ -55,10 +56,16 @@ spec:
   targetNamespace: takeover-apps
   maxHistory: 7
   values: {dashboards: [nodes, workloads], refresh: 30s}
----
+`
+
+// appliedRelease is one of a chart of a HelmRepository with a range, whose release has a name of its own.
+const appliedRelease = `
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
-metadata: {name: alerts, namespace: takeover}
+metadata:
+  name: alerts
+  namespace: takeover
+  annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}
 spec:
   interval: 1h
   dependsOn: [{name: dashboards}]
@@ -95,6 +102,7 @@ func TestTakesOverReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.createAll(runningReleases)
+	s.applyOld("v1", appliedRelease)
 	s.awaitRelease("dashboards", "1.4.0", 1)
 	s.awaitRelease("alerts", "1.0.0", 1)
 	dashboard, rules := s.uid("takeover-apps-dashboards-nodes"), s.uid("own-name")
@@ -105,6 +113,7 @@ func TestTakesOverReleases(t *testing.T) {
 	// The chart comes through an OCIRepository now, which adds the digest to its version.
 	s.awaitRelease("alerts", "1.0.0", 2)
 	s.assertReleases("sh.helm.release.v1.own-name.v1", "sh.helm.release.v1.own-name.v2", "sh.helm.release.v1.takeover-apps-dashboards.v1")
+	s.applyOld("v2", `{apiVersion: v1, kind: ConfigMap, metadata: {name: rest, namespace: takeover}}`)
 
 	s.update(s.selection, func() {
 		in := s.selection.Spec.Instances["dashboards"]
@@ -117,6 +126,38 @@ func TestTakesOverReleases(t *testing.T) {
 	if dashboard != s.uid("takeover-apps-dashboards-nodes") || rules != s.uid("own-name") {
 		t.Error("an object of a release was installed anew")
 	}
+}
+
+// applyOld applies manifests by a Kustomization that prunes, as an owner did before.
+func (s *scenario) applyOld(tag, manifests string) {
+	s.t.Helper()
+	dir := s.t.TempDir()
+	write(s.t, filepath.Join(dir, "objects.yaml"), manifests)
+	if _, err := system.PushCatalog(s.t.Context(), dir, "takeover-old:"+tag, stack.PushOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+	source, old := s.repository(), &kustomizev1.Kustomization{ObjectMeta: s.metaOf("old"), Spec: kustomizev1.KustomizationSpec{
+		Interval: metav1.Duration{Duration: time.Hour}, Prune: true,
+		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.OCIRepositoryKind, Name: "old"},
+	}}
+	source.Name = "old"
+	source.Spec.URL += "-old"
+	if tag == "v1" {
+		s.create(source)
+		s.create(old)
+		s.t.Cleanup(func() { s.remove(old, source) })
+	} else {
+		s.update(source, func() { source.Spec.Reference.Tag = tag })
+	}
+	s.await("the old owner has applied "+tag, func(ctx context.Context) error {
+		if err := system.Client().Get(ctx, client.ObjectKeyFromObject(old), old); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(old.Status.LastAppliedRevision, tag+"@") || !conditions.IsReady(old) {
+			return fmt.Errorf("conditions %+v", old.Status.Conditions)
+		}
+		return nil
+	})
 }
 
 // createAll creates objects as kubectl does.
@@ -195,7 +236,7 @@ func (s *scenario) adopt(selection []byte) {
 		s.t.Fatal(err)
 	}
 	kustomization := &kustomizev1.Kustomization{ObjectMeta: s.metaOf(s.name), Spec: kustomizev1.KustomizationSpec{
-		Interval: metav1.Duration{Duration: 3600e9}, Prune: true, Wait: true,
+		Interval: metav1.Duration{Duration: time.Hour}, Prune: true, Wait: true,
 		SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.ExternalArtifactKind, Name: s.name},
 	}}
 	s.create(s.repository())

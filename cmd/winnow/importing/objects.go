@@ -48,7 +48,9 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 }
 
 func objectOf(at place, text []byte) (object map[string]any, problem *Skipped) {
-	refuse := func(reason string) (map[string]any, *Skipped) { return nil, &Skipped{Place: at.String(), Reason: reason} }
+	refuse := func(reason string) (map[string]any, *Skipped) {
+		return nil, &Skipped{Place: at.String(), Reason: reason}
+	}
 	root, err := yamlnode.First(text)
 	switch {
 	case err != nil:
@@ -91,10 +93,13 @@ func parts(root *yaml.Node) []*yaml.Node {
 
 // problemOf returns the first reason why a part of a document must not be converted.
 func (p place) problemOf(part *yaml.Node) (problem string) {
-	yamlnode.Check(part, 0, func(line int, format string, args ...any) {
+	size, _ := yamlnode.Check(part, 0, func(line int, format string, args ...any) {
 		if problem == "" {
 			problem = p.line(line) + "it " + excerpt.To(fmt.Sprintf(format, args...), maxReason)
 		}
 	})
+	if size.Bytes > yamlnode.MaxBytes { // without aliases, they are all its own
+		return p.line(part.Line) + fmt.Sprintf("it has more than %d bytes, which the API server does not store", yamlnode.MaxBytes)
+	}
 	return problem
 }

@@ -15,6 +15,12 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// kustomizationLabel names the Kustomization that applies an object.
+const (
+	kustomizationPrefix = "kustomize.toolkit.fluxcd.io/"
+	kustomizationLabel  = kustomizationPrefix + "name"
+)
+
 // candidate is a live release, and the instance that would be the same.
 type candidate struct {
 	live     object
@@ -70,7 +76,7 @@ func (t *taker) takeable(live object) error {
 // warnOfOwners warns of what would delete the release when it is removed there.
 func (c *candidate) warnOfOwners() {
 	for _, owner := range []struct{ kind, prefix, protection string }{
-		{"Kustomization", "kustomize.toolkit.fluxcd.io/", "the annotation kustomize.toolkit.fluxcd.io/prune: disabled"},
+		{"Kustomization", kustomizationPrefix, "the annotation kustomize.toolkit.fluxcd.io/prune: disabled"},
 		{helmRelease, "helm.toolkit.fluxcd.io/", "the annotation helm.sh/resource-policy: keep"},
 	} {
 		labels := c.live.GetLabels()
@@ -80,6 +86,10 @@ func (c *candidate) warnOfOwners() {
 		}
 	}
 }
+
+// isApplied reports whether a Kustomization applies the object, so that another one removes what its manifest lacks: all
+// of them have the same field manager.
+func (c *candidate) isApplied() bool { return c.live.GetLabels()[kustomizationLabel] != "" }
 
 func (c *candidate) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
@@ -110,6 +120,10 @@ func (t *taker) release(c *candidate) error {
 		return err
 	}
 	c.chart, c.source = chart, source
+	if live.value("chart") != nil && strings.HasPrefix(chart.repository, registryScheme) && !c.isApplied() {
+		return errors.New("its chart is in a registry, of which an instance has spec.chartRef, and the API server refuses that beside the spec.chart of another client: " +
+			"replace spec.chart by spec.chartRef to an OCIRepository, and import it then")
+	}
 	c.instance = v1alpha1.Instance{
 		Application: found.application, Version: found.version, Backend: backend.Helm,
 		ServiceAccountName: live.text("serviceAccountName"), Suspend: live.isTrue("suspend"),
@@ -167,8 +181,8 @@ func (t *taker) installation(c *candidate) error {
 		c.instance.Interval = interval
 	}
 	values, _ := live.value("values").(map[string]any)
-	if len(values) > 0 {
-		c.warn("its values are in spec.values, and will be in spec.valuesBlock, and KKP refuses both: remove spec.values of the live object if Flux does not")
+	if len(values) > 0 && !c.isApplied() {
+		return errors.New("its values are in spec.values, and those of an instance in spec.valuesBlock, and KKP refuses both: move them to spec.valuesBlock, and import it then")
 	}
 	if text := live.text("valuesBlock"); strings.TrimSpace(text) != "" {
 		var ok bool

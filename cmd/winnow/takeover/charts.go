@@ -42,10 +42,13 @@ const (
 	byHistory
 )
 
+// registryScheme begins the address of a chart in a registry.
+const registryScheme = "oci://"
+
 // newChart returns the chart of a definition of KKP, or of a HelmRepository.
 func newChart(address, name, version string) chart {
 	address = strings.TrimRight(address, "/")
-	if strings.HasPrefix(address, "oci://") {
+	if strings.HasPrefix(address, registryScheme) {
 		return chart{repository: address + "/" + name, version: version}
 	}
 	return chart{repository: address, name: name, version: version}

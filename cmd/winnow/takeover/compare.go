@@ -171,8 +171,11 @@ func missing(live, built map[string]any, leftOut ...string) map[string]any {
 	return lacking
 }
 
-// sameDuration reports whether two texts are the same duration, as 10m and 10m0s.
+// sameDuration reports whether two texts are the same duration, as 10m and 10m0s, or 0s and none.
 func sameDuration(a, b any) bool {
+	if b == nil {
+		b = "0s"
+	}
 	x, isText := a.(string)
 	y, both := b.(string)
 	if !isText || !both {

@@ -51,11 +51,13 @@ func (c *candidate) warnOfDependencies() {
 	for _, reference := range references {
 		members, _ := reference.(map[string]any)
 		name, _ := members["name"].(string)
-		if _, isExpression := members["readyExpr"]; isExpression {
+		namespace, _ := members["namespace"].(string)
+		namespace = cmp.Or(namespace, c.live.GetNamespace())
+		switch _, isExpression := members["readyExpr"]; {
+		case namespace != c.live.GetNamespace() || !slices.Contains(c.instance.DependsOn, name):
+			c.warn("it depends on %s/%s, which is not imported: the instance does not wait for it", excerpt.Of(namespace), excerpt.Of(name))
+		case isExpression:
 			c.warn("its dependsOn has a readyExpr, which an instance has not: it waits until %s is ready", excerpt.Of(name))
-		}
-		if !slices.Contains(c.instance.DependsOn, name) {
-			c.warn("it depends on %s, which is not imported: the instance does not wait for it", excerpt.Of(name))
 		}
 	}
 }
