@@ -113,6 +113,7 @@ func TestTakesOverReleases(t *testing.T) {
 	// The chart comes through an OCIRepository now, which adds the digest to its version.
 	s.awaitRelease("alerts", "1.0.0", 2)
 	s.assertReleases("sh.helm.release.v1.own-name.v1", "sh.helm.release.v1.own-name.v2", "sh.helm.release.v1.takeover-apps-dashboards.v1")
+	s.assertNoValues("dashboards")
 	s.applyOld("v2", `{apiVersion: v1, kind: ConfigMap, metadata: {name: rest, namespace: takeover}}`)
 
 	s.update(s.selection, func() {
@@ -288,6 +289,19 @@ func (s *scenario) uid(name string) types.UID {
 		s.t.Fatal(err)
 	}
 	return installed.UID
+}
+
+// assertNoValues checks that Flux has removed values that an instance does not have, whoever has written them.
+func (s *scenario) assertNoValues(name string) {
+	s.t.Helper()
+	release := &unstructured.Unstructured{}
+	release.SetGroupVersionKind(schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"})
+	if err := system.Client().Get(s.t.Context(), client.ObjectKey{Namespace: s.name, Name: name}, release); err != nil {
+		s.t.Fatal(err)
+	}
+	if values, _, _ := unstructured.NestedMap(release.Object, "spec", "values"); values != nil {
+		s.t.Errorf("%s has the values %v", name, values)
+	}
 }
 
 // assertReleases compares the revisions that Helm has stored in any namespace of the test.

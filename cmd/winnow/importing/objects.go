@@ -73,7 +73,15 @@ func objectOf(at place, text []byte) (object map[string]any, problem *Skipped) {
 	if err != nil {
 		return refuse("it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
 	}
+	if items, isList := lists.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
+		return refuse("it has an item that is no object")
+	}
 	return object, nil
+}
+
+func isNoObject(item any) bool {
+	_, isObject := item.(map[string]any)
+	return !isObject
 }
 
 // parts returns the items of a list, each of which the API server bounds, or the object itself.

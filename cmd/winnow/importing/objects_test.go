@@ -22,6 +22,7 @@ func TestObjectsAreThoseOfDocumentsAndLists(t *testing.T) {
 		"an object of too much":      {content: fmt.Sprintf("metadata: {name: a}\nb: %s\nc: %s", large, large), skipped: "in: line 1: it has more than 1048576 bytes, which the API server does not store"},
 		"nothing":                    {content: "# nothing\n", skipped: "in: it is empty"},
 		"a list at the top":          {content: "- hush", skipped: "in: it is no object"},
+		"an item that is no object":  {content: "kind: List\nitems: [{metadata: {name: a}}, hush]", skipped: "in: it has an item that is no object"},
 		"an alias":                   {content: "a: &a hush\nb: *a", skipped: "in: it has aliases or merge keys, which kubectl does not write: write them out"},
 		"a merge":                    {content: "a: {<<: {b: hush}}", skipped: "in: it has aliases or merge keys, which kubectl does not write: write them out"},
 		"a key twice":                {content: "a: hush\na: hush", skipped: `in: line 2: it has the key "a" twice, first in line 1`},

@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -76,7 +77,7 @@ func (t *taker) takeable(live object) error {
 // warnOfOwners warns of what would delete the release when it is removed there.
 func (c *candidate) warnOfOwners() {
 	for _, owner := range []struct{ kind, prefix, protection string }{
-		{"Kustomization", kustomizationPrefix, "the annotation kustomize.toolkit.fluxcd.io/prune: disabled"},
+		{"Kustomization", kustomizationPrefix, "the annotation " + kustomizationPrefix + "prune: disabled"},
 		{helmRelease, "helm.toolkit.fluxcd.io/", "the annotation helm.sh/resource-policy: keep"},
 	} {
 		labels := c.live.GetLabels()
@@ -139,13 +140,12 @@ func (t *taker) release(c *candidate) error {
 	if err != nil {
 		return err
 	}
-	values, _ := live.value("values").(map[string]any)
-	return c.setValues(values, t.published.defaults[found.application], len(c.instance.ValuesFrom) == 0)
+	return c.setValues(live.value("values"), t.published.defaults[found.application], len(c.instance.ValuesFrom) == 0)
 }
 
 // identify sets what decides which release of Helm it is.
 func (c *candidate) identify() {
-	release := backend.IdentityOf(backend.Object{Unstructured: c.live.Unstructured, Role: backend.Main}).Release
+	release := c.live.identity().Release
 	c.instance.Namespace = release.TargetNamespace
 	if release.Name != c.live.GetName() {
 		c.instance.ReleaseName = release.Name
@@ -180,21 +180,26 @@ func (t *taker) installation(c *candidate) error {
 	if interval != nil && interval.Duration > 0 {
 		c.instance.Interval = interval
 	}
-	values, _ := live.value("values").(map[string]any)
-	if len(values) > 0 && !c.isApplied() {
+	values := live.value("values")
+	if members, isMapping := values.(map[string]any); values != nil && (!isMapping || len(members) > 0) && !c.isApplied() {
 		return errors.New("its values are in spec.values, and those of an instance in spec.valuesBlock, and KKP refuses both: move them to spec.valuesBlock, and import it then")
 	}
 	if text := live.text("valuesBlock"); strings.TrimSpace(text) != "" {
-		var ok bool
-		if values, ok = readValues(text); !ok {
+		block, ok := readValues(text)
+		if !ok {
 			return errors.New("its spec.valuesBlock is no YAML before its templates are executed")
 		}
+		values = block
 	}
 	return c.setValues(values, t.published.defaults[name], true)
 }
 
 // setValues sets the values that the defaults do not say. Where others lie between the two, it sets all.
-func (c *candidate) setValues(values, defaults map[string]any, direct bool) error {
+func (c *candidate) setValues(live any, defaults map[string]any, direct bool) error {
+	values, isMapping := live.(map[string]any)
+	if live != nil && !isMapping {
+		return errors.New("its spec.values is no mapping")
+	}
 	c.values = values
 	left := values
 	if direct {
@@ -209,6 +214,9 @@ func (c *candidate) setValues(values, defaults map[string]any, direct bool) erro
 	encoded, err := json.Marshal(left)
 	if err != nil {
 		return errors.New("its values cannot be converted to JSON")
+	}
+	if bytes.Contains(encoded, []byte("${")) {
+		c.warn("a value has ${, which a Kustomization with postBuild replaces: the selection needs the annotation %ssubstitute: disabled then", kustomizationPrefix)
 	}
 	c.instance.Values = &apiextensionsv1.JSON{Raw: encoded}
 	return nil

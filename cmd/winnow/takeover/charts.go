@@ -49,9 +49,9 @@ const registryScheme = "oci://"
 func newChart(address, name, version string) chart {
 	address = strings.TrimRight(address, "/")
 	if strings.HasPrefix(address, registryScheme) {
-		return chart{repository: address + "/" + name, version: version}
+		return chart{repository: address + "/" + name, version: version, known: byVersion}
 	}
-	return chart{repository: address, name: name, version: version}
+	return chart{repository: address, name: name, version: version, known: byVersion}
 }
 
 // is reports whether both charts are the same, of the same version.
@@ -211,6 +211,9 @@ func (in input) chartOf(release object) (chart, *object, error) {
 		return in.referred(release, ref)
 	}
 	kind := release.text("chart", "spec", "sourceRef", "kind")
+	if kind == "" {
+		return chart{}, nil, errors.New("it names no source of its chart")
+	}
 	if kind != helmRepository {
 		return chart{}, nil, fmt.Errorf("its chart is of the kind %s of source, and instances take charts of Helm repositories and registries", excerpt.Of(kind))
 	}

@@ -3,15 +3,14 @@ package takeover
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -49,15 +48,19 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 		return compareInstallation(c, built)
 	}
 	source, err := a.sameSource(c, built)
+	if err == nil {
+		err = a.samePlan(c, built)
+	}
 	if err != nil {
 		return comparison{}, err
 	}
 	patch := missing(specOf(c.live), specOf(built), "chart", "chartRef", "values", "valuesFrom", "dependsOn")
 	keepStrategies(c.live, built, patch)
 	inline, _ := built.value("values").(map[string]any)
+	defaults, _ := a.defaultsOf(built)
 	return comparison{
 		patch:   patchOf(c.live, built, patch),
-		values:  differences("", c.values, backend.MergeValues(a.defaults(built), inline)),
+		values:  differences("", c.values, backend.MergeValues(defaults, inline)),
 		isMoved: source.GetKind() != c.source.GetKind(),
 	}, nil
 }
@@ -88,8 +91,7 @@ func specOf(o object) map[string]any {
 
 // sameIdentity returns why the object of the artifact is not the live one, with its release.
 func sameIdentity(live, built object) error {
-	was := backend.IdentityOf(backend.Object{Unstructured: live.Unstructured, Role: backend.Main})
-	is := backend.IdentityOf(backend.Object{Unstructured: built.Unstructured, Role: backend.Main})
+	was, is := live.identity(), built.identity()
 	if was == is {
 		return nil
 	}
@@ -117,7 +119,8 @@ func (a artifact) sameSource(c *candidate, built object) (*object, error) {
 		return nil, err
 	}
 	if !c.chart.is(is) {
-		return nil, fmt.Errorf("its chart is %s, and that of the instance would be %s", c.chart, is)
+		return nil, fmt.Errorf("its chart is %s in the version %s, and that of the instance would be %s in the version %s",
+			c.chart, excerpt.Of(c.chart.version), is, excerpt.Of(is.version))
 	}
 	for _, field := range access() {
 		if !reflect.DeepEqual(orDefault(c.source.value(field)), orDefault(source.value(field))) {
@@ -135,21 +138,42 @@ func orDefault(value any) any {
 	return value
 }
 
-// defaults returns the default values that a release of the artifact takes from its ConfigMap.
-func (a artifact) defaults(built object) map[string]any {
+// samePlan returns why a patch of the selection has the object install something else.
+func (a artifact) samePlan(c *candidate, built object) error {
+	for _, field := range changing() {
+		if built.value(field) != nil {
+			return fmt.Errorf("a patch of the selection sets spec.%s, which changes what is installed", field)
+		}
+	}
+	var references []v1alpha1.ValuesReference
+	if err := built.decode(&references, "valuesFrom"); err != nil {
+		return err
+	}
+	if _, has := a.defaultsOf(built); has {
+		references = references[1:]
+	}
+	if !slices.Equal(references, c.instance.ValuesFrom) || built.value("chart", "spec", "valuesFiles") != nil {
+		return errors.New("a patch of the selection changes where its values come from")
+	}
+	return nil
+}
+
+// defaultsOf returns the default values that a release of the artifact takes from its ConfigMap. It reports false where
+// the definition has none.
+func (a artifact) defaultsOf(built object) (values map[string]any, ok bool) {
 	references, _ := built.value("valuesFrom").([]any)
 	if len(references) == 0 {
-		return nil
+		return nil, false
 	}
 	first, _ := references[0].(map[string]any)
 	name, _ := first["name"].(string)
 	defaults, ok := a.objects[key{"ConfigMap", built.GetNamespace(), name}]
-	if !ok { // the definition has none, and the first ones are those of the release
-		return nil
+	if !ok || first["kind"] != "ConfigMap" {
+		return nil, false
 	}
 	text, _, _ := unstructured.NestedString(defaults.Object, "data", "values.yaml")
-	values, _ := readValues(text)
-	return values
+	values, _ = readValues(text)
+	return values, true
 }
 
 // missing returns the members of a mapping that another one lacks, or has differently, without those left out.
@@ -239,8 +263,14 @@ func removal(built, live map[string]any) map[string]any {
 
 // fieldsOf lists the fields that a patch sets, for a message.
 func fieldsOf(patch map[string]any) string {
-	names := slices.Sorted(maps.Keys(patch))
-	return strings.Join(names, ", ")
+	var names []string
+	for part, members := range patch {
+		for name := range members.(map[string]any) {
+			names = append(names, part+"."+name)
+		}
+	}
+	slices.Sort(names)
+	return excerpt.Names(names, maxNamed)
 }
 
 // warnOfChanges warns of what the last comparison found.

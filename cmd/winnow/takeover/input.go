@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -84,6 +85,11 @@ func (o object) decode(into any, field string) error {
 		return fmt.Errorf("spec.%s has a field that is not known here", field)
 	}
 	return nil
+}
+
+// identity returns what the controller of the object takes it for.
+func (o object) identity() backend.Identity {
+	return backend.IdentityOf(backend.Object{Unstructured: o.Unstructured, Role: backend.Main})
 }
 
 // key identifies an object of the input.

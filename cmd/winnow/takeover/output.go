@@ -3,7 +3,6 @@ package takeover
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -16,9 +15,9 @@ import (
 
 // result returns what was taken.
 func (t *taker) result() *Result {
-	r := &Result{Instances: map[string]v1alpha1.Instance{}, Patches: t.patches(), Refused: t.refused}
-	for _, name := range slices.Sorted(maps.Keys(t.taken)) {
-		c := t.taken[name]
+	r := &Result{Instances: map[string]v1alpha1.Instance{}, Patches: patches(t.selection.Namespace, t.candidates()...), Refused: t.refused}
+	for _, c := range t.candidates() {
+		name := c.live.GetName()
 		c.warnOfDependencies()
 		c.warnOfChanges()
 		if c.instance.Application == name {

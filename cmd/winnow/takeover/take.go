@@ -74,6 +74,13 @@ func (t *taker) refuse(o object, reason string) {
 	t.refused = append(t.refused, Finding{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Text: reason})
 }
 
+// candidates returns what is taken, sorted by name.
+func (t *taker) candidates() []*candidate {
+	all := slices.Collect(maps.Values(t.taken))
+	slices.SortFunc(all, func(a, b *candidate) int { return strings.Compare(a.live.GetName(), b.live.GetName()) })
+	return all
+}
+
 // take adds a release if an instance of its own can be built of it.
 func (t *taker) take(ctx context.Context, live object) error {
 	c, err := t.candidate(live)
@@ -104,11 +111,13 @@ func firstLine(err error) string {
 	return excerpt.To(first, most)
 }
 
-// build renders an instance alone, so that an error is about it.
+// build renders an instance alone, with its patch, so that an error is about it.
 func (t *taker) build(ctx context.Context, c *candidate) error {
 	alone := t.selection.DeepCopy()
-	alone.Spec.Patches, alone.Spec.Definitions = nil, v1alpha1.DefinitionsOmit
-	alone.Spec.Instances = map[string]v1alpha1.Instance{c.live.GetName(): c.instance}
+	alone.Spec.Patches, alone.Spec.Definitions = patches(c.live.GetNamespace(), c), v1alpha1.DefinitionsOmit
+	one := c.instance
+	one.DependsOn = nil // there are no others
+	alone.Spec.Instances = map[string]v1alpha1.Instance{c.live.GetName(): one}
 	options, err := render.FromSpec(alone)
 	if err != nil {
 		return err
@@ -134,22 +143,23 @@ func only(application string, sources []selection.Source) []selection.Source {
 	return reduced
 }
 
-// refuseShared refuses releases of Helm that several objects install.
+// refuseShared refuses releases of Helm that several objects of the input install.
 func (t *taker) refuseShared() {
-	owners := map[backend.Release][]*candidate{}
-	for _, name := range slices.Sorted(maps.Keys(t.taken)) {
-		c := t.taken[name]
-		release := backend.IdentityOf(backend.Object{Unstructured: c.live.Unstructured, Role: backend.Main}).Release
-		release.TargetNamespace = ""
-		owners[release] = append(owners[release], c)
+	owners := map[backend.Release]int{}
+	for _, live := range t.input.releases {
+		owners[releaseOf(live)]++
 	}
-	for release, all := range owners {
-		for _, c := range all {
-			if len(all) > 1 {
-				t.drop(c, fmt.Sprintf("several objects install the release %s in %s", excerpt.Of(release.Name), excerpt.Of(release.StorageNamespace)))
-			}
+	for _, c := range t.candidates() {
+		if release := releaseOf(c.live); owners[release] > 1 {
+			t.drop(c, fmt.Sprintf("several objects install the release %s in %s", excerpt.Of(release.Name), excerpt.Of(release.StorageNamespace)))
 		}
 	}
+}
+
+// releaseOf returns what tells a release from others.
+func releaseOf(live object) backend.Release {
+	release := live.identity().Release
+	return backend.Release{StorageNamespace: release.StorageNamespace, Name: release.Name}
 }
 
 func (t *taker) drop(c *candidate, reason string) {
@@ -167,8 +177,8 @@ func (t *taker) settle(ctx context.Context) error {
 			return err
 		}
 		changed := false
-		for _, name := range slices.Sorted(maps.Keys(t.taken)) {
-			changed = t.check(built, t.taken[name]) || changed
+		for _, c := range t.candidates() {
+			changed = t.check(ctx, built, c) || changed
 		}
 		if !changed {
 			return nil
@@ -178,7 +188,7 @@ func (t *taker) settle(ctx context.Context) error {
 }
 
 // check compares a candidate with the artifact, and reports whether that has to be rendered again.
-func (t *taker) check(built artifact, c *candidate) bool {
+func (t *taker) check(ctx context.Context, built artifact, c *candidate) bool {
 	found, err := built.compare(c)
 	switch {
 	case err != nil:
@@ -189,6 +199,9 @@ func (t *taker) check(built artifact, c *candidate) bool {
 		return true
 	case found.patch != nil:
 		c.patch = found.patch
+		if err := t.build(ctx, c); err != nil && ctx.Err() == nil {
+			t.drop(c, "its "+fieldsOf(found.patch)+" cannot be patched: the object is not valid") // the error may quote a value
+		}
 		return true
 	}
 	c.found = found
@@ -204,7 +217,7 @@ func (t *taker) render(ctx context.Context) (artifact, error) {
 	for name, c := range t.taken {
 		with.Spec.Instances[name] = c.instance
 	}
-	with.Spec.Patches = append(with.Spec.Patches, t.patches()...)
+	with.Spec.Patches = append(with.Spec.Patches, patches(with.Namespace, t.candidates()...)...)
 	options, err := render.FromSpec(with)
 	if err != nil {
 		return artifact{}, fmt.Errorf("with the imported instances the selection is not valid: %w", err)
@@ -239,25 +252,21 @@ func parse(stream []byte) (artifact, error) {
 	return a, nil
 }
 
-// patches returns a patch for all objects that need the same one.
-func (t *taker) patches() []kustomize.Patch {
-	type group struct {
-		kind, patch string
-	}
+// patches returns a patch for all candidates that need the same one.
+func patches(namespace string, candidates ...*candidate) []kustomize.Patch {
+	type group struct{ kind, patch string }
 	named := map[group][]string{}
-	for _, name := range slices.Sorted(maps.Keys(t.taken)) {
-		c := t.taken[name]
-		if c.patch == nil {
-			continue
+	for _, c := range candidates {
+		if c.patch != nil {
+			g := group{c.live.GetKind(), patchText(c)}
+			named[g] = append(named[g], c.live.GetName())
 		}
-		g := group{c.live.GetKind(), patchText(c)}
-		named[g] = append(named[g], name)
 	}
 	var all []kustomize.Patch
 	for g, names := range named {
 		version := kinds()[g.kind][0]
 		all = append(all, kustomize.Patch{Patch: g.patch, Target: &kustomize.Selector{
-			Group: version.Group, Kind: g.kind, Namespace: t.selection.Namespace, Name: strings.Join(names, "|"),
+			Group: version.Group, Kind: g.kind, Namespace: namespace, Name: strings.Join(names, "|"),
 		}})
 	}
 	slices.SortFunc(all, func(a, b kustomize.Patch) int {

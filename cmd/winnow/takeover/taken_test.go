@@ -19,7 +19,7 @@ func TestReleasesBecomeInstances(t *testing.T) {
 		want, warnings string
 	}{
 		"values of the defaults are left out": {
-			items: live("web", "", fromOCI+`, targetNamespace: web, values: {replicas: 1, image: {tag: "2", pull: Always}, own: {}}`, ""),
+			items: live("web", "", fromOCI+`, targetNamespace: web, values: {replicas: 1, image: {tag: "${A}", pull: Always}, own: {}}`, ""),
 			want: `instances:
   web:
     createNamespace: false
@@ -28,9 +28,10 @@ func TestReleasesBecomeInstances(t *testing.T) {
     releaseName: web-web
     values:
       image:
-        tag: "2"
+        tag: ${A}
       own: {}
     version: 1.0.0`,
+			warnings: "HelmRelease flux-system/web: a value has ${, which a Kustomization with postBuild replaces: the selection needs the annotation kustomize.toolkit.fluxcd.io/substitute: disabled then",
 		},
 		"values that the release does not set change": {
 			items: live("web", "", fromOCI+`, values: {image: {tag: c4nary}}`, ""),
@@ -133,7 +134,7 @@ func TestReleasesBecomeInstances(t *testing.T) {
 			warnings: appliedWarning + "\nHelmRelease flux-system/web: its chart comes through an OCIRepository now: helm-controller adds the digest to the version of the chart, and upgrades the release once",
 		},
 		"dependencies on what is imported": {
-			items: live("web", "", fromOCI+", "+allDefaults+", dependsOn: [{name: tls}, {name: db}, {name: tls, namespace: elsewhere}]", "") + live("tls", "", fromHTTP, ""),
+			items: live("web", "", fromOCI+", maxHistory: 3, "+allDefaults+", dependsOn: [{name: tls}, {name: db}, {name: tls, namespace: elsewhere}]", "") + live("tls", "", fromHTTP, ""),
 			want: `instances:
   tls:
     application: certs
@@ -147,7 +148,20 @@ func TestReleasesBecomeInstances(t *testing.T) {
       - tls
     interval: 10m0s
     namespace: flux-system
-    version: 1.0.0`,
+    version: 1.0.0
+patches:
+  - patch: |
+      apiVersion: helm.toolkit.fluxcd.io/v2
+      kind: HelmRelease
+      metadata:
+        name: any
+      spec:
+        maxHistory: 3
+    target:
+      group: helm.toolkit.fluxcd.io
+      kind: HelmRelease
+      name: web
+      namespace: flux-system`,
 			warnings: "HelmRelease flux-system/web: it depends on flux-system/db, which is not imported: the instance does not wait for it\n" +
 				"HelmRelease flux-system/web: it depends on elsewhere/tls, which is not imported: the instance does not wait for it",
 		},

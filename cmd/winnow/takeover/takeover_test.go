@@ -43,9 +43,24 @@ spec:
   defaultDeployOptions: {helm: {wait: true, atomic: true, timeout: 3m}}
   versions:
   - {version: v1.17.2, template: {source: {helm: {url: https://charts.example.com/stable/, chartName: certs, chartVersion: v1.17.2}}}}
+---
+apiVersion: apps.kubermatic.k8c.io/v1
+kind: ApplicationDefinition
+metadata: {name: kkp}
+spec:
+  method: helm
+  description: For KKP.
+  defaultValuesBlock: |
+    cluster: "{{ .Cluster.Name }}"
+  versions:
+  - {version: 1.0.0, template: {source: {helm: {url: oci://charts.example.com/platform, chartName: kkp, chartVersion: 1.0.0}}}}
 `
 
 const sources = `
+- apiVersion: source.toolkit.fluxcd.io/v1
+  kind: OCIRepository
+  metadata: {name: kkp, namespace: flux-system}
+  spec: {interval: 5m, url: oci://charts.example.com/platform/kkp, ref: {tag: 1.0.0}}
 - apiVersion: source.toolkit.fluxcd.io/v1
   kind: OCIRepository
   metadata: {name: web, namespace: flux-system}
@@ -135,6 +150,8 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		spec, items string
 		// want is the beginning of what is refused, all of it.
 		want []string
+		// taken is the number of instances beside.
+		taken int
 	}{
 		"a namespace of its own": {
 			items: strings.Replace(live("web", "", fromOCI, ""), "namespace: flux-system", "namespace: web", 1),
@@ -247,6 +264,25 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 				"ApplicationInstallation flux-system/web: the selection has the application, but not in the version 9.0.0, only in 1.0.0, 1.1.0",
 			},
 		},
+		"no chart": {
+			items: live("web", "", "", ""),
+			want:  []string{"HelmRelease flux-system/web: it names no source of its chart"},
+		},
+		"values that are none": {
+			items: live("web", "", fromOCI, "") + strings.Replace(live("two", "", "values: ["+secret+"], "+fromOCI, ""), "10m, ", "10m,", 1),
+			want: []string{
+				"HelmRelease flux-system/two: its spec.values is no mapping",
+			},
+			taken: 1,
+		},
+		"a default that only KKP fills in": {
+			items: strings.Replace(strings.Replace(live("kkp", "", fromOCI, ""), "name: web}", "name: kkp}", 1), "interval: 10m, ", "interval: 10m,", 1),
+			want:  []string{`HelmRelease flux-system/kkp: spec.instances: instance kkp: definition kkp: spec.defaultValuesBlock.cluster: is a template that needs ".Cluster.Name"`},
+		},
+		"what is not valid, which a patch cannot keep": {
+			items: live("web", "", fromOCI+", install: {strategy: 7}", ""),
+			want:  []string{"HelmRelease flux-system/web: its spec.install cannot be patched: the object is not valid"},
+		},
 		"an owner": {
 			items: live("web", ", ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: b}]", fromOCI, ""),
 			want:  []string{"HelmRelease flux-system/web: another object owns it"},
@@ -275,6 +311,13 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 				"HelmRelease flux-system/web: several objects install the release shared in flux-system",
 			},
 		},
+		"a release that an object of another namespace installs too": {
+			items: live("web", "", fromOCI, "") + strings.Replace(live("two", "", fromOCI+", releaseName: web, storageNamespace: flux-system", ""), "namespace: flux-system", "namespace: two", 1),
+			want: []string{
+				"HelmRelease flux-system/web: several objects install the release web in flux-system",
+				"HelmRelease two/two: it is in another namespace than the selection",
+			},
+		},
 		"two kinds of one name": {
 			items: live("web", "", fromOCI, "") + `
 - apiVersion: apps.kubermatic.k8c.io/v1
@@ -289,6 +332,21 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 		"a patch that moves the release": {
 			spec: `patches: [{target: {kind: HelmRelease}, patch: '[{"op": "replace", "path": "/spec/targetNamespace", "value": "other"}]'}]`, items: live("web", "", fromOCI, ""),
 			want: []string{"HelmRelease flux-system/web: its target namespace is flux-system, and that of the instance would be other"},
+		},
+		"a patch of the selection that changes what is installed": {
+			spec:  `patches: [{target: {kind: HelmRelease}, patch: '[{"op": "add", "path": "/spec/postRenderers", "value": []}]'}]`,
+			items: live("web", "", fromOCI, ""),
+			want:  []string{"HelmRelease flux-system/web: a patch of the selection sets spec.postRenderers, which changes what is installed"},
+		},
+		"a patch of the selection that adds values": {
+			spec:  `patches: [{target: {kind: HelmRelease}, patch: '[{"op": "add", "path": "/spec/valuesFrom/-", "value": {"kind": "Secret", "name": "a"}}]'}]`,
+			items: live("web", "", fromOCI, ""),
+			want:  []string{"HelmRelease flux-system/web: a patch of the selection changes where its values come from"},
+		},
+		"a patch of the selection that changes the chart": {
+			spec:  `patches: [{target: {kind: OCIRepository}, patch: '[{"op": "replace", "path": "/spec/ref/tag", "value": "2.0.0"}]'}]`,
+			items: live("web", "", fromOCI, ""),
+			want:  []string{"HelmRelease flux-system/web: its chart is oci://charts.example.com/platform/web in the version 1.0.0, and that of the instance would be oci://charts.example.com/platform/web in the version 2.0.0"},
 		},
 		"a reference with a field that is not known": {
 			items: live("web", "", fromOCI+", valuesFrom: [{kind: Secret, name: a, decrypt: true}]", ""),
@@ -318,7 +376,7 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 					t.Errorf("refused %s, want %s", lines[i], want)
 				}
 			}
-			if len(test.want) > 0 && len(result.Instances) > 0 {
+			if len(result.Instances) != test.taken {
 				t.Errorf("and imported %v", result.Instances)
 			}
 		})
