@@ -151,10 +151,16 @@ func (p *published) find(name string, of chart) (offer, error) {
 		return offer{}, p.missing(of)
 	}
 	// Of several, that which is called as the release, and the version that is called as that of the chart.
-	slices.SortStableFunc(found, func(a, b offer) int {
-		rank := func(o offer) int { return boolToInt(o.application != name)*2 + boolToInt(o.version != of.version) }
-		return cmp.Compare(rank(a), rank(b))
-	})
+	rank := func(o offer) (n int) {
+		if o.application != name {
+			n += 2
+		}
+		if o.version != of.version {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(found, func(a, b offer) int { return rank(a) - rank(b) })
 	first := found[0]
 	for _, other := range found {
 		switch {
@@ -166,13 +172,6 @@ func (p *published) find(name string, of chart) (offer, error) {
 		}
 	}
 	return first, nil
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // missing returns what the selection has instead of a chart.

@@ -21,6 +21,30 @@ func (t *taker) setDependencies() {
 	}
 }
 
+// refuseCycles refuses HelmReleases that depend on themselves, also through others: a selection has no such instances.
+func (t *taker) refuseCycles() {
+	circular := slices.DeleteFunc(t.candidates(), func(c *candidate) bool { return !t.reaches(c, c.live.GetName(), map[string]bool{}) })
+	for _, c := range circular {
+		t.drop(c, "it depends on itself, or on releases that depend on it")
+	}
+}
+
+// reaches reports whether a candidate depends on a name, also through others.
+func (t *taker) reaches(c *candidate, name string, seen map[string]bool) bool {
+	for _, on := range c.dependencies() {
+		if on == name {
+			return true
+		}
+		if next := t.taken[on]; next != nil && !seen[on] {
+			seen[on] = true
+			if t.reaches(next, name, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // isHelm reports whether an instance that is taken, or that the selection has, is a HelmRelease of its name.
 func (t *taker) isHelm(name string) bool {
 	if on := t.taken[name]; on != nil {

@@ -64,6 +64,7 @@ func Take(ctx context.Context, objects []map[string]any, cs *v1alpha1.CatalogSel
 		}
 	}
 	t.refuseShared()
+	t.refuseCycles()
 	if err := t.settle(ctx); err != nil {
 		return nil, err
 	}

@@ -318,6 +318,16 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 				"HelmRelease two/two: it is in another namespace than the selection",
 			},
 		},
+		"a circle of dependencies": {
+			items: live("web", "", fromOCI+", dependsOn: [{name: two}]", "") + live("two", "", fromOCI+", dependsOn: [{name: web}]", "") +
+				live("three", "", fromOCI+", dependsOn: [{name: three}]", "") + live("four", "", fromOCI+", dependsOn: [{name: web}]", ""),
+			want: []string{
+				"HelmRelease flux-system/three: it depends on itself, or on releases that depend on it",
+				"HelmRelease flux-system/two: it depends on itself, or on releases that depend on it",
+				"HelmRelease flux-system/web: it depends on itself, or on releases that depend on it",
+			},
+			taken: 1,
+		},
 		"two kinds of one name": {
 			items: live("web", "", fromOCI, "") + `
 - apiVersion: apps.kubermatic.k8c.io/v1
