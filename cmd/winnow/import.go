@@ -50,7 +50,8 @@ func newImportCommand() *cobra.Command {
 			"are listed on stderr, with the reason; warnings tell what changes. It prints a\n" +
 			"CatalogSelection with spec.instances, and spec.patches for what instances cannot\n" +
 			"say, as a patch for kustomize. See docs/guides/take-over-releases.md.\n\n" +
-			"Exit codes: 0 all is taken, 1 something is not, 2 usage or I/O.",
+			"Exit codes: 0 all is taken, 1 something is not, or the selection is invalid, 2\n" +
+			"usage or I/O.",
 		Example: "  kubectl get applicationdefinitions -o yaml | winnow import - -o catalog\n\n" +
 			"  winnow import ./definitions -o catalog\n\n" +
 			"  # the three highest versions of each chart\n" +

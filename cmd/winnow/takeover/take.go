@@ -52,10 +52,11 @@ type taker struct {
 // Take makes instances of the releases among the objects. The error is that of a selection that cannot be rendered, or
 // of the context.
 func Take(ctx context.Context, objects []map[string]any, cs *v1alpha1.CatalogSelection, sources []selection.Source) (*Result, error) {
-	t := &taker{selection: cs, sources: sources, taken: map[string]*candidate{}}
+	t := &taker{selection: cs.DeepCopy(), sources: sources, taken: map[string]*candidate{}}
+	t.selection.Spec.Provenance = "" // it changes annotations only, and catalogs in directories have no digest
 	t.input = newInput(objects, t.refuse)
 	var err error
-	if t.published, err = publish(ctx, cs, sources); err != nil {
+	if t.published, err = publish(ctx, t.selection, sources); err != nil {
 		return nil, err
 	}
 	for _, live := range t.input.releases {

@@ -230,7 +230,20 @@ patches:
       name: web
       namespace: flux-system`,
 		},
+		"dependencies on an instance that there is": {
+			spec:  "instances: {tls: {application: certs, version: v1.17.2}}",
+			items: live("web", "", fromOCI+", "+allDefaults+", dependsOn: [{name: tls}]", ""),
+			want: `instances:
+  web:
+    createNamespace: false
+    dependsOn:
+      - tls
+    interval: 10m0s
+    namespace: flux-system
+    version: 1.0.0`,
+		},
 		"owners are told": {
+			spec:  "provenance: Object",
 			items: live("web", applied, fromOCI+", "+allDefaults, ""),
 			want: `instances:
   web:
