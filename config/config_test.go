@@ -127,18 +127,25 @@ func TestControllerRoleIsLeastPrivilege(t *testing.T) {
 }
 
 func TestOptionalRolesGrantNoMoreThanTheySay(t *testing.T) {
-	for dir, want := range map[string]rbacv1.PolicyRule{
+	reads := func(group, resource string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"get", "list", "watch"}}
+	}
+	for dir, want := range map[string][]rbacv1.PolicyRule{
 		"marks": {
-			APIGroups: []string{"apps.kubermatic.k8c.io", "cozystack.io"}, Resources: []string{"applicationdefinitions"},
-			Verbs: []string{"get", "list", "watch", "patch"},
+			{
+				APIGroups: []string{"apps.kubermatic.k8c.io", "cozystack.io"}, Resources: []string{"applicationdefinitions"},
+				Verbs: []string{"get", "list", "watch", "patch"},
+			},
+			reads("helm.toolkit.fluxcd.io", "helmreleases"), reads("apps.kubermatic.k8c.io", "applicationinstallations"),
+			reads("infra.contrib.fluxcd.io", "terraforms"), reads("apps.cozystack.io", "*"),
 		},
-		"registries":        {APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}},
-		"workload-identity": {APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}},
-		"tenants":           {APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}},
+		"registries":        {{APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}}},
+		"workload-identity": {{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}}},
+		"tenants":           {{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"impersonate"}}},
 	} {
 		resources := build(t, dir)
 		role := one[rbacv1.ClusterRole](t, resources, "ClusterRole", controller+"-"+dir)
-		if len(role.Rules) != 1 || !reflect.DeepEqual(role.Rules[0], want) {
+		if !reflect.DeepEqual(role.Rules, want) {
 			t.Errorf("%s grants %+v", dir, role.Rules)
 		}
 		binding := one[rbacv1.ClusterRoleBinding](t, resources, "ClusterRoleBinding", controller+"-"+dir)

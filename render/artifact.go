@@ -71,7 +71,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
 		}
 	}
-	return append(definitions, mains(objects)...), nil
+	return append(definitions, mains(objects, nil)...), nil
 }
 
 // readObjects reads the objects of instances. Their role is unknown.
@@ -113,13 +113,19 @@ func readObject(data []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// mains returns the main objects, sorted by name.
-func mains(objects []backend.Object) []safeguard.Definition {
+// mains returns the main objects, sorted by the names of their instances. patched has the built objects, nil without
+// patches: these may change the release of an instance, but not what it is called.
+func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safeguard.Definition {
 	var all []safeguard.Definition
 	for _, object := range objects {
-		if main := MainOf(object.Object); main.Instance != "" {
-			all = append(all, main)
+		main := MainOf(object.Object)
+		if main.Instance == "" {
+			continue
 		}
+		if content, ok := patched[main.Key()]; ok {
+			main.Identity = MainOf(content).Identity
+		}
+		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })
 	return all
@@ -135,15 +141,10 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 		return nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
 	patched := contents(built)
-	for i, object := range objects {
-		if content, ok := patched[keyOfObject(object)]; ok {
-			objects[i] = backend.Object{Unstructured: &unstructured.Unstructured{Object: content}}
-		}
-	}
 	defined := slices.SortedFunc(maps.Values(builtDefinitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
-	return append(defined, mains(objects)...), nil
+	return append(defined, mains(objects, patched)...), nil
 }
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.

@@ -33,6 +33,8 @@ type Instance struct {
 	Main safeguard.Definition
 	// Named reports whether the spec names exactly this version.
 	Named bool
+	// Objects that install it, sorted by kind, namespace and name. Instances share sources and namespaces.
+	Objects []InstanceObject
 }
 
 // installation has the objects of all instances.
@@ -109,7 +111,11 @@ func (o Options) accessTo(url string) backend.Access {
 
 // fileOfObject returns the path of an object of an instance in the artifact.
 func fileOfObject(object backend.Object) string {
-	return path.Join(InstancesDir, object.GetNamespace(), strings.ToLower(object.GetKind())+"-"+object.GetName()+".yaml")
+	return fileOfKey(keyOfObject(object))
+}
+
+func fileOfKey(key safeguard.Key) string {
+	return path.Join(InstancesDir, key.Namespace, strings.ToLower(key.Kind)+"-"+key.Name+".yaml")
 }
 
 // kindAnnotations returns the annotations of an artifact with instances, by what the kinds of objects are for.
@@ -195,6 +201,7 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		all = append(all, Instance{
 			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Resolved.Resolved,
 			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved),
+			Objects: keysOf(b.Objects),
 		})
 	}
 	return all

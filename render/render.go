@@ -99,9 +99,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Selection: selected, Addresses: addresses(documents), Unresolved: unresolved,
 		Unmatched: unmatched(sources, opts, selected.Decisions, documents),
 	}
-	for _, u := range unresolved {
-		result.Unmatched = append(result.Unmatched, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
-	}
+	result.Unmatched = append(result.Unmatched, UnmatchedInstances(unresolved)...)
 	published := selected.Applications()
 	if opts.OmitDefinitions {
 		published, documents = nil, nil
@@ -116,7 +114,10 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
-	return result, distinctKinds(result.Definitions)
+	if err := distinctKinds(result.Definitions); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // Compared returns what the safeguards compare: the definitions, and the main objects of instances.

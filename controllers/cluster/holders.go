@@ -73,7 +73,11 @@ func (e *ConflictError) Error() string {
 	if e.by.selection.Name == "" {
 		what = "exclude them here, or remove them from that source"
 	}
-	return fmt.Sprintf("%s holds %s%s as well; %s", e.by, e.first.Name, more, what)
+	name := e.first.FullName()
+	if !e.first.IsDefinition() {
+		name, what = e.first.Kind+" "+name, strings.ReplaceAll(what, "exclude", "rename or remove")
+	}
+	return fmt.Sprintf("%s holds %s%s as well; %s", e.by, name, more, what)
 }
 
 func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {

@@ -92,6 +92,7 @@ spec:
 
 // What somebody has installed by hand becomes instances of a selection, and the same releases of Helm go on.
 func TestTakesOverReleases(t *testing.T) {
+	useHelmSystem(t)
 	s := &scenario{t: t, name: "takeover"}
 	s.selection = &v1alpha1.CatalogSelection{ObjectMeta: s.metaOf(s.name)}
 	for _, name := range []string{s.name, "takeover-apps"} {
@@ -107,14 +108,15 @@ func TestTakesOverReleases(t *testing.T) {
 	s.awaitRelease("alerts", "1.0.0", 1)
 	dashboard, rules := s.uid("takeover-apps-dashboards-nodes"), s.uid("own-name")
 
-	s.adopt(s.importedSelection())
+	imported := s.importedSelection()
+	s.applyOld("v2", `{apiVersion: v1, kind: ConfigMap, metadata: {name: rest, namespace: takeover}}`)
+	s.adopt(imported)
 	// The chart and the values are the same, so nothing is upgraded.
 	s.awaitRelease("dashboards", "1.4.0", 1)
 	// The chart comes through an OCIRepository now, which adds the digest to its version.
 	s.awaitRelease("alerts", "1.0.0", 2)
 	s.assertReleases("sh.helm.release.v1.own-name.v1", "sh.helm.release.v1.own-name.v2", "sh.helm.release.v1.takeover-apps-dashboards.v1")
 	s.assertNoValues("dashboards")
-	s.applyOld("v2", `{apiVersion: v1, kind: ConfigMap, metadata: {name: rest, namespace: takeover}}`)
 
 	s.update(s.selection, func() {
 		in := s.selection.Spec.Instances["dashboards"]
@@ -245,9 +247,11 @@ func (s *scenario) adopt(selection []byte) {
 	s.create(kustomization)
 	s.t.Cleanup(func() { s.remove(kustomization, s.selection, s.repository()) })
 	s.await("the Kustomization has applied the instances", func(ctx context.Context) error {
-		cs, _, ks, err := s.live(ctx)
-		if err != nil {
-			return err
+		cs, ks := &v1alpha1.CatalogSelection{}, &kustomizev1.Kustomization{}
+		for _, o := range []client.Object{cs, ks} {
+			if err := system.Client().Get(ctx, client.ObjectKeyFromObject(s.selection), o); err != nil {
+				return err
+			}
 		}
 		if cs.Status.Artifact == nil || ks.Status.LastAppliedRevision != cs.Status.Artifact.Revision || !conditions.IsReady(ks) {
 			return fmt.Errorf("selection %+v, Kustomization %+v", cs.Status.Conditions, ks.Status.Conditions)
