@@ -204,7 +204,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		"interval": "10m", "deletionPolicy": "Orphan", "provenance": "Artifact", "requireMirrors": false,
 		"safeguards": map[string]any{
 			"onEmpty": "Hold", "onRemoval": "Hold", "onVersionRemoval": "Hold", "onMajorUpgrade": "Publish",
-			"onIdentityChange": "Hold", "onSourceChange": "Publish",
+			"onIdentityChange": "Hold", "onSourceChange": "Publish", "onInstanceUpgrade": "HoldMajor",
 		},
 		"cluster": map[string]any{"bypass": "Honor", "unmanaged": "Ignore", "serve": "Compared"},
 		"sources": []any{map[string]any{"kind": "OCIRepository", "name": "catalog", "format": "Auto", "requireVerified": false}},
