@@ -48,7 +48,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func documents() []any {
 	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
 		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
-		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
+		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")},
+		newFunctionList()}
 }
 
 func newRootCommand() *cobra.Command {
@@ -80,7 +81,7 @@ func newRootCommand() *cobra.Command {
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newShowCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
-		newVersionCommand(), newCompletionCommand())
+		newFunctionsCommand(), newVersionCommand(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newGetCommand(), newReconcileCommand(), newSuspendCommand(), newResumeCommand(), newApproveCommand())
 	return root

@@ -65,7 +65,10 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 		},
-		"Version":    {"version"},
+		"Version": {"version"},
+		"FunctionList": {
+			"functions view testdata/functions/catalog.yaml", "functions view testdata/functions/catalog.yaml SetLogger",
+		},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}
 	for _, one := range documents() {

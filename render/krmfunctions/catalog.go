@@ -6,6 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// Format is the name of the format of such catalogs.
+const Format = "KRMFunctions"
+
 // APIVersion and the kinds of catalogs, which have the same fields.
 const (
 	APIVersion          = "config.kubernetes.io/v1alpha1"

@@ -19,6 +19,8 @@ const (
 	// maxFile bounds a file in bytes, and maxFiles the files of a catalog: a parsed byte may take a hundred.
 	maxFile  = 1 << 20
 	maxFiles = 1000
+	// maxEntries bounds the files and directories that are looked through.
+	maxEntries = 100_000
 	// maxFunctions bounds the entries of a catalog.
 	maxFunctions = 10_000
 )
@@ -26,12 +28,21 @@ const (
 // Load reads the catalogs of all YAML files that are not hidden. The error is an *InvalidError, with all errors, if the
 // content is wrong, and otherwise that of fsys or ctx.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	l := &loader{catalog: &Catalog{}, names: map[string]*Function{}}
 	files, err := yamlFiles(ctx, fsys)
 	if err != nil {
 		return nil, err
 	}
-	l.path = "."
+	return load(ctx, fsys, ".", files)
+}
+
+// LoadFile is Load of one file, whatever its name.
+func LoadFile(ctx context.Context, fsys fs.FS, name string) (*Catalog, error) {
+	return load(ctx, fsys, name, []string{name})
+}
+
+func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catalog, error) {
+	l := &loader{catalog: &Catalog{}, names: map[string]*Function{}}
+	l.path = whole
 	if len(files) > maxFiles {
 		l.refuse(0, "has %d YAML files, more than %d", len(files), maxFiles)
 		files = files[:maxFiles]
@@ -44,8 +55,8 @@ func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
 	}
-	if l.path = "."; l.documents == 0 && len(l.errors) == 0 {
-		l.refuse(0, "holds no catalog of functions: expected YAML files with the kind %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
+	if l.path = whole; l.documents == 0 && len(l.errors) == 0 {
+		l.refuse(0, "holds no catalog of functions: expected YAML with the kind %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
 	}
 	if len(l.errors) > 0 {
 		return nil, &InvalidError{Findings: l.errors, Omitted: l.omittedErrors}
@@ -56,11 +67,15 @@ func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 
 // yamlFiles returns the paths of the YAML files that are not hidden, in the order of fs.WalkDir.
 func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
+	seen := 0
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		hidden := name != "." && strings.HasPrefix(path.Base(name), ".")
+		seen++
 		switch {
 		case err != nil:
 			return err
+		case seen > maxEntries:
+			return fmt.Errorf("it has more than %d files and directories: name the file of the catalog", maxEntries)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case hidden && entry.IsDir():

@@ -106,7 +106,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"a deep document":                {strings.Repeat("[", 200) + strings.Repeat("]", 200), `c.yaml:1: is nested deeper than 100 levels`},
 		"a large file":                   {"# " + strings.Repeat("x", 1<<20), `c.yaml: is larger than 1048576 bytes`},
 		"no text":                        {"\xff", `c.yaml: must be UTF-8`},
-		"nothing":                        {"", `.: holds no catalog of functions: expected YAML files with the kind Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"nothing":                        {"", `.: holds no catalog of functions: expected YAML with the kind Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
 	} {
 		_, found := load(t, map[string]string{"c.yaml": test.content})
 		if !slices.Contains(found, test.want) {

@@ -1,0 +1,286 @@
+package functions
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Every edit is made twice: in the tree of the document, and in its text, where comments and style stay. A text that does
+// not say the same as the tree is replaced by the encoded tree.
+
+var errEdit = errors.New("it is written in a way that is not edited here: write it in block style")
+
+// copied returns the document of a text with its content, as a tree that may be edited.
+func copied(text []byte) (document, root *yaml.Node, err error) {
+	for found, err := range yamlnode.Documents(text) {
+		if err != nil {
+			return nil, nil, err
+		}
+		document = yamlnode.Expand(found)
+		return document, document.Content[0], nil
+	}
+	return nil, nil, errEdit
+}
+
+// choose returns the edited text if it says what the edited document says, and the encoded document otherwise.
+func choose(text []byte, document *yaml.Node) ([]byte, error) {
+	want, err := yamlnode.Plain(document.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	if text != nil && says(text, want) {
+		return text, nil
+	}
+	encoded, err := yamlnode.Encode(document)
+	if err != nil {
+		return nil, err
+	}
+	if !says(encoded, want) {
+		return nil, errEdit
+	}
+	return encoded, nil
+}
+
+// says reports whether a text is a document with this content.
+func says(text []byte, want any) bool {
+	root, err := parse(text)
+	if err != nil {
+		return false
+	}
+	got, err := yamlnode.Plain(root)
+	return err == nil && reflect.DeepEqual(got, want)
+}
+
+// set sets a field of a mapping.
+func set(mapping *yaml.Node, name string, value *yaml.Node) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == name {
+			mapping.Content[i+1] = value
+			return
+		}
+	}
+	mapping.Content = append(mapping.Content, scalar(name), value)
+}
+
+func scalar(text string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(text)
+	return node
+}
+
+// within returns the mapping in a field, which it makes if there is none.
+func within(mapping *yaml.Node, name string) *yaml.Node {
+	if found := yamlnode.Lookup(mapping, name); found != nil && found.Kind == yaml.MappingNode {
+		return found
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	set(mapping, name, made)
+	return made
+}
+
+// annotate gives a config an annotation, and a name unless that is empty.
+func annotate(text []byte, annotation, name string) ([]byte, error) {
+	document, root, err := copied(text)
+	if err != nil {
+		return nil, err
+	}
+	metadata := within(root, "metadata")
+	if name != "" {
+		set(metadata, "name", scalar(name))
+	}
+	set(within(metadata, "annotations"), functionKey, scalar(annotation))
+	return choose(annotateText(text, annotation, name), document)
+}
+
+// annotateText inserts the lines of the annotation; nil where the config is written in another style than people use.
+func annotateText(text []byte, annotation, name string) []byte {
+	root, err := parse(text)
+	if err != nil || root.Style&yaml.FlowStyle != 0 || root.Content[0].Column != 1 {
+		return nil
+	}
+	l := newLines(text)
+	metadata := yamlnode.Lookup(root, "metadata")
+	if metadata == nil {
+		at := 0
+		for i := 0; i < len(root.Content); i += 2 {
+			if key := root.Content[i].Value; key == "apiVersion" || key == "kind" {
+				at = max(at, root.Content[i+1].Line)
+			}
+		}
+		return l.insert(at, "metadata:\n"+named1(2, name)+annotations(2, 2, annotation))
+	}
+	if metadata.Kind != yaml.MappingNode || len(metadata.Content) == 0 || metadata.Style&yaml.FlowStyle != 0 {
+		return nil
+	}
+	first := metadata.Content[0]
+	indent := first.Column - 1
+	existing := yamlnode.Lookup(metadata, "annotations")
+	if existing == nil {
+		return l.insert(first.Line-1, named1(indent, name)+annotations(indent, 2, annotation))
+	}
+	if existing.Kind != yaml.MappingNode || len(existing.Content) == 0 || existing.Style&yaml.FlowStyle != 0 {
+		return nil
+	}
+	edited := l.insert(existing.Content[0].Line-1, function(existing.Content[0].Column-1, annotation))
+	if name == "" || edited == nil {
+		return edited
+	}
+	if existing.Content[0].Line <= first.Line { // the lines of the name are above those
+		return nil
+	}
+	return newLines(edited).insert(first.Line-1, named1(indent, name))
+}
+
+// named1 returns the line of a name, if there is one.
+func named1(indent int, name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.Repeat(" ", indent) + "name: " + name + "\n"
+}
+
+func annotations(indent, step int, annotation string) string {
+	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+step, annotation)
+}
+
+// function returns the lines of the annotation.
+func function(indent int, annotation string) string {
+	spaces := strings.Repeat(" ", indent)
+	var text strings.Builder
+	text.WriteString(spaces + functionKey + ": |\n")
+	for line := range strings.Lines(annotation) {
+		text.WriteString(spaces + "  " + line)
+	}
+	return text.String()
+}
+
+// lines are those of a text.
+type lines struct {
+	text    []byte
+	offsets []int
+}
+
+func newLines(text []byte) lines { return lines{text, yamlnode.LineOffsets(text)} }
+
+// insert inserts lines behind a line, counted from 1; 0 is the beginning.
+func (l lines) insert(line int, added string) []byte {
+	if bytes.Contains(l.text, []byte("\r\n")) {
+		added = strings.ReplaceAll(added, "\n", "\r\n")
+	}
+	if line >= len(l.offsets) { // the last line has no end
+		return []byte(string(l.text) + "\n" + added)
+	}
+	at := l.offsets[line]
+	return []byte(string(l.text[:at]) + added + string(l.text[at:]))
+}
+
+// remove leaves out the lines from one to before another, counted from 1.
+func (l lines) remove(from, before int) []byte {
+	end := len(l.text)
+	if before-1 < len(l.offsets) {
+		end = l.offsets[before-1]
+	}
+	return []byte(string(l.text[:l.offsets[from-1]]) + string(l.text[end:]))
+}
+
+// indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
+func (l lines) indentOf(line int) (indent int, blank bool) {
+	content := yamlnode.Line(l.text, l.offsets, line-1)
+	trimmed := bytes.TrimLeft(content, " ")
+	return len(content) - len(trimmed), len(bytes.TrimSpace(trimmed)) == 0
+}
+
+// withoutField leaves a field of a kustomization out.
+func withoutField(text []byte, name string) ([]byte, error) {
+	document, root, err := copied(text)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == name {
+			root.Content = append(root.Content[:i:i], root.Content[i+2:]...)
+			break
+		}
+	}
+	original, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	found, _ := yamlnode.Find(original, name)
+	var edited []byte
+	if original.Style&yaml.FlowStyle == 0 && found.Line > 0 {
+		l := newLines(text)
+		end := found.Line + 1
+		for next := end; next <= len(l.offsets); next++ {
+			indent, blank := l.indentOf(next)
+			line := yamlnode.Line(text, l.offsets, next-1)
+			if !blank && indent == 0 && !bytes.HasPrefix(line, []byte("- ")) {
+				break
+			}
+			if !blank {
+				end = next + 1
+			}
+		}
+		edited = l.remove(found.Line, end)
+	}
+	return choose(edited, document)
+}
+
+// withElement replaces an element of a list in a kustomization, which is a text of several lines.
+func withElement(text []byte, field string, index int, value string) ([]byte, error) {
+	document, root, err := copied(text)
+	if err != nil {
+		return nil, err
+	}
+	element := yamlnode.Lookup(root, field).Content[index]
+	element.Value, element.Style = value, yaml.LiteralStyle
+	original, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var edited []byte
+	if node := yamlnode.Lookup(original, field).Content[index]; node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0 {
+		edited = newLines(text).literal(node.Line, value)
+	}
+	return choose(edited, document)
+}
+
+// literal replaces the lines of a text that begins below a line, with the indentation of its first one.
+func (l lines) literal(line int, value string) []byte {
+	first := line + 1
+	for ; first <= len(l.offsets); first++ {
+		if _, blank := l.indentOf(first); !blank {
+			break
+		}
+	}
+	if first > len(l.offsets) {
+		return nil
+	}
+	indent, _ := l.indentOf(first)
+	end := first
+	for next := first; next <= len(l.offsets); next++ {
+		deep, blank := l.indentOf(next)
+		if !blank && deep < indent {
+			break
+		}
+		if !blank {
+			end = next + 1
+		}
+	}
+	var text strings.Builder
+	for one := range strings.Lines(strings.TrimRight(value, "\n") + "\n") {
+		if strings.TrimSpace(one) != "" {
+			text.WriteString(strings.Repeat(" ", indent))
+		}
+		text.WriteString(one)
+	}
+	rest := lines{l.remove(line+1, end), nil}
+	rest.offsets = yamlnode.LineOffsets(rest.text)
+	return rest.insert(line, text.String())
+}

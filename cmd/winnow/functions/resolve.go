@@ -1,0 +1,270 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Options of Resolve.
+type Options struct {
+	// Root is the directory that everything lies in, and Dir the kustomization's below it.
+	Root, Dir string
+	// Output is the directory that the files will be copied to; empty for edits in place.
+	Output string
+	// Catalogs are references that the user consents to, in order.
+	Catalogs []string
+	// Trusted are references of catalogs that kustomizations may name: those of files are relative to Dir.
+	Trusted []string
+	// Open opens a catalog.
+	Open func(ctx context.Context, reference string) (*Source, error)
+	// Digest asks a registry for the digest of an image. Nil: images need digests in the catalogs.
+	Digest func(ctx context.Context, image string) (string, error)
+	// OS and Arch of the programs.
+	OS, Arch string
+	// Network allows functions that need the network, and Mounts those that need files: values of kustomize's --mount.
+	Network bool
+	Mounts  []string
+}
+
+// Result is what resolving changes.
+type Result struct {
+	// Files maps the paths below the root to their new content.
+	Files map[string][]byte
+	// Catalogs maps paths of catalogs to their content with digests.
+	Catalogs map[string][]byte
+	// Changes are what was resolved and removed, a line each.
+	Changes []Problem
+	// Flags with which kustomize runs the functions.
+	Flags []string
+	Notes []string
+	// Resolved and Kept are the numbers of configs that got a runtime and that had one.
+	Resolved, Kept int
+}
+
+// resolver resolves the configs that a walk has found.
+type resolver struct {
+	walk
+
+	Options
+	sources map[string]*Source
+	pins    pins
+	result  Result
+	needs   needs
+	// given has the names that configs without one got.
+	given map[string]bool
+}
+
+// needs are what functions need of kustomize.
+type needs struct{ function, exec, network, storage bool }
+
+func (n *needs) add(more needs) {
+	n.function = n.function || more.function
+	n.exec = n.exec || more.exec
+	n.network = n.network || more.network
+	n.storage = n.storage || more.storage
+}
+
+// Resolve finds the configs of functions in the kustomization and its bases, and decides on the runtimes of those without
+// one. It writes nothing. The error is an *InvalidError, with all problems, if files or catalogs are the cause.
+func Resolve(ctx context.Context, o Options) (*Result, error) {
+	root, err := os.OpenRoot(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r := &resolver{
+		walk: walk{
+			files: &files{root: root, content: map[string][]byte{}, edited: map[string][]byte{}},
+			root:  o.Root, opened: map[string]*layer{}, done: map[visit]bool{}, found: map[place]*config{},
+		},
+		Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{},
+	}
+	if err := r.enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
+		return nil, err
+	}
+	r.trust()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	if err := r.all(ctx); err != nil {
+		return nil, err
+	}
+	return r.finish()
+}
+
+// all decides on each config, and edits the files.
+func (r *resolver) all(ctx context.Context) error {
+	for _, c := range r.configs {
+		if c.kept != nil {
+			r.keep(c)
+			continue
+		}
+		chosen, err := r.choose(ctx, c)
+		if err != nil {
+			return err
+		}
+		if chosen == nil {
+			continue
+		}
+		r.needs.add(chosen.needs)
+		if err := r.annotate(c, chosen.annotation); err != nil {
+			r.add(r.show(c.file), c.line, "%s cannot be edited: %v", c, err)
+			continue
+		}
+		r.result.Resolved++
+		r.change(c.file, c.line, "%s has no runtime: %s has it", c, chosen.from)
+	}
+	return nil
+}
+
+func (r *resolver) change(file string, line int, format string, args ...any) {
+	r.result.Changes = append(r.result.Changes, Problem{r.show(file), line, fmt.Sprintf(format, args...)})
+}
+
+func (w *walk) note(format string, args ...any) {
+	w.notes = append(w.notes, fmt.Sprintf(format, args...))
+}
+
+// keep counts a config that has a runtime.
+func (r *resolver) keep(c *config) {
+	r.result.Kept++
+	image, exec := c.kept.Container.Image, c.kept.Exec.Path
+	r.needs.add(needs{function: true, exec: image == "", network: c.kept.Container.Network})
+	where := Problem{Path: r.show(c.file), Line: c.line}
+	switch {
+	case image != "" && !strings.Contains(image, "@sha256:"):
+		where.Message = fmt.Sprintf("%s keeps the image %s, which has no digest", c, quote(image))
+	case image == "" && !strings.Contains(exec, "/"):
+		where.Message = fmt.Sprintf("%s keeps the path %s, which kustomize looks for in PATH: write ./ before it", c, quote(exec))
+	default:
+		return
+	}
+	r.notes = append(r.notes, where.String())
+}
+
+// choose returns the runtime of a config; nil after it has reported why there is none.
+func (r *resolver) choose(ctx context.Context, c *config) (chosen *runtime, err error) {
+	for _, user := range c.users {
+		one, err := r.runtime(ctx, c, user)
+		switch {
+		case err != nil || one == nil:
+			return nil, err
+		case chosen != nil && chosen.annotation != one.annotation:
+			r.add(r.show(c.file), c.line, "%s is used by the kustomizations of %s and %s, which need another runtime each: give each a config of its own",
+				c, r.show(c.users[0].dir), r.show(user.dir))
+			return nil, nil
+		}
+		chosen = one
+	}
+	return chosen, nil
+}
+
+// annotate writes the runtime into the config.
+func (r *resolver) annotate(c *config, annotation string) error {
+	name, err := r.nameFor(c)
+	if err != nil {
+		return err
+	}
+	text, err := r.files.read(c.file)
+	if err != nil {
+		return err
+	}
+	if c.field == "" {
+		edited, err := annotateDocument(text, c.document, annotation, name)
+		if err == nil {
+			r.files.edited[c.file] = edited
+		}
+		return err
+	}
+	root, err := parse(text)
+	if err != nil {
+		return err
+	}
+	element, _ := yamlnode.Text(yamlnode.Resolve(yamlnode.Lookup(root, c.field).Content[c.item]))
+	edited, err := annotateDocument([]byte(element), c.document, annotation, name)
+	if err != nil {
+		return err
+	}
+	if edited, err = withElement(text, c.field, c.item, string(edited)); err == nil {
+		r.files.edited[c.file] = edited
+	}
+	return err
+}
+
+// nameFor returns a name for a config without one: kustomize refuses that.
+func (r *resolver) nameFor(c *config) (string, error) {
+	if c.name != "" {
+		return "", nil
+	}
+	name := strings.ToLower(c.kind)
+	if r.given[c.String()] {
+		return "", fmt.Errorf("there is another one without metadata.name: write one")
+	}
+	r.given[c.String()] = true
+	r.note("%s:%d: %s gets the name %s, because kustomize refuses an object without one", r.show(c.file), c.line, c, name)
+	return name, nil
+}
+
+// annotateDocument annotates a document of a text.
+func annotateDocument(text []byte, document int, annotation, name string) ([]byte, error) {
+	piece := catalog.Split(text)[document]
+	start := yamlnode.LineOffsets(text)[piece.Above]
+	edited, err := annotate(piece.Data, annotation, name)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(string(text[:start]) + string(edited) + string(text[start+len(piece.Data):])), nil
+}
+
+// finish removes the names of catalogs, and returns the result.
+func (r *resolver) finish() (*Result, error) {
+	for _, l := range r.layers {
+		if _, ok := yamlnode.Find(l.root, catalogsField); !ok {
+			continue
+		}
+		text, err := r.files.read(l.file)
+		if err == nil {
+			text, err = withoutField(text, catalogsField)
+		}
+		found, _ := yamlnode.Find(l.root, catalogsField)
+		if err != nil {
+			r.add(r.show(l.file), found.Line, "%s cannot be removed: %v", catalogsField, err)
+			continue
+		}
+		r.files.edited[l.file] = text
+		r.change(l.file, found.Line, "%s is no field that kustomize knows", catalogsField)
+	}
+	pinned, err := r.pins.write()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	r.result.Files, r.result.Catalogs, r.result.Notes, r.result.Flags = r.files.edited, pinned, r.notes, r.flags()
+	return &r.result, nil
+}
+
+// flags returns the flags of kustomize build.
+func (r *resolver) flags() (flags []string) {
+	if r.needs.function {
+		flags = append(flags, "--enable-alpha-plugins")
+	}
+	if r.needs.exec {
+		flags = append(flags, "--enable-exec")
+	}
+	if r.needs.network {
+		flags = append(flags, "--network")
+	}
+	if r.needs.storage {
+		for _, mount := range r.Mounts {
+			flags = append(flags, "--mount", mount)
+		}
+	}
+	return flags
+}
