@@ -66,13 +66,13 @@ func newFunctionsResolveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.catalogs, "catalog", nil, "`CATALOG` of functions, repeatable")
-	f.StringArrayVar(&o.trusted, "trusted-catalog", nil, "`REFERENCE` that kustomizations may name, files from DIR")
-	f.StringVar(&o.root, "root", "", "`DIR` that bases may lie in; default: that of the kustomization")
+	f.StringArrayVar(&o.trusted, "trusted-catalog", nil, "`REF` of a catalog that kustomizations may name")
+	f.StringVar(&o.root, "root", "", "`DIR` that holds the kustomization and its bases")
 	f.StringVarP(&o.output, "output", "o", "", "copy the files to `DIR`, resolved")
 	f.BoolVar(&o.check, "check", false, "write nothing; fail if something is not resolved")
 	f.BoolVar(&o.pin, "pin", false, "write the digests of tags into the catalogs")
 	f.BoolVar(&o.network, "network", false, "allow functions that need the network")
-	f.StringArrayVar(&o.mounts, "mount", nil, "allow functions that need files, with kustomize's `MOUNT`")
+	f.StringArrayVar(&o.mounts, "mount", nil, "allow the need of files, by kustomize's `MOUNT`")
 	f.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "`OS/ARCH` of programs")
 	f.Lookup("platform").DefValue = ""
 	o.access.addFlags(cmd)

@@ -87,7 +87,7 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 func unknownFunction(source *functions.Source, name string) error {
 	var known []string
 	for _, f := range source.Functions {
-		known = append(known, f.Name())
+		known = append(known, f.Name(), f.Kind)
 	}
 	return &findingError{fmt.Errorf("%s has no function %s%s", source.Reference, plaintext.Line(name),
 		strings.TrimSuffix(didYouMean(name, "", known), ";"))}

@@ -31,6 +31,7 @@ func (l *loader) function(element *yaml.Node) *Function {
 		o.name = "the function " + f.Kind
 	}
 	f.Description, f.Publisher = o.described("description"), o.described("publisher")
+	o.lacks()
 	f.Home, _ = o.text("home")
 	f.Maintainers, f.Tags = o.texts("maintainers"), o.texts("tags")
 	shared := o.runtime()
@@ -127,25 +128,25 @@ func (o *object) version(element *yaml.Node, shared *Runtime) *Version {
 
 // describe reads what people want to know of a version.
 func (o *object) describe(v *Version) {
-	v.Usage, v.License = o.described("usage"), o.described("license")
-	v.Examples, v.Maintainers = o.texts("examples"), o.texts("maintainers")
-	if len(v.Examples) == 0 {
-		o.warn(o.line, "%s has no examples", o.name)
+	if schema := o.within("schema"); schema != nil {
+		schema.known("openAPIV3Schema")
+		if inner := schema.within("openAPIV3Schema"); inner != nil {
+			v.Schema = inner.node
+		}
+	}
+	if v.Schema == nil {
+		o.missing = append(o.missing, "schema.openAPIV3Schema")
 	}
 	if idempotent, ok := o.flag("idempotent"); ok {
 		v.Idempotent = strconv.FormatBool(idempotent)
 	} else {
-		o.warn(o.line, "%s does not tell whether it is idempotent", o.name)
+		o.missing = append(o.missing, "idempotent")
 	}
-	schema := o.within("schema")
-	if schema == nil {
-		o.warn(o.line, "%s has no schema", o.name)
-		return
+	v.Usage = o.described("usage")
+	if v.Examples = o.texts("examples"); len(v.Examples) == 0 {
+		o.missing = append(o.missing, "examples")
 	}
-	schema.known("openAPIV3Schema")
-	if inner := schema.within("openAPIV3Schema"); inner != nil {
-		v.Schema = inner.node
-	} else {
-		o.warn(schema.line, "%s has no schema.openAPIV3Schema", o.name)
-	}
+	v.License = o.described("license")
+	v.Maintainers = o.texts("maintainers")
+	o.lacks()
 }

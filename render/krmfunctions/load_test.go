@@ -128,16 +128,11 @@ func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
 	}
 	want := []string{
 		"c.yaml:1: metadata.name is missing",
-		"c.yaml:5: the function A has no description",
-		"c.yaml:5: the function A has no publisher",
+		"c.yaml:5: the function A does not have description, publisher",
 		`c.yaml:9: container has the field "requireNetworks", which is not known; did you mean requireNetwork?`,
 		`c.yaml:9: image "a" has no digest, in sha256 or behind @: without one nobody knows what will run`,
 		`c.yaml:8: a version of the function A has the field "usages", which is not known; did you mean usage?`,
-		"c.yaml:8: version v1 of the function A has no usage",
-		"c.yaml:8: version v1 of the function A has no license",
-		"c.yaml:8: version v1 of the function A has no examples",
-		"c.yaml:8: version v1 of the function A does not tell whether it is idempotent",
-		"c.yaml:8: version v1 of the function A has no schema",
+		"c.yaml:8: version v1 of the function A does not have schema.openAPIV3Schema, idempotent, usage, examples, license",
 	}
 	if got := lines(c.Findings); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

@@ -18,6 +18,8 @@ type object struct {
 	line int
 	// name of the object in messages.
 	name string
+	// missing are fields that describe it.
+	missing []string
 }
 
 // object returns a node as a mapping, or nil after it has reported another one.
@@ -57,13 +59,20 @@ func (o *object) text(name string) (value string, line int) {
 	return value, entry.Line
 }
 
-// described returns a field that is a string, and warns if it is missing.
+// described returns a field that is a string. It remembers one that is missing for lacks.
 func (o *object) described(name string) string {
-	value, line := o.text(name)
+	value, _ := o.text(name)
 	if value == "" {
-		o.warn(line, "%s has no %s", o.name, name)
+		o.missing = append(o.missing, name)
 	}
 	return value
+}
+
+// lacks warns of the fields that are missing.
+func (o *object) lacks() {
+	if len(o.missing) > 0 {
+		o.warn(o.line, "%s does not have %s", o.name, strings.Join(o.missing, ", "))
+	}
 }
 
 // flag returns a field that is a boolean; ok is false without it.

@@ -155,6 +155,7 @@ func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
 	}
 	in.known("bin", "os", "arch", "uri", "sha256")
 	p = Platform{Line: in.line, OS: in.described("os"), Arch: in.described("arch"), SHA256: in.hash()}
+	in.lacks()
 	var line int
 	p.Bin, _ = in.text("bin")
 	if p.URI, line = in.text("uri"); p.URI == "" {
