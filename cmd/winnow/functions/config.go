@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,12 +43,8 @@ func (c *config) String() string {
 	return name
 }
 
-// documents finds the configs in the text of a file or of an element.
+// documents finds the configs in the text of a file or of an element, which begins in a line of its file.
 func (w *walk) documents(at place, text []byte, line int, user *layer) {
-	inside := line
-	if at.field != "" {
-		inside++ // the text begins below the element's first line
-	}
 	for i, piece := range catalog.Split(text) {
 		at.document = i
 		if known := w.found[at]; known != nil {
@@ -59,15 +56,19 @@ func (w *walk) documents(at place, text []byte, line int, user *layer) {
 			return
 		}
 		c, err := readConfig(piece.Data)
-		if err != nil {
-			w.add(w.show(at.file), inside+piece.Above, "the config of a function %v", err)
+		var broken *lineError
+		switch {
+		case errors.As(err, &broken):
+			w.add(w.show(at.file), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
 			continue
-		}
-		if c == nil {
+		case err != nil:
+			w.add(w.show(at.file), line+piece.Above, "the config of a function %v", err)
+			continue
+		case c == nil:
 			continue
 		}
 		c.place, c.users = at, []*layer{user}
-		c.line += inside + piece.Above - 1
+		c.line += line + piece.Above - 1
 		w.found[at] = c
 		w.configs = append(w.configs, c)
 	}

@@ -62,7 +62,7 @@ func (f *files) stat(name string) (fs.FileInfo, error) {
 
 func linkError(name string, err error) error {
 	if err == nil {
-		err = fmt.Errorf("%s is a symbolic link, which is not followed: name what it leads to", name)
+		err = fmt.Errorf("leads through the symbolic link %s, which is not followed: name what it leads to", name)
 	}
 	return err
 }

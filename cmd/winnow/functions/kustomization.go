@@ -35,6 +35,8 @@ type entry struct {
 	index int
 	text  string
 	line  int
+	// first is the line of the first line of a text of several lines.
+	first int
 }
 
 // open reads the kustomization of a directory.
@@ -47,18 +49,18 @@ func (f *files) open(dir string) (*layer, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		case l != nil:
-			return nil, fmt.Errorf("%s: is a second kustomization beside %s", file, path.Base(l.file))
+			return nil, fmt.Errorf("has two kustomizations, %s and %s", path.Base(l.file), name)
 		}
 		root, err := parse(content)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
 		l = &layer{dir: dir, file: file, root: root}
 	}
 	if l == nil {
-		return nil, fmt.Errorf("%s: has no kustomization.yaml", dir)
+		return nil, errors.New("has no kustomization.yaml")
 	}
 	return l, nil
 }
@@ -70,9 +72,9 @@ func parse(content []byte) (*yaml.Node, error) {
 		switch {
 		case err != nil:
 			line, message := yamlnode.Position(err, content)
-			return nil, fmt.Errorf("line %d: it is not valid YAML: %s", line, message)
+			return nil, &lineError{line, "it is not valid YAML: " + message}
 		case root != nil:
-			return nil, fmt.Errorf("line %d: a second document starts here", document.Content[0].Line)
+			return nil, &lineError{document.Content[0].Line, "a second document starts here"}
 		}
 		root = document.Content[0]
 	}
@@ -81,6 +83,14 @@ func parse(content []byte) (*yaml.Node, error) {
 	}
 	return yamlnode.Resolve(root), yamlnode.Validate(root)
 }
+
+// lineError is an error in a line of a text.
+type lineError struct {
+	line    int
+	message string
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
 
 // entries returns the elements of a list of strings.
 func (l *layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {
@@ -99,7 +109,11 @@ func (l *layer) entries(problems *problems, show func(string) string, fields ...
 				problems.add(show(l.file), element.Line, "%s has %s: expected a path", field, yamlnode.Describe(yamlnode.Resolve(element)))
 				continue
 			}
-			all = append(all, entry{field, i, text, element.Line})
+			one := entry{field, i, text, element.Line, element.Line}
+			if yamlnode.Resolve(element).Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+				one.first++ // below the | or >
+			}
+			all = append(all, one)
 		}
 	}
 	return all

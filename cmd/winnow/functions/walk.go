@@ -61,7 +61,7 @@ func (w *walk) enter(ctx context.Context, dir string, user *layer, at string, li
 	w.done[key] = true
 	l, err := w.layer(dir)
 	if err != nil {
-		w.add(w.show(at), line, "reading a kustomization: %v", err)
+		w.add(w.show(at), line, "the directory %s %v", w.show(dir), err)
 		return nil
 	}
 	w.stack = append(w.stack, dir)
@@ -113,7 +113,7 @@ func (w *walk) base(ctx context.Context, l *layer, one entry, user *layer) error
 // functions finds the configs of an entry of generators, transformers or validators.
 func (w *walk) functions(ctx context.Context, l *layer, one entry) error {
 	if isInline(one.text) {
-		w.documents(place{file: l.file, field: one.field, item: one.index}, []byte(one.text), one.line, l)
+		w.documents(place{file: l.file, field: one.field, item: one.index}, []byte(one.text), one.first, l)
 		return nil
 	}
 	name, info, ok := w.find(l, one)
