@@ -170,11 +170,13 @@ func newLines(text []byte) lines { return lines{text, yamlnode.LineOffsets(text)
 
 // insert inserts lines behind a line, counted from 1; 0 is the beginning.
 func (l lines) insert(line int, added string) []byte {
+	end := "\n"
 	if bytes.Contains(l.text, []byte("\r\n")) {
-		added = strings.ReplaceAll(added, "\n", "\r\n")
+		end = "\r\n"
+		added = strings.ReplaceAll(added, "\n", end)
 	}
 	if line >= len(l.offsets) { // the last line has no end
-		return []byte(string(l.text) + "\n" + added)
+		return []byte(string(l.text) + end + added)
 	}
 	at := l.offsets[line]
 	return []byte(string(l.text[:at]) + added + string(l.text[at:]))

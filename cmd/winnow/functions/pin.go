@@ -105,11 +105,16 @@ func pinnedBehind(text []byte, c *krmfunctions.Container) []byte {
 	if c.Column == 0 || c.Column > len(line) {
 		return nil
 	}
-	at := bytes.Index(line[c.Column-1:], []byte(c.Image))
+	colon := bytes.IndexByte(line[c.Column-1:], ':')
+	if colon < 0 {
+		return nil
+	}
+	value := c.Column + colon
+	at := bytes.Index(line[value:], []byte(c.Image))
 	if at < 0 {
 		return nil
 	}
-	at += c.Column - 1 + len(c.Image)
+	at += value + len(c.Image)
 	if at < len(line) && (line[at] == '"' || line[at] == '\'') {
 		at++
 	}
