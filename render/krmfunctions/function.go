@@ -101,7 +101,7 @@ func (o *object) versions(f *Function, shared *Runtime) {
 
 // version reads a version. Its own runtime wins over that of the function.
 func (o *object) version(element *yaml.Node, shared *Runtime) *Version {
-	in := o.loader.object(element, "a version of "+o.name)
+	in := o.object(element, "a version of "+o.name)
 	if in == nil {
 		return nil
 	}

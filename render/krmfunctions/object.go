@@ -127,7 +127,7 @@ func (o *object) within(name string) *object {
 	if !ok || yamlnode.IsNull(entry.Value) {
 		return nil
 	}
-	inner := o.loader.object(entry.Value, name)
+	inner := o.object(entry.Value, name)
 	if inner != nil {
 		inner.line = entry.Line
 	}

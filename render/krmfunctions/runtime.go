@@ -149,7 +149,7 @@ func (o *object) exec() *Exec {
 }
 
 func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
-	in := o.loader.object(element, "a platform")
+	in := o.object(element, "a platform")
 	if in == nil {
 		return p, false
 	}

@@ -101,52 +101,54 @@ func annotate(text []byte, annotation, name string) ([]byte, error) {
 // annotateText inserts the lines of the annotation; nil where the config is written in another style than people use.
 func annotateText(text []byte, annotation, name string) []byte {
 	root, err := parse(text)
-	if err != nil || root.Style&yaml.FlowStyle != 0 || root.Content[0].Column != 1 {
+	if err != nil || !isBlock(root) || root.Content[0].Column != 1 {
 		return nil
 	}
-	l := newLines(text)
-	metadata := yamlnode.Lookup(root, "metadata")
+	l, metadata := newLines(text), yamlnode.Lookup(root, "metadata")
 	if metadata == nil {
-		at := 0
-		for i := 0; i < len(root.Content); i += 2 {
-			if key := root.Content[i].Value; key == "apiVersion" || key == "kind" {
-				at = max(at, root.Content[i+1].Line)
-			}
-		}
-		return l.insert(at, "metadata:\n"+named1(2, name)+annotations(2, 2, annotation))
+		return l.insert(lastLineOfType(root), "metadata:\n"+nameLine(2, name)+annotations(2, annotation))
 	}
-	if metadata.Kind != yaml.MappingNode || len(metadata.Content) == 0 || metadata.Style&yaml.FlowStyle != 0 {
+	if !isBlock(metadata) {
 		return nil
 	}
-	first := metadata.Content[0]
+	first, existing := metadata.Content[0], yamlnode.Lookup(metadata, "annotations")
 	indent := first.Column - 1
-	existing := yamlnode.Lookup(metadata, "annotations")
-	if existing == nil {
-		return l.insert(first.Line-1, named1(indent, name)+annotations(indent, 2, annotation))
-	}
-	if existing.Kind != yaml.MappingNode || len(existing.Content) == 0 || existing.Style&yaml.FlowStyle != 0 {
+	switch {
+	case existing == nil:
+		return l.insert(first.Line-1, nameLine(indent, name)+annotations(indent, annotation))
+	case !isBlock(existing) || existing.Content[0].Line <= first.Line:
 		return nil
 	}
 	edited := l.insert(existing.Content[0].Line-1, function(existing.Content[0].Column-1, annotation))
-	if name == "" || edited == nil {
-		return edited
-	}
-	if existing.Content[0].Line <= first.Line { // the lines of the name are above those
-		return nil
-	}
-	return newLines(edited).insert(first.Line-1, named1(indent, name))
+	return newLines(edited).insert(first.Line-1, nameLine(indent, name))
 }
 
-// named1 returns the line of a name, if there is one.
-func named1(indent int, name string) string {
+// isBlock reports whether a node is a mapping in block style that has keys.
+func isBlock(node *yaml.Node) bool {
+	return node.Kind == yaml.MappingNode && len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
+}
+
+// lastLineOfType returns the line of apiVersion or kind, whichever is the later one.
+func lastLineOfType(root *yaml.Node) (line int) {
+	for _, entry := range yamlnode.Entries(root) {
+		if entry.Name == "apiVersion" || entry.Name == "kind" {
+			line = max(line, entry.Value.Line)
+		}
+	}
+	return line
+}
+
+// nameLine returns the line of a name, if there is one.
+func nameLine(indent int, name string) string {
 	if name == "" {
 		return ""
 	}
 	return strings.Repeat(" ", indent) + "name: " + name + "\n"
 }
 
-func annotations(indent, step int, annotation string) string {
-	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+step, annotation)
+// annotations returns the lines of the annotations in metadata.
+func annotations(indent int, annotation string) string {
+	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+2, annotation)
 }
 
 // function returns the lines of the annotation.
@@ -158,44 +160,6 @@ func function(indent int, annotation string) string {
 		text.WriteString(spaces + "  " + line)
 	}
 	return text.String()
-}
-
-// lines are those of a text.
-type lines struct {
-	text    []byte
-	offsets []int
-}
-
-func newLines(text []byte) lines { return lines{text, yamlnode.LineOffsets(text)} }
-
-// insert inserts lines behind a line, counted from 1; 0 is the beginning.
-func (l lines) insert(line int, added string) []byte {
-	end := "\n"
-	if bytes.Contains(l.text, []byte("\r\n")) {
-		end = "\r\n"
-		added = strings.ReplaceAll(added, "\n", end)
-	}
-	if line >= len(l.offsets) { // the last line has no end
-		return []byte(string(l.text) + end + added)
-	}
-	at := l.offsets[line]
-	return []byte(string(l.text[:at]) + added + string(l.text[at:]))
-}
-
-// remove leaves out the lines from one to before another, counted from 1.
-func (l lines) remove(from, before int) []byte {
-	end := len(l.text)
-	if before-1 < len(l.offsets) {
-		end = l.offsets[before-1]
-	}
-	return []byte(string(l.text[:l.offsets[from-1]]) + string(l.text[end:]))
-}
-
-// indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
-func (l lines) indentOf(line int) (indent int, blank bool) {
-	content := yamlnode.Line(l.text, l.offsets, line-1)
-	trimmed := bytes.TrimLeft(content, " ")
-	return len(content) - len(trimmed), len(bytes.TrimSpace(trimmed)) == 0
 }
 
 // withoutField leaves a field of a kustomization out.
@@ -251,38 +215,4 @@ func withElement(text []byte, field string, index int, value string) ([]byte, er
 		edited = newLines(text).literal(node.Line, value)
 	}
 	return choose(edited, document)
-}
-
-// literal replaces the lines of a text that begins below a line, with the indentation of its first one.
-func (l lines) literal(line int, value string) []byte {
-	first := line + 1
-	for ; first <= len(l.offsets); first++ {
-		if _, blank := l.indentOf(first); !blank {
-			break
-		}
-	}
-	if first > len(l.offsets) {
-		return nil
-	}
-	indent, _ := l.indentOf(first)
-	end := first
-	for next := first; next <= len(l.offsets); next++ {
-		deep, blank := l.indentOf(next)
-		if !blank && deep < indent {
-			break
-		}
-		if !blank {
-			end = next + 1
-		}
-	}
-	var text strings.Builder
-	for one := range strings.Lines(strings.TrimRight(value, "\n") + "\n") {
-		if strings.TrimSpace(one) != "" {
-			text.WriteString(strings.Repeat(" ", indent))
-		}
-		text.WriteString(one)
-	}
-	rest := lines{l.remove(line+1, end), nil}
-	rest.offsets = yamlnode.LineOffsets(rest.text)
-	return rest.insert(line, text.String())
 }
