@@ -142,7 +142,11 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 				t.Errorf("kustomize does not skip functions any more: %q", labels)
 			}
 			root := strings.TrimSuffix(built, filepath.Join("overlays", "prod"))
-			checked := execute(t.Context(), "functions", "resolve", built, "--root", root, "--check")
+			check := []string{"functions", "resolve", built, "--root", root, "--check"}
+			if refused := execute(t.Context(), check...); refused.code != exitFindings {
+				t.Errorf("a file enables programs: %d %s", refused.code, refused.stdout)
+			}
+			checked := execute(t.Context(), append(check, "--enable-exec")...)
 			if checked.code != exitOK || checked.stdout != got.stdout {
 				t.Errorf("--check: %d %s%s", checked.code, checked.stdout, checked.stderr)
 			}

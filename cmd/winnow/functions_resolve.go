@@ -23,7 +23,7 @@ import (
 type resolveOptions struct {
 	catalogs, trusted, mounts []string
 	root, output, platform    string
-	pin, check, network       bool
+	pin, check, network, exec bool
 	access                    accessOptions
 }
 
@@ -72,6 +72,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 	f.BoolVar(&o.check, "check", false, "write nothing; fail if something is not resolved")
 	f.BoolVar(&o.pin, "pin", false, "write the digests of tags into the catalogs")
 	f.BoolVar(&o.network, "network", false, "allow functions that need the network")
+	f.BoolVar(&o.exec, "enable-exec", false, "allow programs that configs name themselves")
 	f.StringArrayVar(&o.mounts, "mount", nil, "allow the need of files, by kustomize's `MOUNT`")
 	f.StringVar(&o.platform, "platform", runtime.GOOS+"/"+runtime.GOARCH, "`OS/ARCH` of programs")
 	f.Lookup("platform").DefValue = ""
@@ -114,7 +115,7 @@ func (o *resolveOptions) run(ctx context.Context, dir string, out streams) error
 // options checks the flags.
 func (o *resolveOptions) options(ctx context.Context, dir string, notes io.Writer) (functions.Options, error) {
 	options := functions.Options{
-		Root: dir, Output: o.output, Trusted: o.trusted, Network: o.network, Mounts: o.mounts,
+		Root: dir, Output: o.output, Trusted: o.trusted, Network: o.network, Mounts: o.mounts, Exec: o.exec,
 		Open: func(ctx context.Context, reference string) (*functions.Source, error) {
 			return openFunctions(ctx, reference, &o.access)
 		},

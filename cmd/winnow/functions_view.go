@@ -81,7 +81,12 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 		list.Warnings = append(list.Warnings, one.String())
 	}
 	list.warn(notes, source.Omitted)
-	return write(stdout, o.output.value, list)
+	var text strings.Builder
+	if err := write(&text, o.output.value, list); err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, withoutUsers(text.String())) // a catalog may have some in its addresses
+	return err
 }
 
 func unknownFunction(source *functions.Source, name string) error {

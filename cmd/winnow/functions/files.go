@@ -15,9 +15,11 @@ const (
 	// maxFile bounds a kustomization or a file of configs, in bytes, and maxTotal all of them.
 	maxFile  = 1 << 20
 	maxTotal = 64 << 20
-	// maxVisits bounds the directories that are entered, and maxConfigs the documents that are read.
+	// maxVisits bounds the directories that are entered, maxEntries the elements of their lists, and maxConfigs the
+	// configs, each of which costs a few readings of its file.
 	maxVisits  = 2000
-	maxConfigs = 10_000
+	maxEntries = 100_000
+	maxConfigs = 1000
 )
 
 // files are those below a root, by slash-separated paths, with edits that are not written yet.

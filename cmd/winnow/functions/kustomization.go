@@ -128,8 +128,8 @@ func isInline(text string) bool {
 	return err == nil && root != nil && root.Kind == yaml.MappingNode
 }
 
-// looksRemote reports whether an entry that is no file here may be a repository or an address.
+// looksRemote reports whether kustomize may take an entry that is no file for a repository or an address.
 func looksRemote(text string) bool {
 	return strings.ContainsAny(text, "?@") || strings.Contains(text, "::") || strings.Contains(text, "://") ||
-		strings.HasPrefix(text, "github.com/") || strings.HasSuffix(text, ".git")
+		strings.HasPrefix(text, "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
 }

@@ -2,6 +2,7 @@ package functions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -29,6 +30,8 @@ type Options struct {
 	// Network allows functions that need the network, and Mounts those that need files: values of kustomize's --mount.
 	Network bool
 	Mounts  []string
+	// Exec allows programs that configs name themselves. Those of catalogs are consented to with the catalog.
+	Exec bool
 }
 
 // Result is what resolving changes.
@@ -100,6 +103,9 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 // all decides on each config, and edits the files.
 func (r *resolver) all(ctx context.Context) error {
 	for _, c := range r.configs {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if c.kept != nil {
 			r.keep(c)
 			continue
@@ -130,21 +136,22 @@ func (w *walk) note(format string, args ...any) {
 	w.notes = append(w.notes, fmt.Sprintf(format, args...))
 }
 
-// keep counts a config that has a runtime.
+// keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
+// file in a repository must not give it.
 func (r *resolver) keep(c *config) {
 	r.result.Kept++
-	image, exec := c.kept.Container.Image, c.kept.Exec.Path
-	r.needs.add(needs{function: true, exec: image == "", network: c.kept.Container.Network})
-	where := Problem{Path: r.show(c.file), Line: c.line}
+	image, exec, network := c.kept.Container.Image, c.kept.Exec.Path, c.kept.Container.Network
+	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
+	case image == "" && !r.Exec:
+		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of who runs kustomize: look at it, and pass --enable-exec to allow it", c, quote(exec))
+	case network && !r.Network:
+		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
 	case image != "" && !strings.Contains(image, "@sha256:"):
-		where.Message = fmt.Sprintf("%s keeps the image %s, which has no digest", c, quote(image))
+		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
 	case image == "" && !strings.Contains(exec, "/"):
-		where.Message = fmt.Sprintf("%s keeps the path %s, which kustomize looks for in PATH: write ./ before it", c, quote(exec))
-	default:
-		return
+		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, quote(exec))
 	}
-	r.notes = append(r.notes, where.String())
 }
 
 // choose returns the runtime of a config; nil after it has reported why there is none.
@@ -202,10 +209,11 @@ func (r *resolver) nameFor(c *config) (string, error) {
 		return "", nil
 	}
 	name := strings.ToLower(c.kind)
-	if r.given[c.String()] {
-		return "", fmt.Errorf("there is another one without metadata.name: write one")
+	id := c.users[0].dir + " " + c.String()
+	if r.given[id] {
+		return "", errors.New("there is another one without metadata.name: write one")
 	}
-	r.given[c.String()] = true
+	r.given[id] = true
 	r.note("%s:%d: %s gets the name %s, because kustomize refuses an object without one", r.show(c.file), c.line, c, name)
 	return name, nil
 }

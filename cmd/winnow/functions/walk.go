@@ -29,6 +29,8 @@ type walk struct {
 	// being entered.
 	done  map[visit]bool
 	stack []string
+	// entries is the number of elements that were looked up.
+	entries int
 	// found maps configs to those in configs.
 	found map[place]*config
 }
@@ -98,10 +100,10 @@ func (w *walk) layer(dir string) (*layer, error) {
 
 // base enters a directory of resources, bases or components. Files matter only where a layer uses them as configs.
 func (w *walk) base(ctx context.Context, l *layer, one entry, user *layer) error {
-	name, info, ok := w.find(l, one)
+	name, info, ok := w.find(l, one, user != nil)
 	switch {
 	case !ok:
-		return nil
+		return ctx.Err()
 	case info.IsDir():
 		return w.enter(ctx, name, user, l.file, one.line)
 	case user != nil:
@@ -116,10 +118,10 @@ func (w *walk) functions(ctx context.Context, l *layer, one entry) error {
 		w.documents(place{file: l.file, field: one.field, item: one.index}, []byte(one.text), one.first, l)
 		return nil
 	}
-	name, info, ok := w.find(l, one)
+	name, info, ok := w.find(l, one, true)
 	switch {
 	case !ok:
-		return nil
+		return ctx.Err()
 	case info.IsDir():
 		return w.enter(ctx, name, l, l.file, one.line)
 	}
@@ -127,19 +129,24 @@ func (w *walk) functions(ctx context.Context, l *layer, one entry) error {
 	return nil
 }
 
-// find returns what an entry names. It reports what is missing, and notes what is remote: that is not fetched.
-func (w *walk) find(l *layer, one entry) (name string, info fs.FileInfo, ok bool) {
+// find returns what an entry names, which may be configs. It reports what is missing, and what is remote: that is not
+// fetched. Kustomize takes a directory with the name of a repository for the repository.
+func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
+	if w.entries++; w.entries > maxEntries {
+		w.add(w.show(l.file), one.line, "%s has one element too many: more than %d are not read", one.field, maxEntries)
+		return "", nil, false
+	}
 	name, err := join(l.dir, one.text)
 	if err == nil {
 		info, err = w.files.stat(name)
 	}
-	isConfig := one.field == "generators" || one.field == "transformers" || one.field == "validators"
+	isRemote := looksRemote(one.text) || krmfunctions.IsRemote(one.text)
 	switch {
-	case err == nil:
+	case err == nil && !(isRemote && info.IsDir()):
 		return name, info, true
-	case isConfig && (looksRemote(one.text) || krmfunctions.IsRemote(one.text)):
+	case isConfig && isRemote:
 		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, quote(one.text))
-	case looksRemote(one.text) || krmfunctions.IsRemote(one.text):
+	case isRemote:
 		w.note("%s:%d: %s is remote and not fetched: its functions stay as they are", w.show(l.file), one.line, quote(one.text))
 	case errors.Is(err, fs.ErrNotExist):
 		w.add(w.show(l.file), one.line, "%s %s does not exist", one.field, quote(one.text))
