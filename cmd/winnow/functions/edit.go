@@ -3,7 +3,9 @@ package functions
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -198,21 +200,35 @@ func withoutField(text []byte, name string) ([]byte, error) {
 	return choose(edited, document)
 }
 
-// withElement replaces an element of a list in a kustomization, which is a text of several lines.
-func withElement(text []byte, field string, index int, value string) ([]byte, error) {
+// element is one of a list in a kustomization.
+type element struct {
+	field string
+	index int
+}
+
+// withElements replaces elements of lists in a kustomization, which are texts of several lines.
+func withElements(text []byte, values map[element]string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
 	}
-	element := yamlnode.Lookup(root, field).Content[index]
-	element.Value, element.Style = value, yaml.LiteralStyle
 	original, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	var edited []byte
-	if node := yamlnode.Lookup(original, field).Content[index]; node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0 {
-		edited = newLines(text).literal(node.Line, value)
+	at := map[int]string{} // lines of literals
+	for one, value := range values {
+		replaced := yamlnode.Lookup(root, one.field).Content[one.index]
+		replaced.Value, replaced.Style = value, yaml.LiteralStyle
+		if node := yamlnode.Lookup(original, one.field).Content[one.index]; node.Style&yaml.LiteralStyle != 0 {
+			at[node.Line] = value
+		}
+	}
+	edited := text
+	for _, line := range slices.Backward(slices.Sorted(maps.Keys(at))) { // from the last one up: the others keep their lines
+		if edited = newLines(edited).literal(line, at[line]); edited == nil {
+			break
+		}
 	}
 	return choose(edited, document)
 }

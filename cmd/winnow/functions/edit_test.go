@@ -109,22 +109,23 @@ func TestWithoutFieldLeavesTheRestAsItIs(t *testing.T) {
 	}
 }
 
-func TestWithElementKeepsTheIndentation(t *testing.T) {
+func TestWithElementsKeepsTheIndentation(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"a literal":           {"transformers:\n  - a\n  - |-\n    # c\n    a: b\n\n    c: d\n  # after\n  - e\n", "transformers:\n  - a\n  - |-\n    new: 1\n    text: |\n      x\n\n      y\n  # after\n  - e\n"},
-		"a literal at an end": {"transformers:\n- a\n- |\n  a: b", "transformers:\n- a\n- |\n  new: 1\n  text: |\n    x\n\n    y\n"},
+		"a literal":             {"transformers:\n  - a\n  - |-\n    # c\n    a: b\n\n    c: d\n  # after\n  - e\n", "transformers:\n  - a\n  - |-\n    new: 1\n    text: |\n      x\n\n      y\n  # after\n  - e\n"},
+		"a literal and another": {"transformers:\n- a\n- |\n  a: b\n- |\n  c: d\n", "transformers:\n- a\n- |\n  new: 1\n  text: |\n    x\n\n    y\n- |\n  c: d\n"},
+		"a literal at an end":   {"transformers:\n- a\n- |\n  a: b", "transformers:\n- a\n- |\n  new: 1\n  text: |\n    x\n\n    y\n"},
 	} {
 		value := "new: 1\ntext: |\n  x\n\n  y"
 		if !strings.Contains(test.text, "|-") {
 			value += "\n"
 		}
-		got, err := withElement([]byte(test.text), "transformers", 1, value)
+		got, err := withElements([]byte(test.text), map[element]string{{"transformers", 1}: value})
 		if err != nil || string(got) != test.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", name, err, got, test.want)
 		}
 	}
 	for _, text := range []string{"transformers: [a, '{b: c}']", "transformers:\n- a\n- |2\n    a: b\n", "transformers:\n- a\n- >-\n  a: b\n", "x: &x |\n  a: b\ntransformers: [a, *x]\n"} {
-		got, err := withElement([]byte(text), "transformers", 1, "new: 1\n")
+		got, err := withElements([]byte(text), map[element]string{{"transformers", 1}: "new: 1\n"})
 		if err != nil {
 			t.Errorf("of %q: %v", text, err)
 			continue

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -58,6 +59,8 @@ type resolver struct {
 	pins    pins
 	result  Result
 	needs   needs
+	// inline maps kustomizations to the new texts of their elements.
+	inline map[string]map[element]string
 	// given has the names that configs without one got.
 	given map[string]bool
 }
@@ -85,7 +88,7 @@ func Resolve(ctx context.Context, o Options) (*Result, error) {
 			files: &files{root: root, content: map[string][]byte{}, edited: map[string][]byte{}},
 			root:  o.Root, opened: map[string]*layer{}, done: map[visit]bool{}, found: map[place]*config{},
 		},
-		Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{},
+		Options: o, sources: map[string]*Source{}, pins: pins{}, given: map[string]bool{}, inline: map[string]map[element]string{},
 	}
 	if err := r.enter(ctx, o.Dir, nil, o.Dir, 0); err != nil {
 		return nil, err
@@ -177,28 +180,29 @@ func (r *resolver) annotate(c *config, annotation string) error {
 	if err != nil {
 		return err
 	}
-	text, err := r.files.read(c.file)
-	if err != nil {
-		return err
-	}
 	if c.field == "" {
+		text, err := r.files.read(c.file)
+		if err != nil {
+			return err
+		}
 		edited, err := annotateDocument(text, c.document, annotation, name)
 		if err == nil {
 			r.files.edited[c.file] = edited
 		}
 		return err
 	}
-	root, err := parse(text)
-	if err != nil {
-		return err
+	at := element{c.field, c.item}
+	if r.inline[c.file] == nil {
+		r.inline[c.file] = map[element]string{}
 	}
-	element, _ := yamlnode.Text(yamlnode.Resolve(yamlnode.Lookup(root, c.field).Content[c.item]))
-	edited, err := annotateDocument([]byte(element), c.document, annotation, name)
-	if err != nil {
-		return err
+	inline, edited := r.inline[c.file][at]
+	if !edited {
+		list := yamlnode.Lookup(r.opened[path.Dir(c.file)].root, c.field)
+		inline, _ = yamlnode.Text(yamlnode.Resolve(list.Content[c.item]))
 	}
-	if edited, err = withElement(text, c.field, c.item, string(edited)); err == nil {
-		r.files.edited[c.file] = edited
+	annotated, err := annotateDocument([]byte(inline), c.document, annotation, name)
+	if err == nil {
+		r.inline[c.file][at] = string(annotated)
 	}
 	return err
 }
@@ -229,23 +233,16 @@ func annotateDocument(text []byte, document int, annotation, name string) ([]byt
 	return []byte(string(text[:start]) + string(edited) + string(text[start+len(piece.Data):])), nil
 }
 
-// finish removes the names of catalogs, and returns the result.
+// finish edits the kustomizations, and returns the result.
 func (r *resolver) finish() (*Result, error) {
 	for _, l := range r.layers {
-		if _, ok := yamlnode.Find(l.root, catalogsField); !ok {
-			continue
+		found, names := yamlnode.Find(l.root, catalogsField)
+		if names {
+			r.change(l.file, found.Line, "%s is no field that kustomize knows", catalogsField)
 		}
-		text, err := r.files.read(l.file)
-		if err == nil {
-			text, err = withoutField(text, catalogsField)
+		if err := r.editLayer(l, names); err != nil {
+			r.add(r.show(l.file), found.Line, "the kustomization cannot be edited: %v", err)
 		}
-		found, _ := yamlnode.Find(l.root, catalogsField)
-		if err != nil {
-			r.add(r.show(l.file), found.Line, "%s cannot be removed: %v", catalogsField, err)
-			continue
-		}
-		r.files.edited[l.file] = text
-		r.change(l.file, found.Line, "%s is no field that kustomize knows", catalogsField)
 	}
 	pinned, err := r.pins.write()
 	if err != nil {
@@ -256,6 +253,25 @@ func (r *resolver) finish() (*Result, error) {
 	}
 	r.result.Files, r.result.Catalogs, r.result.Notes, r.result.Flags = r.files.edited, pinned, r.notes, r.flags()
 	return &r.result, nil
+}
+
+// editLayer writes the configs in a kustomization, and removes the names of catalogs.
+func (r *resolver) editLayer(l *layer, names bool) error {
+	inline := r.inline[l.file]
+	if len(inline) == 0 && !names {
+		return nil
+	}
+	text, err := r.files.read(l.file)
+	if err == nil && len(inline) > 0 {
+		text, err = withElements(text, inline)
+	}
+	if err == nil && names {
+		text, err = withoutField(text, catalogsField)
+	}
+	if err == nil {
+		r.files.edited[l.file] = text
+	}
+	return err
 }
 
 // flags returns the flags of kustomize build.
