@@ -45,6 +45,10 @@ func (c *config) String() string {
 
 // documents finds the configs in the text of a file or of an element, which begins in a line of its file.
 func (w *walk) documents(at place, text []byte, line int, user *layer) {
+	if number, problem := ambiguous(text); problem != "" {
+		w.add(w.show(at.file), line+number, "the config of a function %s", problem)
+		return
+	}
 	for i, piece := range catalog.Split(text) {
 		at.document = i
 		if known := w.found[at]; known != nil {

@@ -78,3 +78,24 @@ func (l lines) literal(line int, value string) []byte {
 	rest.offsets = yamlnode.LineOffsets(rest.text)
 	return rest.insert(line, text.String())
 }
+
+// ambiguous returns what kustomize reads differently than a parser of YAML does, with the number of lines above it: it cuts
+// a text at each line that begins with ---, so that a config could hide in another one.
+func ambiguous(text []byte) (above int, problem string) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		marker, isMarker := bytes.CutPrefix(line, []byte("---"))
+		behind := bytes.TrimLeft(marker, " \t")
+		switch {
+		case bytes.ContainsAny(line, "\r\u0085\u2028\u2029\ufeff"):
+			return above, "has a line break or a byte order mark that only some readers of YAML take for one: remove or escape it"
+		case bytes.HasPrefix(line, []byte("%")):
+			return above, "has a line that begins with %, as a directive does: remove it"
+		case isMarker && len(behind) > 0 && (behind[0] != '#' || len(behind) == len(marker)):
+			return above, "has a line that begins with ---, where kustomize cuts the file: only a comment may follow"
+		}
+		above++
+	}
+	return 0, ""
+}

@@ -92,9 +92,10 @@ func TestConfigsAreFoundWhereKustomizeReadsThem(t *testing.T) {
 		"base/deep/kustomization.yml":       "resources: []\n",
 		"component/kustomization.yaml":      "kind: Component\ntransformers: [c.yaml]\n",
 		"component/c.yaml":                  "# first\n---\n" + configText("c") + "---\n# only a comment\n---\n" + configText("d") + "---\n",
-		"configs/kustomization.yaml":        "resources: [r.yaml, nested]\ntransformers: [t.yaml]\n",
+		"configs/kustomization.yaml":        "resources: [r.yaml, nested]\ncomponents: [more]\nnamePrefix: my-\n",
 		"configs/r.yaml":                    configText("r"),
-		"configs/t.yaml":                    configText("t"),
+		"configs/more/kustomization.yaml":   "kind: Component\nresources: [m.yaml]\n",
+		"configs/more/m.yaml":               configText("m"),
 		"configs/nested/kustomization.yaml": "resources: [n.yaml]\n",
 		"configs/nested/n.yaml":             configText("n"),
 		"unused/kustomization.yaml":         "transformers: [u.yaml]\n",
@@ -107,7 +108,7 @@ func TestConfigsAreFoundWhereKustomizeReadsThem(t *testing.T) {
 		edited = append(edited, name)
 	}
 	slices.Sort(edited)
-	want := []string{"a.yaml", "base/v.yaml", "component/c.yaml", "configs/nested/n.yaml", "configs/r.yaml", "configs/t.yaml"}
+	want := []string{"a.yaml", "base/v.yaml", "component/c.yaml", "configs/more/m.yaml", "configs/nested/n.yaml", "configs/r.yaml"}
 	if !slices.Equal(edited, want) || result.Resolved != 7 {
 		t.Errorf("%d are resolved in %q", result.Resolved, edited)
 	}
@@ -141,5 +142,37 @@ func TestUnnamedConfigsGetANameForEachKustomization(t *testing.T) {
 	})
 	if len(problems) > 0 || result.Resolved != 2 || !strings.Contains(string(result.Files["base/a.yaml"]), "\n  name: a\n") {
 		t.Errorf("%v %+v", problems, result)
+	}
+}
+
+// A runtime that appears while kustomize builds would run with the flags that are meant for others.
+func TestNoConfigIsMadeBehindTheBack(t *testing.T) {
+	hidden := "\nmetadata: {name: b, annotations: {config.kubernetes.io/function: 'exec: {path: ./evil}'}}\n"
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"by annotations": {map[string]string{"kustomization.yaml": "transformers: [c]\n", "c/a.yaml": configText("a"),
+			"c/kustomization.yaml": "resources: [a.yaml]\ncommonAnnotations:\n  config.kubernetes.io/function: 'exec: {path: ./evil}'\n"},
+			`c/kustomization.yaml:2: "commonAnnotations" may change the configs of functions while kustomize builds: write what it does into the configs`},
+		"by patches of a component": {map[string]string{"kustomization.yaml": "transformers: [c]\n", "c/a.yaml": configText("a"),
+			"c/kustomization.yaml": "resources: [a.yaml]\ncomponents: [d]\n", "c/d/kustomization.yaml": "patches: []\n"},
+			`c/d/kustomization.yaml:1: "patches" may change the configs of functions while kustomize builds: write what it does into the configs`},
+		"by a generator of configs": {map[string]string{"kustomization.yaml": "validators: [c]\n", "c/a.yaml": configText("a"),
+			"c/kustomization.yaml": "generators: [a.yaml]\n"},
+			`c/kustomization.yaml:1: "generators" may change the configs of functions while kustomize builds: write what it does into the configs`},
+		"in a text": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": configText("a") + "x: '\n---x'\n"},
+			"a.yaml:6: the config of a function has a line that begins with ---, where kustomize cuts the file: only a comment may follow"},
+		"behind a comment": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": configText("a") + "# \u2028---" + hidden},
+			"a.yaml:5: the config of a function has a line break or a byte order mark that only some readers of YAML take for one: remove or escape it"},
+		"in an element": {map[string]string{"kustomization.yaml": "transformers:\n- |\n  kind: A\n  --- # b\n  --- x\n"},
+			"kustomization.yaml:5: the config of a function has a line that begins with ---, where kustomize cuts the file: only a comment may follow"},
+		"by a directive": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": "%YAML 1.1\n---\n" + configText("a")},
+			"a.yaml:1: the config of a function has a line that begins with %, as a directive does: remove it"},
+	} {
+		_, got := resolveFiles(t, test.files)
+		if !slices.Contains(got, test.want) {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, test.want)
+		}
 	}
 }

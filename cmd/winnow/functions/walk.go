@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // walk finds the configs of the functions of a kustomization and of its bases, in the order in which kustomize reads them.
@@ -66,6 +67,9 @@ func (w *walk) enter(ctx context.Context, dir string, user *layer, at string, li
 		w.add(w.show(at), line, "the directory %s %v", w.show(dir), err)
 		return nil
 	}
+	if user != nil {
+		w.checkUnchanged(l)
+	}
 	w.stack = append(w.stack, dir)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 	for _, one := range l.entries(&w.problems, w.show, "resources", "bases", "components") {
@@ -79,6 +83,17 @@ func (w *walk) enter(ctx context.Context, dir string, user *layer, at string, li
 		}
 	}
 	return nil
+}
+
+// checkUnchanged reports the fields of a directory of configs that make or change configs while kustomize builds: what would
+// run then is not what was resolved.
+func (w *walk) checkUnchanged(l *layer) {
+	harmless := []string{"apiVersion", "kind", "metadata", "resources", "bases", "components", catalogsField, "namePrefix", "nameSuffix", "namespace"}
+	for _, field := range yamlnode.Entries(l.root) {
+		if !slices.Contains(harmless, field.Name) {
+			w.add(w.show(l.file), field.Line, "%s may change the configs of functions while kustomize builds: write what it does into the configs", quote(field.Name))
+		}
+	}
 }
 
 // layer returns the kustomization of a directory.
@@ -142,7 +157,7 @@ func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.Fi
 	}
 	isRemote := looksRemote(one.text) || krmfunctions.IsRemote(one.text)
 	switch {
-	case err == nil && !(isRemote && info.IsDir()):
+	case err == nil && (!isRemote || !info.IsDir()):
 		return name, info, true
 	case isConfig && isRemote:
 		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, quote(one.text))
