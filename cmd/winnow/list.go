@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,8 @@ func newListCommand() *cobra.Command {
 		Use:   "list [CATALOG] [-f SELECTION]",
 		Short: "List the applications of a catalog, with -f the decision on each",
 		Long: "List the applications of a catalog; with -f the selection's decision on each:\n" +
-			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
+			"whether it is in, the rule that decided, and the versions that stay; and its\n" +
+			"instances, with the version that each resolves to.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
 			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
@@ -37,7 +37,10 @@ func newListCommand() *cobra.Command {
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, merged (versions\n" +
 			"that later sources add), and beside the list the numbers available, selected and\n" +
-			"shadowed. Where the catalog has facts on versions: facts with version, channels,\n" +
+			"shadowed, and the list instances: name, application, source, requested, version,\n" +
+			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
+			"storageNamespace, targetNamespace, chart), or why it is not installed, reason.\n" +
+			"Where the catalog has facts on versions: facts with version, channels,\n" +
 			"deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
@@ -86,6 +89,11 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	}
 	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	list := newDecisionList(result, len(sources) > 1)
+	if len(options.Instances) > 0 {
+		if list.Instances, err = o.instances(ctx, sources, options, notes); err != nil {
+			return err
+		}
+	}
 	if o.refers() {
 		if err := list.refer(ctx, result.Applications(), options, notes); err != nil {
 			return err
@@ -200,106 +208,3 @@ func (l *applicationList) names() []string {
 
 func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
 func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
-
-// decisionList is the output of list with a selection.
-type decisionList struct {
-	document
-	Available    int              `json:"available"`
-	Selected     int              `json:"selected"`
-	Shadowed     int              `json:"shadowed"`
-	Applications []listedDecision `json:"applications"`
-	*references
-
-	several bool // the selection has several sources
-}
-
-type listedDecision struct {
-	decisionSummary
-	referring
-
-	resource string
-}
-
-func newDecisionList(result selection.Result, several bool) *decisionList {
-	list := &decisionList{
-		document:  newDocument("DecisionList"),
-		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
-		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
-	}
-	for _, decision := range result.Decisions {
-		a := decision.Application
-		list.Applications = append(list.Applications, listedDecision{
-			decisionSummary: summarize(decision), resource: resourceName(a.APIVersion, a.Kind, a.Name),
-		})
-	}
-	return list
-}
-
-// refer adds the references of the selected applications, with the mirrors of the selection.
-func (l *decisionList) refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) error {
-	all, each, err := refer(ctx, selected, opts, notes)
-	if err != nil {
-		return err
-	}
-	l.references = all
-	for i := range l.Applications {
-		if l.Applications[i].Selected {
-			l.Applications[i].referring, each = each[0], each[1:]
-		}
-	}
-	return nil
-}
-
-func (l *decisionList) grid() grid {
-	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS"}}
-	if l.several {
-		g.header = append(g.header, "SOURCE")
-	}
-	for _, a := range l.Applications {
-		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(a.Versions)}
-		if l.several {
-			row = append(row, a.Source)
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-func (l *decisionList) wide(w io.Writer) {
-	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
-	merges := slices.ContainsFunc(l.Applications, func(a listedDecision) bool { return len(a.Merged) > 0 })
-	if merges {
-		g.header = append(g.header, "MERGED")
-	}
-	for _, a := range l.Applications {
-		row := []string{
-			a.Name, yesNo(a.Selected), a.Rule, withFacts(a.Versions, a.Facts), a.Source, orDash(a.Tier), withFacts(a.Dropped, a.Facts), orDash(a.Deprecated),
-		}
-		if merges {
-			row = append(row, mergedColumn(a.Merged))
-		}
-		g.rows = append(g.rows, row)
-	}
-	g.print(w)
-}
-
-// names returns the selected applications.
-func (l *decisionList) names() []string {
-	var names []string
-	for _, a := range l.Applications {
-		if a.Selected {
-			names = append(names, a.resource)
-		}
-	}
-	return names
-}
-
-func yesNo(value bool) string {
-	if value {
-		return "yes"
-	}
-	return "no"
-}
-
-func (l *decisionList) table(w io.Writer)    { l.grid().print(w) }
-func (l *decisionList) markdown(w io.Writer) { l.grid().markdown(w) }

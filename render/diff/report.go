@@ -36,11 +36,13 @@ type Change string
 
 // Changes. Replaced is a version that stays, with another entry in spec.versions.
 const (
-	Added     Change = "added"
-	Removed   Change = "removed"
-	Updated   Change = "updated"
-	Replaced  Change = "replaced"
-	Unchanged Change = "unchanged"
+	Added   Change = "added"
+	Removed Change = "removed"
+	Updated Change = "updated"
+	// Unresolved is an instance that neither state installs.
+	Unresolved Change = "unresolved"
+	Replaced   Change = "replaced"
+	Unchanged  Change = "unchanged"
 )
 
 // Cause is the cause of a loss.
@@ -79,6 +81,8 @@ type Selection struct {
 	Counts Counts `json:"counts"`
 	// Applications with changes or notices, sorted by name.
 	Applications []Application `json:"applications"`
+	// Instances with changes, and those that cannot be installed, sorted by name.
+	Instances []Instance `json:"instances,omitempty"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Transient are the losses until Flux has pulled the newer catalogs; nil for none.
