@@ -16,6 +16,7 @@ import (
 // viewOptions are the flags of winnow functions view.
 type viewOptions struct {
 	output *choice
+	strict bool
 	access accessOptions
 }
 
@@ -27,7 +28,7 @@ func newFunctionsViewCommand() *cobra.Command {
 		Long: "Print the functions of a catalog, or all that it tells of one: publisher,\n" +
 			"versions, runtimes with their digests, needs (network, storage), the fields of\n" +
 			"the schema, and examples. NAME is kind.group, or the kind. What functions\n" +
-			"should tell, and do not, is listed on stderr.\n\n" +
+			"should tell, and do not, is listed on stderr; with --strict that is an error.\n\n" +
 			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
 			"oci://host/repository[:tag|@digest].\n" +
 			"Exit codes: 0 printed, 1 the catalog is invalid or has no such function,\n" +
@@ -41,6 +42,7 @@ func newFunctionsViewCommand() *cobra.Command {
 		},
 	}
 	o.output = addFormats(cmd, formatTable, formatJSON, formatYAML)
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if functions do not tell what they should")
 	o.access.addFlags(cmd)
 	return cmd
 }
@@ -66,6 +68,12 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 	if err != nil {
 		return err
 	}
+	for i, one := range source.Findings {
+		source.Findings[i].Path = source.Locate(one.Path)
+	}
+	if err := source.Strict(); o.strict && err != nil {
+		return &findingError{fmt.Errorf("the catalog of functions %s, strictly: %w", where, err)}
+	}
 	list, chosen := newFunctionList(), source.Functions
 	list.Catalog, list.detailed = withoutUsers(where), len(name) > 0
 	if len(name) > 0 {
@@ -77,7 +85,6 @@ func (o *viewOptions) run(ctx context.Context, where string, name []string, stdo
 		list.Functions = append(list.Functions, source.Describe(f))
 	}
 	for _, one := range source.Findings {
-		one.Path = source.Locate(one.Path)
 		list.Warnings = append(list.Warnings, one.String())
 	}
 	list.warn(notes, source.Omitted)

@@ -117,7 +117,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 
 func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
 	c, found := load(t, map[string]string{"c.yaml": complete("{container: {image: 'a@sha256:" + hash + "'}}")})
-	if len(found) > 0 || len(c.Findings) > 0 {
+	if len(found) > 0 || len(c.Findings) > 0 || c.Strict() != nil {
 		t.Fatalf("of a complete catalog: %v, %v", found, c)
 	}
 	minimal := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - group: example.com\n    kind: A\n" +
@@ -136,6 +136,10 @@ func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
 	}
 	if got := lines(c.Findings); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
+	}
+	var strict *krmfunctions.InvalidError
+	if !errors.As(c.Strict(), &strict) || !slices.Equal(lines(strict.Findings), want) || strict.Findings[0].Severity != krmfunctions.Error {
+		t.Errorf("strictly, they are errors: %v", strict)
 	}
 	for _, one := range c.Findings {
 		if one.Severity != krmfunctions.Warning {
