@@ -44,7 +44,7 @@ func newFunctionsResolveCommand() *cobra.Command {
 			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
 			"oci://host/repository[:tag|@digest]. No other network is used, but by --pin.\n\n" +
 			"stdout has the flags with which kustomize runs the result; without them it skips\n" +
-			"programs and says nothing. They are consent, so a file cannot bring them about:\n" +
+			"programs silently. They are consent, so a file cannot bring them about:\n" +
 			"the network needs --network, files need --mount, and programs that are of no\n" +
 			"catalog need --enable-exec.\n" +
 			"Exit codes: 0 done, 1 a config cannot be resolved, or --check finds one that is\n" +

@@ -79,7 +79,7 @@ func (o *object) container() *Container {
 	case pinned:
 		c.SHA256 = strings.TrimPrefix(digest, "sha256:")
 	case c.SHA256 == "":
-		o.warn(line, "image %s has no digest, in sha256 or behind @: without one nobody knows what will run", quote(c.Image))
+		o.warn(line, "image %s has no digest, in sha256 or behind @: what runs can change", quote(c.Image))
 	}
 	for key := range yamlPairs(in.node) {
 		if key.Value == "image" {
@@ -183,7 +183,7 @@ func (o *object) addressed(uri string, line int, hash *string) bool {
 	case *hash != "" || written: // a malformed one is reported already
 		return true
 	case IsRemote(uri):
-		o.refuse(line, "%s is remote and has no sha256: whoever serves it decides what runs", quote(uri))
+		o.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
 		return false
 	}
 	o.warn(line, "%s has no sha256: it cannot be checked", quote(uri))

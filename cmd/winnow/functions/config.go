@@ -131,7 +131,7 @@ func runtimeOf(metadata *yaml.Node) (*runtimeutil.FunctionSpec, error) {
 	return nil, nil
 }
 
-// readRuntime reads a runtime as kustomize does. What kustomize refuses, and what it skips without a word, is an error.
+// readRuntime reads a runtime as kustomize does. What kustomize refuses, and what it skips silently, is an error.
 func readRuntime(key string, text []byte) (*runtimeutil.FunctionSpec, error) {
 	root, err := yamlnode.First(text)
 	if err == nil && root != nil {
@@ -145,7 +145,7 @@ func readRuntime(key string, text []byte) (*runtimeutil.FunctionSpec, error) {
 		return nil, fmt.Errorf("has a runtime in %s that kustomize refuses: %w", key, err)
 	}
 	if spec.Container.Image == "" && spec.Exec.Path == "" {
-		return nil, fmt.Errorf("has a runtime in %s with neither container.image nor exec.path: kustomize skips it without a word", key)
+		return nil, fmt.Errorf("has a runtime in %s with neither container.image nor exec.path: kustomize skips it silently", key)
 	}
 	return spec, nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Every edit is made twice: in the tree of the document, and in its text, where comments and style stay. A text that does
-// not say the same as the tree is replaced by the encoded tree.
+// Every edit is made twice: in the tree of the document, and in its text, where comments and style stay. A text with
+// another content than the tree is replaced by the encoded tree.
 
 var errEdit = errors.New("it is written in a way that is not edited here: write it in block style")
 
@@ -30,27 +30,27 @@ func copied(text []byte) (document, root *yaml.Node, err error) {
 	return nil, nil, errEdit
 }
 
-// choose returns the edited text if it says what the edited document says, and the encoded document otherwise.
+// choose returns the edited text if it has the content of the edited document, and the encoded document otherwise.
 func choose(text []byte, document *yaml.Node) ([]byte, error) {
 	want, err := yamlnode.Plain(document.Content[0])
 	if err != nil {
 		return nil, err
 	}
-	if text != nil && says(text, want) {
+	if text != nil && matches(text, want) {
 		return text, nil
 	}
 	encoded, err := yamlnode.Encode(document)
 	if err != nil {
 		return nil, err
 	}
-	if !says(encoded, want) {
+	if !matches(encoded, want) {
 		return nil, errEdit
 	}
 	return encoded, nil
 }
 
-// says reports whether a text is a document with this content.
-func says(text []byte, want any) bool {
+// matches reports whether a text is a document with this content.
+func matches(text []byte, want any) bool {
 	root, err := parse(text)
 	if err != nil {
 		return false

@@ -43,7 +43,7 @@ func verify(ctx context.Context, dir, name, hash string) (file, problem string, 
 		return "", "", fmt.Errorf("reading %s: %w", shown, err)
 	}
 	if sum != hash {
-		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as the catalog says", shown, sum, hash), nil
+		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as in the catalog", shown, sum, hash), nil
 	}
 	real, err := absolute(dir)
 	return filepath.Join(real, filepath.FromSlash(name)), "", err

@@ -147,7 +147,7 @@ func (r *resolver) keep(c *config) {
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
 	case image == "" && !r.Exec:
-		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of who runs kustomize: look at it, and pass --enable-exec to allow it", c, quote(exec))
+		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
 	case network && !r.Network:
 		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
 	case image != "" && !strings.Contains(image, "@sha256:"):

@@ -30,7 +30,7 @@ func (s *Source) Locate(name string) string {
 	return s.Reference + "/" + name
 }
 
-// trust reports the catalogs that kustomizations name and that nobody has consented to.
+// trust reports the catalogs that kustomizations name and that the user has not consented to.
 func (r *resolver) trust() {
 	for _, l := range r.layers {
 		for i, one := range l.catalogs {
