@@ -183,7 +183,10 @@ func TestWhatAnEditDoesToAnInstance(t *testing.T) {
 			want: []string{`IdentityChange app: instance a: storageNamespace would change from "flux-system" to "elsewhere": ` + renamed}},
 		{name: "writes what was the default", after: "{a: {application: app, version: ^1, namespace: app, releaseName: a, storageNamespace: flux-system}, z: {application: other}}"},
 		{name: "changes values", after: "{a: {application: app, version: ^1, values: {x: 1}}, z: {application: other}}"},
-		{name: "renames it", after: "{b: {application: app, version: ^1, releaseName: a}, z: {application: other}}"},
+		{name: "renames it", after: "{b: {application: app, version: ^1}, z: {application: other}}"},
+		{name: "renames it and keeps its release", after: "{b: {application: app, version: ^1, releaseName: a}, z: {application: other}}",
+			want: []string{"IdentityChange app: instance a would be removed, and instance b would get its object or its release: " + renamed +
+				"; keep the name a, or give b another releaseName"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.now == "" {

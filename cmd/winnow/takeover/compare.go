@@ -92,6 +92,9 @@ func specOf(o object) map[string]any {
 // sameIdentity returns why the object of the artifact is not the live one, with its release.
 func sameIdentity(live, built object) error {
 	was, is := live.identity(), built.identity()
+	if was.Release.Chart == "" || is.Release.Chart == "" {
+		was.Release.Chart, is.Release.Chart = "", "" // one of them is not known, and the sources were compared
+	}
 	if was == is {
 		return nil
 	}
@@ -99,6 +102,7 @@ func sameIdentity(live, built object) error {
 		{"release", was.Release.Name, is.Release.Name},
 		{"storage namespace", was.Release.StorageNamespace, is.Release.StorageNamespace},
 		{"target namespace", was.Release.TargetNamespace, is.Release.TargetNamespace},
+		{"chart", was.Release.Chart, is.Release.Chart},
 	} {
 		if field.was != field.is {
 			return fmt.Errorf("its %s is %s, and that of the instance would be %s", field.name, excerpt.Of(field.was), excerpt.Of(field.is))
