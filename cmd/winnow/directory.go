@@ -26,7 +26,7 @@ func writeDirectory(dir string, files *tree.Tree) error {
 	if err := checkReplaceable(dir); err != nil {
 		return err
 	}
-	return stage(dir, files, func(fresh, old string) error {
+	return stage(dir, files.FS(), func(fresh, old string) error {
 		if err := os.Mkdir(old, 0o755); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func writeEmptyDirectory(dir string, files *tree.Tree) error {
 	if err := checkEmpty(dir); err != nil {
 		return err
 	}
-	return stage(dir, files, func(fresh, _ string) error { return moveEntries(fresh, dir) })
+	return stage(dir, files.FS(), func(fresh, _ string) error { return moveEntries(fresh, dir) })
 }
 
 // moveEntries moves all entries of fresh to dir, which has none of their names. On failure it removes those that it has
@@ -82,7 +82,7 @@ func checkEmpty(dir string) error {
 
 // stage writes the files to fresh, a temporary directory in dir, and calls move to move them to their
 // place. move may create the directory old for replaced files. stage removes both at the end.
-func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (err error) {
+func stage(dir string, files fs.FS, move func(fresh, old string) error) (err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the output directory: %w", err)
 	}
@@ -92,7 +92,7 @@ func stage(dir string, files *tree.Tree, move func(fresh, old string) error) (er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	fresh, old := filepath.Join(work, "new"), filepath.Join(work, "old")
-	if err := os.CopyFS(fresh, files.FS()); err != nil {
+	if err := os.CopyFS(fresh, files); err != nil {
 		return fmt.Errorf("writing %s: %w", dir, err)
 	}
 	return move(fresh, old)

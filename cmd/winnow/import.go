@@ -231,7 +231,7 @@ func checkNotStripped(dir string) error {
 
 // addApplications writes the files of applications, none of which exists yet, into a catalog.
 func addApplications(dir string, files *tree.Tree) error {
-	return stage(dir, files, func(fresh, _ string) error {
+	return stage(dir, files.FS(), func(fresh, _ string) error {
 		applications := filepath.Join(dir, importedDirectory)
 		if err := os.Mkdir(applications, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err

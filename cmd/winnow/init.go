@@ -52,7 +52,7 @@ func initCatalog(ctx context.Context, dir string, notes io.Writer) error {
 	}
 	_, err = os.Lstat(dir)
 	isNew := errors.Is(err, fs.ErrNotExist)
-	err = stage(dir, files, func(fresh, _ string) error { return moveEntries(fresh, dir) })
+	err = stage(dir, files.FS(), func(fresh, _ string) error { return moveEntries(fresh, dir) })
 	if err != nil {
 		if isNew {
 			_ = os.Remove(dir) // fails unless it is empty

@@ -49,7 +49,8 @@ func documents() []any {
 	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
 		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
 		&instanceExplanation{document: newDocument("InstanceExplanation")},
-		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
+		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")},
+		newFunctionList()}
 }
 
 func newRootCommand() *cobra.Command {
@@ -81,7 +82,7 @@ func newRootCommand() *cobra.Command {
 	root.PersistentFlags().Bool("no-color", false, "accepted for scripts: no output has colour")
 	root.AddCommand(newLintCommand(), newListCommand(), newExplainCommand(), newShowCommand(), newRenderCommand(),
 		newDiffCommand(), newPushCommand(), newPullCommand(), newInitCommand(), newImportCommand(),
-		newVersionCommand(), newCompletionCommand())
+		newFunctionsCommand(), newVersionCommand(), newCompletionCommand())
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newGetCommand(), newReconcileCommand(), newSuspendCommand(), newResumeCommand(), newApproveCommand())
 	return root

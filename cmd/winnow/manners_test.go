@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -12,9 +13,14 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-func commandTree() []*cobra.Command {
-	root := newRootCommand()
-	return append([]*cobra.Command{root}, root.Commands()...)
+func commandTree() []*cobra.Command { return withCommandsBelow(newRootCommand()) }
+
+func withCommandsBelow(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, one := range cmd.Commands() {
+		all = append(all, withCommandsBelow(one)...)
+	}
+	return all
 }
 
 func TestCommandsExplainThemselves(t *testing.T) {
@@ -112,6 +118,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 		"diff":    {"-f", file, "--from", catalog, "--to", catalog},
 		"version": {},
 		"get":     nil, // testGet has a cluster
+		"view":    {"testdata/functions/catalog.yaml"},
 		"push":    {catalog, "oci://" + startRegistry(t) + "/push:v1", "--plain-http"},
 	}
 	for _, cmd := range commandTree() {
@@ -127,7 +134,8 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 			if args == nil {
 				t.Skip("it needs a cluster")
 			}
-			got := execute(t.Context(), append([]string{cmd.Name(), "-o", formatJSON}, args...)...)
+			verb := strings.Fields(cmd.CommandPath())[1:]
+			got := execute(t.Context(), slices.Concat(verb, []string{"-o", formatJSON}, args)...)
 			if got.code != exitOK || !json.Valid([]byte(got.stdout)) {
 				t.Errorf("exit code %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
 			}

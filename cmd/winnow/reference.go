@@ -37,8 +37,9 @@ func writeReference(args []string) error {
 	if page == nil {
 		return fmt.Errorf("%s is neither markdown, man nor schemas", args[0])
 	}
-	root := newRootCommand()
-	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+	for all := []*cobra.Command{newRootCommand()}; len(all) > 0; {
+		cmd := all[0]
+		all = append(all[1:], cmd.Commands()...)
 		cmd.DisableAutoGenTag = true // the tag contains the date
 		name, content, err := page(cmd)
 		if err != nil {

@@ -84,6 +84,14 @@ func newRegistry(t *testing.T, packed []byte) *fakeRegistry {
 		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
 		Layers: []v1.Descriptor{r.layer(packDefinition(t), contract.FluxLayerMediaType, "")},
 	})
+	functions, err := pack("testdata/functions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.push(t, "functions", v1.Manifest{
+		Config: v1.Descriptor{MediaType: contract.FluxConfigMediaType},
+		Layers: []v1.Descriptor{r.layer(functions, contract.FluxLayerMediaType, "")},
+	})
 	r.put("index", v1.MediaTypeImageIndex, []byte(`{"schemaVersion": 2, "manifests": []}`))
 	r.put("broken", v1.MediaTypeImageManifest, []byte(`{"layers": 3}`))
 	return r

@@ -72,7 +72,10 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
 			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
-		"Version":    {"version"},
+		"Version": {"version"},
+		"FunctionList": {
+			"functions view testdata/functions/catalog.yaml", "functions view testdata/functions/catalog.yaml SetLogger",
+		},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}
 	for _, one := range documents() {

@@ -1,0 +1,20 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newFunctionsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "functions",
+		Short: "Look at catalogs of KRM functions, and resolve functions by them",
+		Long: "Look at catalogs of KRM functions (config.kubernetes.io/v1alpha1, Catalog and\n" +
+			"KRMFunctionCatalog), and give the functions of a kustomization the runtimes of\n" +
+			"a catalog, by digest. Nothing is executed or downloaded.\n\n" +
+			"docs/guides/function-catalogs.md has the format and what is checked.",
+		Example: "  winnow functions view ./catalog.yaml\n\n" +
+			"  winnow functions resolve ./app --catalog ./catalog.yaml -o resolved",
+		Args: rootArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newFunctionsViewCommand(), newFunctionsResolveCommand())
+	return cmd
+}

@@ -1,0 +1,165 @@
+package functions
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
+	k8syaml "sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// functionKey is the annotation that holds the runtime of a config.
+const functionKey = runtimeutil.FunctionAnnotationKey
+
+// place is where a config is: a document of a file, or of an element of a list in a kustomization.
+type place struct {
+	file, field    string
+	item, document int
+}
+
+// config is the config of a function.
+type config struct {
+	place
+
+	line                       int
+	group, version, kind, name string
+	// kept is the runtime that it has; nil without one.
+	kept *runtimeutil.FunctionSpec
+	// users are the layers that use it, in whose directories its function runs.
+	users []*layer
+}
+
+// String returns the config's name for messages.
+func (c *config) String() string {
+	name := c.kind + " of " + c.group + "/" + c.version
+	if c.group == "" {
+		name = c.kind + " of " + c.version
+	}
+	return name
+}
+
+// documents finds the configs in the text of a file or of an element, which begins in a line of its file.
+func (w *walk) documents(at place, text []byte, line int, user *layer) {
+	if number, problem := ambiguous(text); problem != "" {
+		w.add(w.show(at.file), line+number, "the config of a function %s", problem)
+		return
+	}
+	for i, piece := range catalog.Split(text) {
+		at.document = i
+		if known := w.found[at]; known != nil {
+			known.users = append(known.users, user)
+			continue
+		}
+		if len(w.configs) == maxConfigs {
+			w.add(w.show(at.file), line, "has one config too many: more than %d are not read", maxConfigs)
+			return
+		}
+		c, err := readConfig(piece.Data)
+		var broken *lineError
+		switch {
+		case errors.As(err, &broken):
+			w.add(w.show(at.file), line+piece.Above+broken.line-1, "the config of a function is not readable: %s", broken.message)
+			continue
+		case err != nil:
+			w.add(w.show(at.file), line+piece.Above, "the config of a function %v", err)
+			continue
+		case c == nil:
+			continue
+		}
+		c.place, c.users = at, []*layer{user}
+		c.line += line + piece.Above - 1
+		w.found[at] = c
+		w.configs = append(w.configs, c)
+	}
+}
+
+// readConfig reads a document. It returns nil for a config of a function that is a part of kustomize.
+func readConfig(document []byte) (*config, error) {
+	root, err := parse(document)
+	if err != nil {
+		return nil, fmt.Errorf("is not readable: %w", err)
+	}
+	text := func(name string) string {
+		value, _ := yamlnode.Text(yamlnode.Lookup(root, name))
+		return value
+	}
+	c := &config{line: root.Line, kind: text("kind")}
+	apiVersion := text("apiVersion")
+	switch {
+	case apiVersion == "builtin":
+		return nil, nil
+	case apiVersion == "" || c.kind == "":
+		return nil, fmt.Errorf("has no apiVersion or no kind")
+	case strings.HasSuffix(c.kind, "List") && yamlnode.Lookup(root, "items") != nil:
+		return nil, fmt.Errorf("is a %s: write each item as a document", quote(c.kind))
+	}
+	var ok bool
+	if c.group, c.version, ok = strings.Cut(apiVersion, "/"); !ok {
+		c.group, c.version = "", apiVersion
+	}
+	metadata := yamlnode.Lookup(root, "metadata")
+	c.name, _ = yamlnode.Text(yamlnode.Lookup(metadata, "name"))
+	if c.kept, err = runtimeOf(metadata); err != nil {
+		return nil, err
+	}
+	return c, compositionRuntime(root, c)
+}
+
+// runtimeOf returns the runtime that a config has, where kustomize looks for it; nil without one.
+func runtimeOf(metadata *yaml.Node) (*runtimeutil.FunctionSpec, error) {
+	annotations := yamlnode.Lookup(metadata, "annotations")
+	for _, key := range []string{functionKey, "config.k8s.io/function"} {
+		if text, _ := yamlnode.Text(yamlnode.Lookup(annotations, key)); text != "" {
+			return readRuntime(key, []byte(text))
+		}
+	}
+	if configFn := yamlnode.Lookup(metadata, "configFn"); configFn != nil && !yamlnode.IsNull(configFn) {
+		text, err := yamlnode.Encode(yamlnode.Expand(configFn))
+		if err != nil {
+			return nil, err
+		}
+		return readRuntime("metadata.configFn", text)
+	}
+	if image, _ := yamlnode.Text(yamlnode.Lookup(annotations, "config.kubernetes.io/container")); image != "" {
+		return &runtimeutil.FunctionSpec{Container: runtimeutil.ContainerSpec{Image: image}}, nil
+	}
+	return nil, nil
+}
+
+// readRuntime reads a runtime as kustomize does. What kustomize refuses, and what it skips silently, is an error.
+func readRuntime(key string, text []byte) (*runtimeutil.FunctionSpec, error) {
+	root, err := yamlnode.First(text)
+	if err == nil && root != nil {
+		err = yamlnode.Validate(root)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("has a runtime in %s that is not readable: %w", key, err)
+	}
+	spec := &runtimeutil.FunctionSpec{}
+	if err := k8syaml.UnmarshalStrict(text, spec); err != nil {
+		return nil, fmt.Errorf("has a runtime in %s that kustomize refuses: %w", key, err)
+	}
+	if spec.Container.Image == "" && spec.Exec.Path == "" {
+		return nil, fmt.Errorf("has a runtime in %s with neither container.image nor exec.path: kustomize skips it silently", key)
+	}
+	return spec, nil
+}
+
+// compositionRuntime returns an error for a config with a runtime where a Composition has it: kustomize does not read that.
+func compositionRuntime(root *yaml.Node, c *config) error {
+	field := yamlnode.Lookup(root, "runtime")
+	if c.kept != nil || field == nil {
+		return nil
+	}
+	for _, name := range []string{"container", "exec", "starlark"} {
+		if yamlnode.Lookup(field, name) != nil {
+			return fmt.Errorf("has the field runtime.%s, as in a Composition, which kustomize does not read: write it into the annotation %s", name, functionKey)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package functions
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// lines are those of a text.
+type lines struct {
+	text    []byte
+	offsets []int
+}
+
+func newLines(text []byte) lines { return lines{text, yamlnode.LineOffsets(text)} }
+
+// insert inserts lines behind a line, counted from 1; 0 is the beginning.
+func (l lines) insert(line int, added string) []byte {
+	end := "\n"
+	if bytes.Contains(l.text, []byte("\r\n")) {
+		end = "\r\n"
+		added = strings.ReplaceAll(added, "\n", end)
+	}
+	if line >= len(l.offsets) { // the last line has no end
+		return []byte(string(l.text) + end + added)
+	}
+	at := l.offsets[line]
+	return []byte(string(l.text[:at]) + added + string(l.text[at:]))
+}
+
+// remove leaves out the lines from one to before another, counted from 1.
+func (l lines) remove(from, before int) []byte {
+	end := len(l.text)
+	if before-1 < len(l.offsets) {
+		end = l.offsets[before-1]
+	}
+	return []byte(string(l.text[:l.offsets[from-1]]) + string(l.text[end:]))
+}
+
+// indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
+func (l lines) indentOf(line int) (indent int, blank bool) {
+	content := yamlnode.Line(l.text, l.offsets, line-1)
+	trimmed := bytes.TrimLeft(content, " ")
+	return len(content) - len(trimmed), len(bytes.TrimSpace(trimmed)) == 0
+}
+
+// literal replaces the lines of a text that begins below a line, with the indentation of its first one.
+func (l lines) literal(line int, value string) []byte {
+	first := line + 1
+	for ; first <= len(l.offsets); first++ {
+		if _, blank := l.indentOf(first); !blank {
+			break
+		}
+	}
+	if first > len(l.offsets) {
+		return nil
+	}
+	indent, _ := l.indentOf(first)
+	end := first
+	for next := first; next <= len(l.offsets); next++ {
+		deep, blank := l.indentOf(next)
+		if !blank && deep < indent {
+			break
+		}
+		if !blank {
+			end = next + 1
+		}
+	}
+	var text strings.Builder
+	for one := range strings.Lines(strings.TrimRight(value, "\n") + "\n") {
+		if strings.TrimSpace(one) != "" {
+			text.WriteString(strings.Repeat(" ", indent))
+		}
+		text.WriteString(one)
+	}
+	rest := lines{l.remove(line+1, end), nil}
+	rest.offsets = yamlnode.LineOffsets(rest.text)
+	return rest.insert(line, text.String())
+}
+
+// ambiguous returns what kustomize reads differently than a parser of YAML does, with the number of lines above it: it cuts
+// a text at each line that begins with ---, so that a config could hide in another one.
+func ambiguous(text []byte) (above int, problem string) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		marker, isMarker := bytes.CutPrefix(line, []byte("---"))
+		behind := bytes.TrimLeft(marker, " \t")
+		switch {
+		case bytes.ContainsAny(line, "\r\u0085\u2028\u2029\ufeff"):
+			return above, "has a line break or a byte order mark that only some readers of YAML take for one: remove or escape it"
+		case bytes.HasPrefix(line, []byte("%")):
+			return above, "has a line that begins with %, as a directive does: remove it"
+		case isMarker && len(behind) > 0 && (behind[0] != '#' || len(behind) == len(marker)):
+			return above, "has a line that begins with ---, where kustomize cuts the file: only a comment may follow"
+		}
+		above++
+	}
+	return 0, ""
+}

@@ -1,0 +1,182 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// runtime is what a config gets.
+type runtime struct {
+	annotation string
+	needs      needs
+	// from is the place of the runtime in its catalog.
+	from string
+}
+
+// written is the content of the annotation, the fields that kustomize reads.
+type written struct {
+	Container *writtenContainer `yaml:"container,omitempty"`
+	Exec      *writtenExec      `yaml:"exec,omitempty"`
+}
+
+type writtenContainer struct {
+	Image   string `yaml:"image"`
+	Network bool   `yaml:"network,omitempty"`
+}
+
+type writtenExec struct {
+	Path string `yaml:"path"`
+}
+
+// runtime decides on the runtime of a config in a layer; nil after it has reported why there is none. Of a function with
+// several runtimes kustomize runs the container.
+func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, error) {
+	s, f, v, near, err := r.lookup(ctx, c, l)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(format string, args ...any) (*runtime, error) {
+		r.add(r.show(c.file), c.line, "%s "+format, append([]any{c}, args...)...)
+		return nil, nil
+	}
+	switch {
+	case v == nil && len(near) > 0:
+		return refuse("is in no catalog: %s", strings.Join(near, "; "))
+	case v == nil && len(r.Catalogs)+len(l.catalogs) == 0:
+		return refuse("has no runtime, and there is no catalog: pass --catalog CATALOG")
+	case v == nil:
+		return refuse("has no runtime, and no catalog has it")
+	}
+	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, written{}
+	var problem string
+	switch run := v.Runtime; {
+	case run.Container != nil:
+		out.Container, problem, err = r.container(ctx, s, f, run.Container)
+		chosen.needs.network, chosen.needs.storage = run.Container.Network, run.Container.Storage
+	case run.Exec != nil:
+		out.Exec, problem, err = r.exec(ctx, s, f, run.Exec, l)
+		chosen.needs.exec = true
+	default:
+		problem = "is a Starlark script, which kustomize does not run any more"
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case problem != "":
+		return refuse("%s (%s)", problem, chosen.from)
+	}
+	text, err := yamlnode.Encode(out)
+	chosen.annotation = string(text)
+	return chosen, err
+}
+
+// container returns the runtime of an image, or why it is refused.
+func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Function, c *krmfunctions.Container) (_ *writtenContainer, problem string, err error) {
+	switch {
+	case c.Network && !r.Network:
+		return nil, "needs the network: pass --network to allow it", nil
+	case c.Storage && len(r.Mounts) == 0:
+		return nil, "needs files of this machine: pass --mount, as of kustomize, to allow it", nil
+	case c.SHA256 == "" && r.Digest == nil:
+		return nil, fmt.Sprintf("has the image %s without a digest: pass --pin to write that of the registry into the catalog", quote(c.Image)), nil
+	case c.SHA256 == "" && s.Dir == "":
+		return nil, fmt.Sprintf("has the image %s without a digest, and --pin writes into files only: pin the catalog where it is made, and push it again", quote(c.Image)), nil
+	case c.SHA256 == "":
+		if err := r.pin(ctx, s, f, c); err != nil {
+			return nil, "", err
+		}
+	}
+	image, _, _ := strings.Cut(c.Image, "@")
+	return &writtenContainer{Image: image + "@sha256:" + c.SHA256, Network: c.Network}, "", nil
+}
+
+// exec returns the runtime of a program for the platform, or why it is refused.
+func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, problem string, err error) {
+	var has []string
+	for _, p := range e.Platforms {
+		if p.OS != r.OS || p.Arch != r.Arch {
+			has = append(has, p.OS+"/"+p.Arch)
+			continue
+		}
+		if problem := execProblem(s, p); problem != "" {
+			return nil, problem, nil
+		}
+		name, err := join(path.Dir(f.Path), p.URI)
+		if err != nil {
+			return nil, fmt.Sprintf("has the program %s outside of its catalog", quote(p.URI)), nil
+		}
+		file, problem, err := verify(ctx, s.Dir, name, p.SHA256)
+		if problem != "" || err != nil {
+			return nil, problem, err
+		}
+		relative, err := r.fromLayer(file, l)
+		return &writtenExec{Path: relative}, "", err
+	}
+	return nil, fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, strings.Join(has, ", ")), nil
+}
+
+func execProblem(s *Source, p krmfunctions.Platform) string {
+	switch {
+	case krmfunctions.IsRemote(p.URI):
+		return fmt.Sprintf("has the program %s, which is remote: nothing is downloaded; keep it beside a catalog of your own, with its path as uri", quote(p.URI))
+	case s.Dir == "":
+		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", quote(p.URI))
+	case p.SHA256 == "":
+		return fmt.Sprintf("has the program %s without a sha256: it cannot be checked", quote(p.URI))
+	}
+	return ""
+}
+
+// fromLayer returns the path of a program as kustomize finds it: relative to the directory of the layer, and with ./ or
+// ../, because a name alone is looked for in PATH.
+func (r *resolver) fromLayer(program string, l *layer) (string, error) {
+	root, err := filepath.Abs(r.Root)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", err
+	}
+	base := root
+	if r.Output != "" {
+		if base, err = absolute(r.Output); err != nil {
+			return "", err
+		}
+		if inside, err := filepath.Rel(root, program); err == nil && filepath.IsLocal(inside) {
+			program = filepath.Join(base, inside)
+		}
+	}
+	relative, err := filepath.Rel(filepath.Join(base, filepath.FromSlash(l.dir)), program)
+	if err != nil {
+		return "", err
+	}
+	relative = filepath.ToSlash(relative)
+	if !strings.HasPrefix(relative, "../") {
+		relative = "./" + relative
+	}
+	return relative, nil
+}
+
+// absolute returns the path of a directory, which need not exist, without symbolic links.
+func absolute(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	rest := ""
+	for at := dir; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if at == filepath.Dir(at) {
+			return dir, nil
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}

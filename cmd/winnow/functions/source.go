@@ -1,0 +1,125 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// Source is an opened catalog.
+type Source struct {
+	*krmfunctions.Catalog
+
+	// Reference is the catalog's name in messages.
+	Reference string
+	// Dir is the directory that the paths in the catalog are relative to; empty for an archive and a registry, whose
+	// files have no place on this machine.
+	Dir string
+}
+
+// Locate returns a path of the catalog for messages.
+func (s *Source) Locate(name string) string {
+	if s.Dir != "" {
+		return filepath.ToSlash(filepath.Join(s.Dir, name))
+	}
+	return s.Reference + "/" + name
+}
+
+// trust reports the catalogs that kustomizations name and that the user has not consented to.
+func (r *resolver) trust() {
+	for _, l := range r.layers {
+		for i, one := range l.catalogs {
+			reference, err := r.reference(l, one.reference)
+			switch {
+			case err != nil:
+				r.add(r.show(l.file), one.line, "the catalog %s %v", quote(one.reference), err)
+			case !slices.Contains(r.Trusted, reference):
+				r.add(r.show(l.file), one.line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
+					quote(one.reference), reference)
+			default:
+				l.catalogs[i].reference = reference
+			}
+		}
+	}
+}
+
+// reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
+// the file of a base is not trusted for another one's.
+func (r *resolver) reference(l *layer, reference string) (string, error) {
+	switch {
+	case strings.HasPrefix(reference, "oci://"):
+		return reference, nil
+	case krmfunctions.IsRemote(reference), looksRemote(reference):
+		return "", fmt.Errorf("is neither a path nor oci://: copy the file beside the kustomization, or push the catalog to a registry")
+	}
+	name, err := join(l.dir, reference)
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.files.stat(name); err != nil {
+		return "", err
+	}
+	relative, err := filepath.Rel(filepath.FromSlash(r.Dir), filepath.FromSlash(name))
+	return filepath.ToSlash(relative), err
+}
+
+// lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
+// layer names. It opens no more catalogs than it needs. near lists what has the function in other versions.
+func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, near []string, _ error) {
+	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.catalogs))
+	for _, reference := range r.Catalogs {
+		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
+	}
+	for _, one := range l.catalogs {
+		open = append(open, func() (*Source, error) {
+			s, err := r.open(ctx, r.located(one.reference))
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %w", r.show(l.file), one.line, err)
+			}
+			return s, err
+		})
+	}
+	for _, one := range open {
+		s, err := one()
+		if err != nil {
+			return nil, nil, nil, nil, err
+		}
+		f, v := s.Find(c.group, c.version, c.kind)
+		if v != nil {
+			return s, f, v, nil, nil
+		}
+		if f != nil {
+			var names []string
+			for _, version := range f.Versions {
+				names = append(names, version.Name)
+			}
+			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, strings.Join(names, ", ")))
+		}
+	}
+	return nil, nil, nil, near, nil
+}
+
+// located returns a reference of a kustomization as one of the working directory.
+func (r *resolver) located(reference string) string {
+	if strings.HasPrefix(reference, "oci://") {
+		return reference
+	}
+	return filepath.Join(r.Root, filepath.FromSlash(path.Join(r.Dir, reference)))
+}
+
+// open opens a catalog once.
+func (r *resolver) open(ctx context.Context, reference string) (*Source, error) {
+	if s := r.sources[reference]; s != nil {
+		return s, nil
+	}
+	s, err := r.Open(ctx, reference)
+	if err == nil {
+		r.sources[reference] = s
+	}
+	return s, err
+}

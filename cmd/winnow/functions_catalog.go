@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/functions"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// openFunctions opens a catalog of functions: a CATALOG, or a file of YAML.
+func openFunctions(ctx context.Context, where string, access *accessOptions) (*functions.Source, error) {
+	if krmfunctions.IsRemote(where) && !strings.HasPrefix(where, oci.Scheme) {
+		return nil, fmt.Errorf("%s: catalogs of functions are read from files and registries: download it, or push it to a registry", where)
+	}
+	s := &functions.Source{Reference: where}
+	var err error
+	if s.Dir, s.Catalog, err = loadFunctions(ctx, where, access); err == nil {
+		return s, nil
+	}
+	var invalid *krmfunctions.InvalidError
+	if !errors.As(err, &invalid) {
+		return nil, err
+	}
+	for i, one := range invalid.Findings {
+		invalid.Findings[i].Path = s.Locate(one.Path)
+	}
+	return nil, &findingError{fmt.Errorf("the catalog of functions %s: %w", where, invalid)}
+}
+
+// loadFunctions loads a catalog of functions. dir is the directory that it is in, empty for an archive and a registry.
+func loadFunctions(ctx context.Context, where string, access *accessOptions) (dir string, _ *krmfunctions.Catalog, _ error) {
+	if isYAMLFile(where) {
+		dir = filepath.Dir(where)
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return dir, nil, err
+		}
+		defer root.Close()
+		loaded, err := krmfunctions.LoadFile(ctx, root.FS(), filepath.Base(where))
+		return dir, loaded, err
+	}
+	opened, err := openCatalog(where, krmfunctions.Format, access)
+	if err != nil {
+		return "", nil, err
+	}
+	if in, ok := opened.(directory); ok { // programs may lie beside the catalog, which an archive would refuse
+		root, err := os.OpenRoot(string(in))
+		if err != nil {
+			return string(in), nil, err
+		}
+		defer root.Close()
+		loaded, err := krmfunctions.Load(ctx, root.FS())
+		return string(in), loaded, err
+	}
+	files, err := readFiles(ctx, where, opened)
+	if err != nil {
+		return "", nil, err
+	}
+	loaded, err := krmfunctions.Load(ctx, files.FS())
+	return "", loaded, err
+}
+
+// isYAMLFile reports whether a path is that of a file, by its name of YAML.
+func isYAMLFile(where string) bool {
+	if strings.HasPrefix(where, oci.Scheme) || !krmfunctions.IsYAML(filepath.ToSlash(where)) {
+		return false
+	}
+	info, err := os.Stat(where)
+	return err == nil && !info.IsDir()
+}

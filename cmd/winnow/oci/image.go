@@ -1,0 +1,36 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"oras.land/oras-go/v2/errdef"
+	ociregistry "oras.land/oras-go/v2/registry"
+
+	"github.com/winnow-dev/winnow/registry"
+)
+
+// ParseImage parses the name of an image as Docker does: without a host it is one of Docker Hub.
+func ParseImage(image string) (ociregistry.Reference, error) {
+	host, rest, ok := strings.Cut(image, "/")
+	switch {
+	case !ok:
+		image = "docker.io/library/" + image
+	case !strings.ContainsAny(host, ".:") && host != "localhost":
+		image = "docker.io/" + image
+	case host == "docker.io" && !strings.Contains(rest, "/"):
+		image = "docker.io/library/" + rest
+	}
+	return ociregistry.ParseReference(image)
+}
+
+// Digest returns the digest of the manifest, or of the index, that the reference names. The registry's content has it.
+func (r *Repository) Digest(ctx context.Context) (string, error) {
+	manifest, _, err := registry.FetchManifest(ctx, r.remote, r.remote.Reference.Reference)
+	if errors.Is(err, errdef.ErrNotFound) {
+		return "", fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
+	}
+	return manifest.Digest.String(), advise(r.remote, err)
+}

@@ -1,0 +1,135 @@
+package krmfunctions
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Format is the name of the format of such catalogs.
+const Format = "KRMFunctions"
+
+// APIVersion and the kinds of catalogs, which have the same fields.
+const (
+	APIVersion          = "config.kubernetes.io/v1alpha1"
+	Kind                = "Catalog"
+	KindFunctionCatalog = "KRMFunctionCatalog"
+)
+
+// Catalog is a list of functions.
+type Catalog struct {
+	// Functions in the order of the files, sorted by path, and of their entries. A name is there once.
+	Functions []*Function
+	// Findings are the warnings.
+	Findings []Finding
+	// Omitted is the number of warnings that are too many to be kept.
+	Omitted int
+}
+
+// Function is an entry of spec.krmFunctions.
+type Function struct {
+	// Path and Line of the entry.
+	Path string
+	Line int
+	// Catalog is the metadata.name of the catalog.
+	Catalog string
+
+	Group, Kind            string
+	Description, Publisher string
+	Home                   string
+	Maintainers, Tags      []string
+	// Versions, each name once.
+	Versions []*Version
+}
+
+// Name returns kind.group, the name of a function in a catalog.
+func (f *Function) Name() string { return f.Kind + "." + f.Group }
+
+// Version is a version of the config that a function takes.
+type Version struct {
+	Name string
+	Line int
+	// Runtime is that of the version, or else that of the function.
+	Runtime *Runtime
+
+	// Idempotent is "true", "false" or empty where it is not known.
+	Idempotent     string
+	Usage, License string
+	Examples       []string
+	Maintainers    []string
+	// Schema is the openAPIV3Schema; nil without one.
+	Schema *yaml.Node
+}
+
+// Runtime is how a function runs. One of its fields at least is set.
+type Runtime struct {
+	Line      int
+	Container *Container
+	Exec      *Exec
+	Starlark  *Starlark
+}
+
+// Container is an image.
+type Container struct {
+	// Line and Column of the key image.
+	Line, Column int
+	Image        string
+	// SHA256 of the image's manifest, in hexadecimal digits, by the field sha256 or the image's digest; empty without.
+	SHA256 string
+	// Network and Storage report whether the function needs the network and mounts.
+	Network, Storage bool
+}
+
+// Exec is a program for some platforms.
+type Exec struct{ Platforms []Platform }
+
+// Platform is a program for an operating system and an architecture.
+type Platform struct {
+	Line     int
+	Bin      string
+	OS, Arch string
+	// URI is a path relative to the catalog's file, unless IsRemote.
+	URI string
+	// SHA256 of the program, in hexadecimal digits; empty without.
+	SHA256 string
+}
+
+// Starlark is a script.
+type Starlark struct {
+	URI    string
+	SHA256 string
+}
+
+// IsRemote reports whether an address is that of something to download: it has a scheme, or a user and a host as those of
+// Git over SSH.
+func IsRemote(uri string) bool {
+	host, _, _ := strings.Cut(uri, "/")
+	return strings.Contains(uri, "://") || strings.Contains(host, ":")
+}
+
+// Find returns the first function with the group and the kind, and its version of the name. The version is nil if the
+// function does not have it, and both are nil if there is no such function.
+func (c *Catalog) Find(group, version, kind string) (*Function, *Version) {
+	for _, f := range c.Functions {
+		if f.Group != group || f.Kind != kind {
+			continue
+		}
+		for _, v := range f.Versions {
+			if v.Name == version {
+				return f, v
+			}
+		}
+		return f, nil
+	}
+	return nil, nil
+}
+
+// Named returns the functions that a name is for: kind.group, or the kind alone.
+func (c *Catalog) Named(name string) (found []*Function) {
+	for _, f := range c.Functions {
+		if f.Name() == name || f.Kind == name {
+			found = append(found, f)
+		}
+	}
+	return found
+}

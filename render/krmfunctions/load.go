@@ -1,0 +1,228 @@
+package krmfunctions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+const (
+	// maxFile bounds a file in bytes, and maxFiles the files of a catalog: a parsed byte may take a hundred.
+	maxFile  = 1 << 20
+	maxFiles = 1000
+	// maxEntries bounds the files and directories that are looked through.
+	maxEntries = 100_000
+	// maxFunctions bounds the entries of a catalog.
+	maxFunctions = 10_000
+)
+
+// Load reads the catalogs of all YAML files that are not hidden. The error is an *InvalidError, with all errors, if the
+// content is wrong, and otherwise that of fsys or ctx.
+func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	files, err := yamlFiles(ctx, fsys)
+	if err != nil {
+		return nil, err
+	}
+	return load(ctx, fsys, ".", files)
+}
+
+// LoadFile is Load of one file, whatever its name.
+func LoadFile(ctx context.Context, fsys fs.FS, name string) (*Catalog, error) {
+	return load(ctx, fsys, name, []string{name})
+}
+
+func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catalog, error) {
+	l := &loader{catalog: &Catalog{}, names: map[string]*Function{}}
+	l.path = whole
+	if len(files) > maxFiles {
+		l.refuse(0, "has %d YAML files, more than %d", len(files), maxFiles)
+		files = files[:maxFiles]
+	}
+	for _, name := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := l.file(fsys, name); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+	}
+	if l.path = whole; l.documents == 0 && len(l.errors) == 0 {
+		l.refuse(0, "holds no catalog of functions: expected YAML with the kind %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
+	}
+	if len(l.errors) > 0 {
+		return nil, &InvalidError{Findings: l.errors, Omitted: l.omittedErrors}
+	}
+	l.catalog.Findings, l.catalog.Omitted = l.warnings, l.omittedWarnings
+	return l.catalog, nil
+}
+
+// yamlFiles returns the paths of the YAML files that are not hidden, in the order of fs.WalkDir.
+func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
+	seen := 0
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		hidden := name != "." && strings.HasPrefix(path.Base(name), ".")
+		seen++
+		switch {
+		case err != nil:
+			return err
+		case seen > maxEntries:
+			return fmt.Errorf("it has more than %d files and directories: name the file of the catalog", maxEntries)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case hidden && entry.IsDir():
+			return fs.SkipDir
+		case !hidden && !entry.IsDir() && IsYAML(name):
+			files = append(files, name)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// IsYAML reports whether a file has the name of one of YAML or JSON.
+func IsYAML(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".yaml" || extension == ".yml" || extension == ".json"
+}
+
+type loader struct {
+	report
+	catalog *Catalog
+	// documents is the number of catalogs.
+	documents int
+	// names maps the names of functions to their first entries.
+	names map[string]*Function
+	// functions is the number of entries.
+	functions int
+}
+
+func (l *loader) file(fsys fs.FS, name string) error {
+	l.path = name
+	data, err := readFile(fsys, name)
+	switch {
+	case errors.Is(err, errTooLarge), errors.Is(err, errNotRegular):
+		l.refuse(0, "%v", err)
+		return nil
+	case err != nil:
+		return err
+	case !utf8.Valid(data):
+		l.refuse(0, "must be UTF-8")
+		return nil
+	}
+	for document, err := range yamlnode.Documents(data) {
+		if err != nil {
+			line, message := yamlnode.Position(err, data)
+			l.refuse(line, "is not valid YAML: %s", message)
+			return nil
+		}
+		l.document(document.Content[0])
+	}
+	return nil
+}
+
+var (
+	errTooLarge   = fmt.Errorf("is larger than %d bytes", maxFile)
+	errNotRegular = errors.New("must be a regular file")
+)
+
+// readFile returns the content of a regular file. Opening a named pipe would wait, so that is refused before.
+func readFile(fsys fs.FS, name string) (_ []byte, err error) {
+	info, err := fs.Stat(fsys, name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errNotRegular
+	case info.Size() > maxFile:
+		return nil, errTooLarge
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		return nil, errTooLarge
+	}
+	return data, err
+}
+
+// document reads a catalog.
+func (l *loader) document(content *yaml.Node) {
+	size, bounded := yamlnode.Check(content, yamlnode.MaxAliased, l.refuse)
+	switch {
+	case !bounded:
+		return
+	case size.Nodes > yamlnode.MaxNodes:
+		l.refuse(content.Line, "has more than %d nodes", yamlnode.MaxNodes)
+		return
+	}
+	root := l.object(yamlnode.Resolve(content), "the document")
+	if root == nil || !l.isCatalog(root) {
+		return
+	}
+	l.documents++
+	name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Lookup(root.node, "metadata"), "name"))
+	if name == "" {
+		l.warn(root.line, "metadata.name is missing")
+	}
+	root.known("apiVersion", "kind", "metadata", "spec")
+	entry, ok := yamlnode.Find(root.node, "spec")
+	if !ok {
+		l.refuse(root.line, "spec is missing")
+		return
+	}
+	spec := l.object(entry.Value, "spec")
+	if spec == nil {
+		return
+	}
+	spec.known("krmFunctions")
+	list, ok := yamlnode.Find(spec.node, "krmFunctions")
+	if !ok {
+		l.refuse(entry.Line, "spec.krmFunctions is missing")
+		return
+	}
+	for _, element := range spec.elements(list) {
+		if l.functions++; l.functions > maxFunctions {
+			l.refuse(element.Line, "is one function more than the %d that a catalog may have", maxFunctions)
+			return
+		}
+		l.add(name, element)
+	}
+}
+
+// isCatalog reports whether a document is a catalog.
+func (l *loader) isCatalog(root *object) bool {
+	apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root.node, "apiVersion"))
+	kind, _ := yamlnode.Text(yamlnode.Lookup(root.node, "kind"))
+	if apiVersion == APIVersion && (kind == Kind || kind == KindFunctionCatalog) {
+		return true
+	}
+	l.refuse(root.line, "is %s of %s: expected %s or %s of %s", quote(kind), quote(apiVersion), Kind, KindFunctionCatalog, APIVersion)
+	return false
+}
+
+// add adds a function unless an earlier one has its name.
+func (l *loader) add(catalog string, element *yaml.Node) {
+	f := l.function(element)
+	if f == nil {
+		return
+	}
+	f.Catalog, f.Path = catalog, l.path
+	if first := l.names[f.Name()]; first != nil {
+		l.warn(f.Line, "has the function %s again, which is not used: the first is that of %s:%d", f.Name(), first.Path, first.Line)
+		return
+	}
+	l.names[f.Name()] = f
+	l.catalog.Functions = append(l.catalog.Functions, f)
+}

@@ -1,0 +1,271 @@
+package krmfunctions_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+var hash = strings.Repeat("0a", 32)
+
+// complete describes a function in all fields, with the lines of a runtime.
+func complete(runtime string) string {
+	return `apiVersion: config.kubernetes.io/v1alpha1
+kind: Catalog
+metadata: {name: functions}
+spec:
+  krmFunctions:
+  - group: example.com
+    names: {kind: SetLogger}
+    description: adds a logger
+    publisher: example.com
+    versions:
+    - name: v1
+      schema: {openAPIV3Schema: {type: object}}
+      idempotent: true
+      usage: https://example.com/README.md
+      examples: [https://example.com/example.md]
+      license: MIT
+      runtime: ` + runtime + "\n"
+}
+
+func load(t *testing.T, files map[string]string) (*krmfunctions.Catalog, []string) {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for name, content := range files {
+		fsys[name] = &fstest.MapFile{Data: []byte(content)}
+	}
+	c, err := krmfunctions.Load(t.Context(), fsys)
+	var invalid *krmfunctions.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return nil, lines(invalid.Findings)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return c, nil
+}
+
+func lines(findings []krmfunctions.Finding) (text []string) {
+	for _, one := range findings {
+		text = append(text, one.String())
+	}
+	return text
+}
+
+const image = "{container: {image: example/logger:v1}}"
+
+func TestErrorsOfACatalog(t *testing.T) {
+	replaced := func(old, by string) string {
+		whole := complete(image)
+		if !strings.Contains(whole, old) {
+			t.Fatalf("no %q", old)
+		}
+		return strings.Replace(whole, old, by, 1)
+	}
+	for name, test := range map[string]struct{ content, want string }{
+		"no group":                       {replaced("group: example.com", "group:"), `c.yaml:6: the function has no group`},
+		"a group of another type":        {replaced("group: example.com", "group: 1"), `c.yaml:6: group must be a string, not a number`},
+		"a group that no config has":     {replaced("group: example.com", "group: Example Co"), `c.yaml:6: group "Example Co" cannot be that of a config`},
+		"no kind":                        {replaced("    names: {kind: SetLogger}\n", ""), `c.yaml:6: the function has no kind`},
+		"no kind in names":               {replaced("{kind: SetLogger}", "{}"), `c.yaml:7: the function in names has no kind`},
+		"two kinds":                      {replaced("names: {kind: SetLogger}", "names: {kind: SetLogger}\n    kind: Other"), `c.yaml:8: kind is "Other", and names.kind is "SetLogger"`},
+		"no versions":                    {replaced("versions:", "tags:"), `c.yaml:6: the function SetLogger has no versions`},
+		"an empty list of versions":      {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - {group: a.b, kind: C, versions: []}\n", `c.yaml:5: the function C has no versions`},
+		"no name of a version":           {replaced("- name: v1\n      schema", "- schema"), `c.yaml:11: a version of the function SetLogger has no name`},
+		"no runtime":                     {replaced("      runtime: "+image, ""), `c.yaml:11: version v1 of the function SetLogger has no runtime, nor has the function`},
+		"an empty runtime":               {complete("{}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has none of container, exec and starlark`},
+		"a runtime that is null":         {complete("null"), `c.yaml:17: the runtime of version v1 of the function SetLogger is empty`},
+		"no image":                       {complete("{container: {}}"), `c.yaml:17: the runtime of version v1 of the function SetLogger has no container.image`},
+		"an image with spaces":           {complete("{container: {image: a b}}"), `c.yaml:17: image "a b" is no reference to an image`},
+		"an image that is a flag":        {complete("{container: {image: --privileged}}"), `c.yaml:17: image "--privileged" is no reference to an image`},
+		"a short digest":                 {complete("{container: {image: a, sha256: abc}}"), `c.yaml:17: sha256 "abc" is malformed: expected 64 hexadecimal digits in lower case`},
+		"a digest of the KEP":            {complete("{container: {image: a, sha256: a428de...}}"), `c.yaml:17: sha256 "a428de..." is malformed: expected 64 hexadecimal digits in lower case`},
+		"a digest in capitals":           {complete("{container: {image: a, sha256: " + strings.ToUpper(hash) + "}}"), `c.yaml:17: sha256 "` + strings.ToUpper(hash) + `" is malformed: expected 64 hexadecimal digits in lower case`},
+		"a malformed digest of an image": {complete("{container: {image: 'a@sha256:1'}}"), `c.yaml:17: image "a@sha256:1" has a malformed digest: expected sha256: and 64 hexadecimal digits`},
+		"two digests":                    {complete("{container: {image: 'a@sha256:" + hash + "', sha256: " + strings.Repeat("1b", 32) + "}}"), `c.yaml:17: the digest of the image "a" is another one than sha256`},
+		"remote exec without a hash":     {complete("{exec: {platforms: [{bin: a, os: linux, arch: amd64, uri: 'https://e.com/a'}]}}"), `c.yaml:17: "https://e.com/a" is remote and has no sha256: its server decides what runs`},
+		"remote exec with a null":        {complete("{exec: {platform: {bin: a, os: linux, arch: amd64, uri: 'git@e.com:a', sha256: }}}"), `c.yaml:17: "git@e.com:a" is remote and has no sha256: its server decides what runs`},
+		"exec by a tag":                  {complete("{exec: {platforms: [{bin: a, os: linux, arch: amd64, uri: 'oci://e.com/a:v1'}]}}"), `c.yaml:17: "oci://e.com/a:v1" is remote and has no sha256: its server decides what runs`},
+		"no platforms":                   {complete("{exec: {platforms: []}}"), `c.yaml:17: exec has no platforms`},
+		"a platform without a program":   {complete("{exec: {platforms: [{os: linux, arch: amd64}]}}"), `c.yaml:17: a platform has neither uri nor bin`},
+		"remote starlark":                {complete("{starlark: 'https://e.com/a:v1.0.0'}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs`},
+		"another kind":                   {"apiVersion: v1\nkind: ConfigMap\n", `c.yaml:1: is "ConfigMap" of "v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"another version":                {replaced("/v1alpha1", "/v1"), `c.yaml:1: is "Catalog" of "config.kubernetes.io/v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+		"no spec":                        {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\n", `c.yaml:1: spec is missing`},
+		"no list":                        {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions: {}\n", `c.yaml:4: krmFunctions must be a list, not a mapping`},
+		"no mapping":                     {"- a\n", `c.yaml:1: the document must be a mapping, not a list`},
+		"no YAML":                        {"a: [\n", `c.yaml:1: is not valid YAML: did not find expected node content`},
+		"a key twice":                    {replaced("publisher: example.com", "publisher: a\n    publisher: b"), `c.yaml:10: has the key "publisher" twice, first in line 9`},
+		"an alias to itself":             {"a: &a [*a]\n", `c.yaml:1: has an alias that refers to itself: "*a"`},
+		"a bomb":                         {"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n", `c.yaml:5: has aliases that expand to more than 100000 nodes`},
+		"a deep document":                {strings.Repeat("[", 200) + strings.Repeat("]", 200), `c.yaml:1: is nested deeper than 100 levels`},
+		"a large file":                   {"# " + strings.Repeat("x", 1<<20), `c.yaml: is larger than 1048576 bytes`},
+		"no text":                        {"\xff", `c.yaml: must be UTF-8`},
+		"nothing":                        {"", `.: holds no catalog of functions: expected YAML with the kind Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
+	} {
+		_, found := load(t, map[string]string{"c.yaml": test.content})
+		if !slices.Contains(found, test.want) {
+			t.Errorf("%s:\n got %q\nwant %q", name, found, test.want)
+		}
+	}
+}
+
+func TestWhatOnlyPeopleMissIsAWarning(t *testing.T) {
+	c, found := load(t, map[string]string{"c.yaml": complete("{container: {image: 'a@sha256:" + hash + "'}}")})
+	if len(found) > 0 || len(c.Findings) > 0 || c.Strict() != nil {
+		t.Fatalf("of a complete catalog: %v, %v", found, c)
+	}
+	minimal := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - group: example.com\n    kind: A\n" +
+		"    versions:\n    - {name: v1, usages: a}\n    runtime: {container: {image: a, requireNetworks: true}}\n"
+	c, found = load(t, map[string]string{"c.yaml": minimal})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	want := []string{
+		"c.yaml:1: metadata.name is missing",
+		"c.yaml:5: the function A does not have description, publisher",
+		`c.yaml:9: container has the field "requireNetworks", which is not known; did you mean requireNetwork?`,
+		`c.yaml:9: image "a" has no digest, in sha256 or behind @: what runs can change`,
+		`c.yaml:8: a version of the function A has the field "usages", which is not known; did you mean usage?`,
+		"c.yaml:8: version v1 of the function A does not have schema.openAPIV3Schema, idempotent, usage, examples, license",
+	}
+	if got := lines(c.Findings); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	var strict *krmfunctions.InvalidError
+	if !errors.As(c.Strict(), &strict) || !slices.Equal(lines(strict.Findings), want) || strict.Findings[0].Severity != krmfunctions.Error {
+		t.Errorf("strictly, they are errors: %v", strict)
+	}
+	for _, one := range c.Findings {
+		if one.Severity != krmfunctions.Warning {
+			t.Errorf("%s is an %s", one, one.Severity)
+		}
+	}
+}
+
+func TestSpellingsOfTheKEP(t *testing.T) {
+	c, found := load(t, map[string]string{"c.yaml": `apiVersion: config.kubernetes.io/v1alpha1
+kind: KRMFunctionCatalog
+metadata: {name: functions}
+spec:
+  krmFunctions:
+  - group: example.com
+    names: {kind: A}
+    versions: [{name: v1}]
+    runtime: {container: {image: a, requireNetwork: true, requireFilesystem: true}}
+  - group: example.com
+    kind: B
+    versions:
+    - name: v1
+      runtime: {container: {image: own, requireStorageMount: true}}
+    - name: v1beta1
+    runtime: {container: {image: shared}}
+  - group: example.com
+    kind: C
+    versions: [{name: v1, license: Apache 2.0}]
+    runtime:
+      exec:
+        platform: [{bin: c, os: linux, arch: amd64, uri: https://example.com/c, sha256: ` + hash + `}]
+  - group: example.com
+    kind: D
+    versions: [{name: v1}]
+    runtime: {exec: {platforms: {bin: d, os: linux, arch: amd64}}}
+  - group: example.com
+    kind: E
+    versions: [{name: v1}]
+    runtime: {starlark: 'oci://example.com/e@sha256:` + hash + `'}
+`})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	runtime := func(version, kind string) *krmfunctions.Runtime {
+		_, v := c.Find("example.com", version, kind)
+		if v == nil {
+			t.Fatalf("no %s %s", version, kind)
+		}
+		return v.Runtime
+	}
+	a := runtime("v1", "A").Container
+	if !a.Network || !a.Storage {
+		t.Errorf("A needs the network and a mount: %+v", a)
+	}
+	if own := runtime("v1", "B").Container; own.Image != "own" || own.Network || !own.Storage {
+		t.Errorf("the version's runtime wins: %+v", own)
+	}
+	if shared := runtime("v1beta1", "B").Container; shared.Image != "shared" || shared.Storage {
+		t.Errorf("the function's runtime is that of other versions: %+v", shared)
+	}
+	for kind, want := range map[string]krmfunctions.Platform{
+		"C": {Line: 22, Bin: "c", OS: "linux", Arch: "amd64", URI: "https://example.com/c", SHA256: hash},
+		"D": {Line: 26, Bin: "d", OS: "linux", Arch: "amd64", URI: "d"},
+	} {
+		if got := runtime("v1", kind).Exec.Platforms; len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %+v", kind, got)
+		}
+	}
+	if got := runtime("v1", "E").Starlark; got.SHA256 != hash {
+		t.Errorf("a digest in the address is the hash: %+v", got)
+	}
+}
+
+func TestOfTwoTheFirstWins(t *testing.T) {
+	entry := func(image string) string {
+		return "  - {group: example.com, kind: A, versions: [{name: v1}], runtime: {container: {image: " + image + "}}}\n"
+	}
+	head := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nmetadata: {name: a}\nspec:\n  krmFunctions:\n"
+	c, found := load(t, map[string]string{
+		"b.yaml": head + entry("third"), "a.yaml": head + entry("first") + entry("second"), ".hidden.yaml": "a: b", "README.md": "# no",
+	})
+	if len(found) > 0 || len(c.Functions) != 1 || c.Functions[0].Versions[0].Runtime.Container.Image != "first" {
+		t.Fatalf("%v %+v", found, c)
+	}
+	told := lines(c.Findings)
+	for _, want := range []string{
+		"a.yaml:7: has the function A.example.com again, which is not used: the first is that of a.yaml:6",
+		"b.yaml:6: has the function A.example.com again, which is not used: the first is that of a.yaml:6",
+	} {
+		if !slices.Contains(told, want) {
+			t.Errorf("no %q in %q", want, told)
+		}
+	}
+	c, _ = load(t, map[string]string{"a.yaml": head + "  - {group: a.b, kind: A, versions: [{name: v1, runtime: {container: {image: x}}}, {name: v1}], runtime: {container: {image: y}}}\n"})
+	if v := c.Functions[0].Versions; len(v) != 1 || v[0].Runtime.Container.Image != "x" {
+		t.Errorf("versions: %+v", v)
+	}
+}
+
+// The examples of the KEP are valid catalogs, with a document each.
+func TestSeveralCatalogsInAFile(t *testing.T) {
+	one := complete(image)
+	c, found := load(t, map[string]string{"dir/c.yml": one + "---\n" + strings.ReplaceAll(one, "SetLogger", "Other")})
+	if len(found) > 0 || len(c.Functions) != 2 || c.Functions[1].Name() != "Other.example.com" || c.Functions[1].Line != 24 {
+		t.Fatalf("%v %+v", found, c)
+	}
+	if got := c.Named("Other"); len(got) != 1 || got[0].Path != "dir/c.yml" {
+		t.Errorf("by its kind: %v", got)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(complete(image))
+	f.Add(complete("{exec: {platform: {bin: a, uri: b}}}"))
+	f.Add("a: &a [*a]\n")
+	f.Fuzz(func(t *testing.T, content string) {
+		c, err := krmfunctions.Load(t.Context(), fstest.MapFS{"c.yaml": {Data: []byte(content)}})
+		if err != nil {
+			return
+		}
+		for _, function := range c.Functions {
+			for _, v := range function.Versions {
+				if found, version := c.Find(function.Group, v.Name, function.Kind); found != function || version != v || v.Runtime == nil {
+					t.Errorf("%s %s is not found", function.Name(), v.Name)
+				}
+			}
+		}
+	})
+}
