@@ -106,11 +106,26 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	if s == nil || a == nil {
 		return ""
 	}
-	message := fmt.Sprintf("published %d of %d applications, revision %s", s.Selected, s.Available, bounds.ShortRevision(a.Revision))
+	message := fmt.Sprintf("published %s, revision %s", published(cs, s), bounds.ShortRevision(a.Revision))
 	if cluster.AwaitsConsumer(cs) {
 		message += "; the ExternalArtifact names no artifact until a Kustomization uses it"
 	}
 	return message
+}
+
+// published counts what the artifact has.
+func published(cs *v1alpha1.CatalogSelection, s *v1alpha1.Summary) string {
+	applications, instances := fmt.Sprintf("%d of %d applications", s.Selected, s.Available), fmt.Sprintf("%d instances", s.Instances)
+	if s.Instances == 1 {
+		instances = "1 instance"
+	}
+	switch {
+	case cs.Spec.Definitions == v1alpha1.DefinitionsOmit:
+		return instances + " of " + applications
+	case s.Instances > 0:
+		return applications + " and " + instances
+	}
+	return applications
 }
 
 // report writes the outcome into the conditions of the selection.

@@ -40,8 +40,8 @@ type consumer struct {
 	uid types.UID
 	// reason is the reason of the condition Applied if the artifact is not applied; empty if it is.
 	reason string
-	// refused is the application that the API server refused, which is why it failed; empty if it is not known.
-	refused string
+	// refused is the object that the API server refused, which is why it failed.
+	refused refusal
 	// prune reports whether the Kustomization deletes objects that leave the artifact.
 	prune bool
 	// prefix and suffix are added to the names of objects.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Files maps applications to the files that define them in the catalogs: "applications/argocd/application.yaml
@@ -20,7 +22,10 @@ type Files map[string]string
 //
 //	ApplicationDefinition/argocd dry-run failed: failed to create typed patch object (...)
 //	ApplicationDefinition/argocd dry-run failed (Invalid): ApplicationDefinition.apps... is invalid: ...
-var refusedObject = regexp.MustCompile(`^[A-Za-z0-9]+/(?:[a-z0-9-]+/)?([a-z0-9.-]+) dry-run failed\b(?: \(([A-Za-z]+)\))?`)
+var refusedObject = regexp.MustCompile(`^([A-Za-z0-9]+)/(?:([a-z0-9-]+)/)?([a-z0-9.-]+) dry-run failed\b(?: \(([A-Za-z]+)\))?`)
+
+// refusal is the object that the API server refused, with its name in the artifact; empty if it is not known.
+type refusal struct{ kind, namespace, name string }
 
 // objectless are the reasons of the API server that are not caused by an object, but by the account of the
 // Kustomization, an unreachable webhook, or the API server itself.
@@ -33,25 +38,28 @@ var objectless = []metav1.StatusReason{
 // have the same reason, but not this text.
 const rightMissing = ` is forbidden: User "`
 
-// refusedIn returns the name of the application that the API server refused according to a message. The objects
-// of an artifact are definitions of applications, and nothing else.
-func (c consumer) refusedIn(message string) string {
+// refusedIn returns the object that the API server refused according to a message.
+func (c consumer) refusedIn(message string) refusal {
 	match := refusedObject.FindStringSubmatch(message)
 	first, _, _ := strings.Cut(message, "\n") // there may be several
-	if match == nil || slices.Contains(objectless, metav1.StatusReason(match[2])) || strings.Contains(first, rightMissing) {
-		return ""
+	if match == nil || slices.Contains(objectless, metav1.StatusReason(match[4])) || strings.Contains(first, rightMissing) {
+		return refusal{}
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(match[1], c.prefix), c.suffix)
+	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], c.prefix), c.suffix)}
 }
 
-// describeRefusal returns the beginning of a message about the refused application; empty if it is not known.
-func describeRefusal(name string, files Files) string {
-	if name == "" {
+// describeRefusal returns the beginning of a message about the refused object; empty if it is not known.
+func describeRefusal(of refusal, files Files) string {
+	if of.name == "" {
 		return ""
 	}
-	file := files[name]
-	if file == "" {
-		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, name)
+	if !safeguard.KeyOf("", of.kind, "", of.name).IsDefinition() {
+		object := path.Join(of.namespace, of.name)
+		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance: ", of.kind, object)
 	}
-	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", name, file)
+	file := files[of.name]
+	if file == "" {
+		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, of.name)
+	}
+	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", of.name, file)
 }

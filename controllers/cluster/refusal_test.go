@@ -38,7 +38,7 @@ func TestTheRefusedApplicationOfAMessage(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ks := kustomized(older1, published2, metav1.ConditionFalse, "ReconciliationFailed", test.message)
 			ks.Spec.NamePrefix, ks.Spec.NameSuffix = test.prefix, test.suffix
-			if got := consumerOf(ks, published2).refused; got != test.want {
+			if got := consumerOf(ks, published2).refused.name; got != test.want {
 				t.Errorf("refused %q, want %q", got, test.want)
 			}
 		})
@@ -62,6 +62,8 @@ func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 			undeclared[:len(undeclared)-1]},
 		{"its file in the catalog is not known", undeclared, nil, refuses + "argocd (applicationdefinitions/argocd.yaml of the artifact): " +
 			undeclared[:len(undeclared)-1]},
+		{"an object of an instance", "HelmRelease/flux-system/argocd dry-run failed (Invalid): no", files,
+			begin + "nothing is applied, because the API server refuses the HelmRelease flux-system/argocd of an instance: HelmRelease/flux-system/argocd dry-run failed (Invalid): no"},
 		{"nobody is", "404", files, begin + "404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

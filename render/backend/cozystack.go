@@ -16,6 +16,9 @@ func (d *draft) cozystackKind() string {
 	if problems := validation.IsDNS1035Label(strings.ToLower(name)); name != "" && len(problems) > 0 {
 		kind.fault("%s is no name of a kind", quote(name))
 	}
+	if name == "ApplicationDefinition" {
+		kind.fault("%s is the kind of definitions", quote(name))
+	}
 	return name
 }
 
