@@ -179,6 +179,8 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 			i.Application.Annotations = map[string]string{"release.cozystack.io/new": "1", "release.cozystack.io/helm-install-disable-wait": "yes"}
 		}, []problem{{"metadata.annotations.release.cozystack.io/helm-install-disable-wait", `must be "true"`}, {"metadata.annotations.release.cozystack.io/new", "not known"}}},
 		{"a name that Cozystack refuses", backend.CozystackApplication, release(""), func(i *backend.Instance) { i.Name = "0db" }, []problem{{"name", "Cozystack"}}},
+		{"the kind of definitions", backend.CozystackApplication, strings.Replace(release(""), "kind: Web", "kind: ApplicationDefinition", 1), nil,
+			[]problem{{"spec.application.kind", "the kind of definitions"}}},
 		{"keys of Cozystack", backend.CozystackApplication, release(""), func(i *backend.Instance) { i.Values = map[string]any{"_cluster": "a"} }, []problem{{"values._cluster", "Cozystack's own"}}},
 		{"what Cozystack does not have", backend.CozystackApplication, release(""), func(i *backend.Instance) {
 			i.Version, i.Interval, i.Suspend = "1", minute, true
