@@ -180,6 +180,9 @@ func (t *taker) drop(c *candidate, reason string) {
 func (t *taker) settle(ctx context.Context) error {
 	for len(t.taken) > 0 {
 		t.setDependencies()
+		if t.refuseSurplus() {
+			continue
+		}
 		built, err := t.render(ctx)
 		if err != nil {
 			return err
