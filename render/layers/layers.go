@@ -48,7 +48,7 @@ type Leaf struct {
 
 // Explain returns the values, sorted by path.
 func Explain(in Input) []Leaf {
-	all := Leaves(in.Patched.Inline)
+	all := slices.DeleteFunc(Leaves(in.Patched.Inline), in.isMergedInto)
 	for i := range all {
 		all[i].Deleted = all[i].Value == nil
 		in.attribute(&all[i], in.Built.Inline, slices.Concat(in.Inline, in.Defaults))
@@ -58,12 +58,27 @@ func Explain(in Input) []Leaf {
 			continue // only a patch brings this about
 		}
 		leaf.Replaceable = slices.ContainsFunc(in.References, func(path string) bool { return path == "" || related(leaf.Path, Split(path)) })
+		leaf.Deleted = leaf.Value == nil
 		in.attribute(&leaf, in.Built.Defaults, in.Defaults)
 		all = append(all, leaf)
 	}
 	all = append(all, in.unwritten()...)
 	slices.SortFunc(all, func(a, b Leaf) int { return slices.Compare(a.Path, b.Path) })
 	return all
+}
+
+// isMergedInto reports whether an inline leaf is an empty mapping that is merged into the members of a default value, and
+// so sets nothing.
+func (in Input) isMergedInto(leaf Leaf) bool {
+	members, isMapping := leaf.Value.(map[string]any)
+	if !isMapping || len(members) > 0 {
+		return false
+	}
+	under := in.Patched.Defaults
+	for _, key := range leaf.Path {
+		under, _ = under[key].(map[string]any)
+	}
+	return len(under) > 0
 }
 
 // attribute sets the layer of a leaf: the first that has it, unless the value is none of those before patches.

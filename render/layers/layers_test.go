@@ -63,6 +63,16 @@ func TestExplain(t *testing.T) {
 			want:  []string{"a=[1 2] by instance", "b=map[] by instance"},
 		},
 		{
+			name: "an empty mapping is merged into the default values, and sets nothing", defaults: []string{"catalog {a: {x: 1}, b: 1}"},
+			inline: []string{"instance {a: {}, b: {}}"}, built: [2]string{"{a: {x: 1}, b: 1}", "{a: {}, b: {}}"},
+			want: []string{"a.x=1 by catalog", "b=map[] by instance over catalog"},
+		},
+		{
+			name: "a null among the default values deletes what the chart has", defaults: []string{"catalog {a: null}"},
+			built: [2]string{"{a: null}", ""},
+			want:  []string{"a deleted by catalog"},
+		},
+		{
 			name: "a document of the cluster may replace every default, and nothing else", defaults: []string{"catalog {a: 1}"},
 			inline: []string{"instance {b: 1}"}, built: [2]string{"{a: 1}", "{b: 1}"}, references: []string{""},
 			want: []string{"a=1 by catalog replaceable", "b=1 by instance"},

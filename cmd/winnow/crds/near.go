@@ -31,7 +31,11 @@ func parentOf(at *structuralschema.Structural, path string) (*structuralschema.S
 	for _, name := range names[:last] {
 		property, _, _ := strings.Cut(name, "[")
 		next, ok := at.Properties[property]
-		if !ok {
+		switch {
+		case ok:
+		case at.AdditionalProperties != nil && at.AdditionalProperties.Structural != nil:
+			next = *at.AdditionalProperties.Structural
+		default:
 			return nil, ""
 		}
 		for range strings.Count(name, "[") {

@@ -50,6 +50,8 @@ func TestParse(t *testing.T) {
 			content: "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelectionList\nitems:\n" + item("a")},
 		{name: "what is wrong with an item of a list", content: "# a comment\n---\napiVersion: v1\nkind: List\nitems:\n" + item("a") + item("b") + "    limits: {}\n",
 			invalid: []string{"f.yaml:16: spec.limits: unknown field: the CustomResourceDefinition does not have it; did you mean limit?"}},
+		{name: "a field of an instance", content: strings.TrimSuffix(one("a"), "}\n") + ",\n  instances: {x: {\n    dependson: [y]}, y: {}}}\n",
+			invalid: []string{"f.yaml:6: spec.instances.x.dependson: unknown field: the CustomResourceDefinition does not have it; did you mean dependsOn?"}},
 		{name: "lists of others", content: "apiVersion: v1\nkind: List\nitems: [{kind: Namespace}, 3, {kind: List, items: x}]\nitems: []\n"},
 		{name: "the kind of another group", content: "apiVersion: example.com/v1\nkind: CatalogSelection\nspec: 3\n"},
 		{name: "another version", content: "apiVersion: catalog.winnow.dev/v1\nkind: CatalogSelection\n",

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -95,12 +96,15 @@ type published struct {
 	versions map[string][]string
 	// defaults are the default values of the applications, with templates.
 	defaults map[string]map[string]any
+	// releases of Helm of the instances that the selection has, with their names.
+	releases map[safeguard.Key]string
 }
 
-// publish renders the definitions of a selection.
+// publish renders the definitions and the instances of a selection. A patch may be for what is imported, so it renders
+// without them.
 func publish(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selection.Source) (*published, error) {
 	bare := cs.DeepCopy()
-	bare.Spec.Instances, bare.Spec.Patches, bare.Spec.Definitions = nil, nil, ""
+	bare.Spec.Patches, bare.Spec.Definitions = nil, ""
 	options, err := render.FromSpec(bare)
 	if err != nil {
 		return nil, err
@@ -109,7 +113,12 @@ func publish(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []selec
 	if err != nil {
 		return nil, err
 	}
-	p := &published{versions: map[string][]string{}, defaults: map[string]map[string]any{}}
+	p := &published{versions: map[string][]string{}, defaults: map[string]map[string]any{}, releases: map[safeguard.Key]string{}}
+	for _, instance := range result.Instances {
+		for _, release := range instance.Main.Releases() {
+			p.releases[release] = instance.Name
+		}
+	}
 	for _, decision := range result.Selection.Applications() {
 		document, ok := result.Tree.Content(path.Join(render.ApplicationsDir, decision.Application.Name+".yaml"))
 		if !ok || decision.Application.Group != kkpGroup {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Kinds of the input.
@@ -101,13 +102,15 @@ func (o object) key() key { return key{o.GetKind(), o.GetNamespace(), o.GetName(
 type input struct {
 	// releases are HelmReleases and ApplicationInstallations, each once, in the order of their keys.
 	releases []object
+	// owners counts the objects that install a release of Helm.
+	owners map[safeguard.Key]int
 	// sources of charts. One that the input has in two versions is nil.
 	sources map[key]*object
 }
 
 // newInput sorts the objects, and reports those that have no place in it.
 func newInput(objects []map[string]any, refuse func(object, string)) input {
-	in := input{sources: map[key]*object{}}
+	in := input{sources: map[key]*object{}, owners: map[safeguard.Key]int{}}
 	seen := map[key][]object{}
 	for _, content := range objects {
 		o := object{&unstructured.Unstructured{Object: content}}
@@ -119,6 +122,11 @@ func newInput(objects []map[string]any, refuse func(object, string)) input {
 	}
 	for k, same := range seen {
 		first, isSource := same[0], k.kind == helmRepository || k.kind == ociRepository
+		if !isSource {
+			for _, release := range releasesOf(first) {
+				in.owners[release]++
+			}
+		}
 		differs := slices.ContainsFunc(same, func(o object) bool { return !reflect.DeepEqual(o.Object["spec"], first.Object["spec"]) })
 		switch {
 		case isSource && differs:

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -145,23 +146,28 @@ func only(application string, sources []selection.Source) []selection.Source {
 	return reduced
 }
 
-// refuseShared refuses releases of Helm that several objects of the input install.
+// refuseShared refuses releases of Helm that several objects of the input install, or an instance of the selection.
 func (t *taker) refuseShared() {
-	owners := map[backend.Release]int{}
-	for _, live := range t.input.releases {
-		owners[releaseOf(live)]++
-	}
 	for _, c := range t.candidates() {
-		if release := releaseOf(c.live); owners[release] > 1 {
-			t.drop(c, fmt.Sprintf("several objects install the release %s in %s", excerpt.Of(release.Name), excerpt.Of(release.StorageNamespace)))
+		for _, release := range releasesOf(c.live) {
+			what := fmt.Sprintf("the release %s in %s", excerpt.Of(release.Name), excerpt.Of(release.Namespace))
+			if name, taken := t.published.releases[release]; taken {
+				t.drop(c, fmt.Sprintf("the instance %s of the selection installs %s", excerpt.Of(name), what))
+				break
+			}
+			if t.input.owners[release] > 1 {
+				t.drop(c, "several objects install "+what)
+				break
+			}
 		}
 	}
 }
 
-// releaseOf returns what tells a release from others.
-func releaseOf(live object) backend.Release {
-	release := live.identity().Release
-	return backend.Release{StorageNamespace: release.StorageNamespace, Name: release.Name}
+// releasesOf returns the keys of the release of an object, which no two instances may share.
+func releasesOf(live object) []safeguard.Key {
+	main := render.MainOf(live.Object)
+	main.Instance = live.GetName()
+	return slices.Compact(main.Releases())
 }
 
 func (t *taker) drop(c *candidate, reason string) {
@@ -174,6 +180,9 @@ func (t *taker) drop(c *candidate, reason string) {
 func (t *taker) settle(ctx context.Context) error {
 	for len(t.taken) > 0 {
 		t.setDependencies()
+		if t.refuseSurplus() {
+			continue
+		}
 		built, err := t.render(ctx)
 		if err != nil {
 			return err

@@ -318,6 +318,26 @@ func TestWhatIsNotTheSameIsRefused(t *testing.T) {
 				"HelmRelease two/two: it is in another namespace than the selection",
 			},
 		},
+		"a release that an instance of the selection installs": {
+			spec:  "instances: {other: {application: certs, version: v1.17.2, releaseName: web}}",
+			items: live("web", "", fromOCI, "") + live("two", "", fromOCI, ""),
+			want:  []string{"HelmRelease flux-system/web: the instance other of the selection installs the release web in flux-system"},
+			taken: 1,
+		},
+		"releases of one name with one target namespace": {
+			items: live("web", "", fromOCI, "") + live("two", "", fromOCI+", releaseName: web, storageNamespace: two", ""),
+			want: []string{
+				"HelmRelease flux-system/two: several objects install the release web in flux-system",
+				"HelmRelease flux-system/web: several objects install the release web in flux-system",
+			},
+		},
+		"a release of an object that the input has twice": {
+			items: live("web", "", fromOCI, "") + live("web", "", fromOCI, "") + live("two", "", fromOCI+", releaseName: web", ""),
+			want: []string{
+				"HelmRelease flux-system/two: several objects install the release web in flux-system",
+				"HelmRelease flux-system/web: the input has it twice",
+			},
+		},
 		"a circle of dependencies": {
 			items: live("web", "", fromOCI+", dependsOn: [{name: two}]", "") + live("two", "", fromOCI+", dependsOn: [{name: web}]", "") +
 				live("three", "", fromOCI+", dependsOn: [{name: three}]", "") + live("four", "", fromOCI+", dependsOn: [{name: web}]", ""),
