@@ -1,0 +1,77 @@
+package render
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// annotate adds to a main object what it installs. A commonMetadata cannot have these annotations.
+func annotate(b instance.Built, opts Options) {
+	for _, object := range b.Objects {
+		if object.Role != backend.Main {
+			continue
+		}
+		annotations := object.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[v1alpha1.InstanceAnnotation], annotations[v1alpha1.ApplicationAnnotation] = b.Name, b.Application
+		if b.Resolved.Resolved != "" {
+			annotations[v1alpha1.VersionAnnotation] = b.Resolved.Resolved
+		}
+		if opts.AnnotateSource {
+			annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
+		}
+		object.SetAnnotations(annotations)
+	}
+}
+
+func mainOf(objects []backend.Object) backend.Object {
+	i := slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })
+	return objects[i] // every backend makes one
+}
+
+// Fields of the identity of an instance: another value uninstalls its release.
+const (
+	ReleaseField          = safeguard.ReleaseField
+	StorageNamespaceField = safeguard.StorageNamespaceField
+	TargetNamespaceField  = safeguard.TargetNamespaceField
+	ChartField            = "chart"
+	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
+	ModuleField = "module"
+)
+
+// MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
+// and its version are those of the annotations; without them, an ApplicationInstallation has its application.
+func MainOf(object map[string]any) safeguard.Definition {
+	u := &unstructured.Unstructured{Object: object}
+	annotations := u.GetAnnotations()
+	main := safeguard.Definition{
+		APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(),
+		Instance: annotations[v1alpha1.InstanceAnnotation], Application: annotations[v1alpha1.ApplicationAnnotation],
+		Identity: map[string]string{},
+	}
+	if version := annotations[v1alpha1.VersionAnnotation]; version != "" {
+		main.Versions = []string{version}
+	}
+	if main.Application == "" {
+		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
+	}
+	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
+	release := identity.Release
+	for field, value := range map[string]string{
+		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
+		ChartField: release.Chart, ModuleField: identity.Module,
+	} {
+		if value != "" {
+			main.Identity[field] = value
+		}
+	}
+	return main
+}
