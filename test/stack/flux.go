@@ -132,7 +132,8 @@ func (s *Stack) kustomizeController(string) (launch, error) {
 }
 
 func (s *Stack) helmController(string) (launch, error) {
-	return s.applyController("--watch-all-namespaces")
+	// By default it waits ten minutes for a running action of Helm before it ends.
+	return s.applyController("--watch-all-namespaces", "--graceful-shutdown-timeout=5s")
 }
 
 // applyController configures a controller of Flux that serves no artifacts.
