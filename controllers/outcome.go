@@ -121,7 +121,7 @@ func published(cs *v1alpha1.CatalogSelection, s *v1alpha1.Summary) string {
 	}
 	switch {
 	case cs.Spec.Definitions == v1alpha1.DefinitionsOmit:
-		return instances + " of " + applications
+		return instances
 	case s.Instances > 0:
 		return applications + " and " + instances
 	}
