@@ -179,14 +179,7 @@ func instanceFold(group []diff.Instance) string {
 		fmt.Fprintf(&w, "- **identity** %s\n", code(fieldLine(f)))
 	}
 	fieldsMarkdown(&w, "", in.Fields, in.FieldsOmitted)
-	if in.Values != nil {
-		shown := *in.Values
-		shown.Cut(maxDiffText)
-		fmt.Fprintf(&w, "\n%s\n", code(valuesLine(&shown)))
-		if shown.Diff != "" {
-			fmt.Fprintf(&w, "\n%s", fence("diff", shown.Diff))
-		}
-	}
+	valuesMarkdown(&w, in.Values)
 	w.WriteString("\n</details>\n")
 	return w.String()
 }

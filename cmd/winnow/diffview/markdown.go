@@ -162,16 +162,22 @@ func foldMarkdown(group []diff.Application) string {
 	for _, fact := range facts(a) {
 		fmt.Fprintf(&w, "- %s\n", code(fact))
 	}
-	if a.Values != nil {
-		shown := *a.Values
-		shown.Cut(maxDiffText)
-		fmt.Fprintf(&w, "\n%s\n", code(valuesLine(&shown)))
-		if shown.Diff != "" {
-			fmt.Fprintf(&w, "\n%s", fence("diff", shown.Diff))
-		}
-	}
+	valuesMarkdown(&w, a.Values)
 	w.WriteString("\n</details>\n")
 	return w.String()
+}
+
+// valuesMarkdown writes a change of values, which may be nil.
+func valuesMarkdown(w *strings.Builder, values *diff.Values) {
+	if values == nil {
+		return
+	}
+	shown := *values
+	shown.Cut(maxDiffText)
+	fmt.Fprintf(w, "\n%s\n", code(valuesLine(&shown)))
+	if shown.Diff != "" {
+		fmt.Fprintf(w, "\n%s", fence("diff", shown.Diff))
+	}
 }
 
 func fieldsMarkdown(w *strings.Builder, indent string, fields []diff.Field, omitted int) {
