@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -143,13 +144,10 @@ func listed(versions []string) string { return excerpt.Names(versions, maxListed
 // highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if
 // there is none.
 func highest(versions []string, constraint *semver.Constraints) string {
-	var best *semver.Version
-	for _, text := range versions {
-		parsed, err := semver.NewVersion(text)
-		if err == nil && constraint.Check(parsed) && (best == nil || parsed.GreaterThan(best)) {
-			best = parsed
-		}
-	}
+	best := safeguard.Highest(slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
+		parsed, err := semver.NewVersion(version)
+		return err != nil || !constraint.Check(parsed)
+	}))
 	if best == nil {
 		return ""
 	}
