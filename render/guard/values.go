@@ -12,23 +12,9 @@ var errValues = errors.New("they are no mapping of plain values")
 // parseValues reads default values as the transformations do, by YAML 1.2 and with merge keys: y is a
 // name there, not true.
 func parseValues(text string) (map[string]any, error) {
-	root, err := yamlnode.First([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	if root == nil {
+	values, err := yamlnode.Mapping([]byte(text))
+	if errors.Is(err, yamlnode.ErrNoMapping) {
 		return nil, errValues
 	}
-	if err := yamlnode.Validate(root); err != nil {
-		return nil, err
-	}
-	content, err := yamlnode.Plain(root)
-	if err != nil {
-		return nil, err
-	}
-	values, ok := content.(map[string]any)
-	if !ok {
-		return nil, errValues
-	}
-	return values, nil
+	return values, err
 }

@@ -1,11 +1,38 @@
 package yamlnode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"go.yaml.in/yaml/v3"
 )
+
+// ErrNoMapping says that a document is no mapping.
+var ErrNoMapping = errors.New("it is no mapping")
+
+// Mapping reads the first document of untrusted data, which has to be a mapping, in the types of Plain.
+func Mapping(data []byte) (map[string]any, error) {
+	node, err := First(data)
+	if err != nil {
+		return nil, err
+	}
+	if node == nil {
+		return nil, ErrNoMapping
+	}
+	if err := Validate(node); err != nil {
+		return nil, err
+	}
+	content, err := Plain(node)
+	if err != nil {
+		return nil, err
+	}
+	mapping, ok := content.(map[string]any)
+	if !ok {
+		return nil, ErrNoMapping
+	}
+	return mapping, nil
+}
 
 // Plain converts a node into JSON's types, with int64 and float64 for numbers. The error names what JSON
 // has no word for.
