@@ -82,35 +82,13 @@ func readObjects(files *tree.Tree) ([]backend.Object, error) {
 			continue
 		}
 		data, _ := files.Content(path)
-		object, err := readObject(data)
+		object, err := yamlnode.Mapping(data)
 		if err != nil {
 			return nil, fmt.Errorf("reading the artifact: %s: %w", path, err)
 		}
 		objects = append(objects, backend.Object{Unstructured: &unstructured.Unstructured{Object: object}})
 	}
 	return objects, nil
-}
-
-func readObject(data []byte) (map[string]any, error) {
-	node, err := yamlnode.First(data)
-	if err != nil {
-		return nil, err
-	}
-	if node == nil {
-		return nil, errors.New("it is empty")
-	}
-	if err := yamlnode.Validate(node); err != nil {
-		return nil, err
-	}
-	value, err := yamlnode.Plain(node)
-	if err != nil {
-		return nil, err
-	}
-	object, ok := value.(map[string]any)
-	if !ok {
-		return nil, errors.New("it is no mapping")
-	}
-	return object, nil
 }
 
 // mains returns the main objects, sorted by the names of their instances. patched has the built objects, nil without
@@ -126,8 +104,8 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 			object.Unstructured = &unstructured.Unstructured{Object: content}
 			main.Identity = MainOf(content).Identity
 		}
-		if chart := backend.ChartIn(object, objects); chart != "" && main.Identity[ChartField] == "" {
-			main.Identity[ChartField] = chart
+		if chart := backend.ChartIn(object, objects); chart != "" && main.Identity[safeguard.ChartField] == "" {
+			main.Identity[safeguard.ChartField] = chart
 		}
 		all = append(all, main)
 	}

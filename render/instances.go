@@ -177,8 +177,8 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		if object, ok := patched[main.Key()]; ok {
 			main = MainOf(object)
 		}
-		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[ChartField] == "" {
-			main.Identity[ChartField] = chart
+		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[safeguard.ChartField] == "" {
+			main.Identity[safeguard.ChartField] = chart
 		}
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
 		if b.Resolved.Resolved != "" {
@@ -204,7 +204,7 @@ func distinctReleases(instances []Instance) error {
 		for _, release := range in.Main.Releases() {
 			other, taken := owners[release]
 			if owners[release] = in.Name; taken {
-				errs = append(errs, &backend.Error{Instance: in.Name, Path: ReleaseField, Message: fmt.Sprintf(
+				errs = append(errs, &backend.Error{Instance: in.Name, Path: safeguard.ReleaseField, Message: fmt.Sprintf(
 					"the release %s is also that of the instance %s: set another releaseName", excerpt.Quoted(release.FullName()), excerpt.Quoted(other))})
 				break
 			}

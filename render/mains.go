@@ -37,16 +37,6 @@ func mainOf(objects []backend.Object) backend.Object {
 	return objects[i] // every backend makes one
 }
 
-// Fields of the identity of an instance: another value uninstalls its release.
-const (
-	ReleaseField          = safeguard.ReleaseField
-	StorageNamespaceField = safeguard.StorageNamespaceField
-	TargetNamespaceField  = safeguard.TargetNamespaceField
-	ChartField            = "chart"
-	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
-	ModuleField = "module"
-)
-
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
 // and its version are those of the annotations; without them, an ApplicationInstallation has its application.
 func MainOf(object map[string]any) safeguard.Definition {
@@ -66,8 +56,8 @@ func MainOf(object map[string]any) safeguard.Definition {
 	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
 	release := identity.Release
 	for field, value := range map[string]string{
-		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
-		ChartField: release.Chart, ModuleField: identity.Module,
+		safeguard.ReleaseField: release.Name, safeguard.StorageNamespaceField: release.StorageNamespace, safeguard.TargetNamespaceField: release.TargetNamespace,
+		safeguard.ChartField: release.Chart, safeguard.ModuleField: identity.Module,
 	} {
 		if value != "" {
 			main.Identity[field] = value

@@ -70,10 +70,10 @@ func summarizeInstance(in render.Instance) instanceSummary {
 		Namespace: namespaceOf(main),
 		Object:    &objectReference{APIVersion: main.APIVersion, Kind: main.Kind, Namespace: main.Namespace, Name: main.Name},
 	}
-	if name := main.Identity[render.ReleaseField]; name != "" {
+	if name := main.Identity[safeguard.ReleaseField]; name != "" {
 		s.Release = &releaseIdentity{
-			Name: name, StorageNamespace: main.Identity[render.StorageNamespaceField],
-			TargetNamespace: main.Identity[render.TargetNamespaceField], Chart: main.Identity[render.ChartField],
+			Name: name, StorageNamespace: main.Identity[safeguard.StorageNamespaceField],
+			TargetNamespace: main.Identity[safeguard.TargetNamespaceField], Chart: main.Identity[safeguard.ChartField],
 		}
 	}
 	return s
@@ -82,7 +82,7 @@ func summarizeInstance(in render.Instance) instanceSummary {
 // namespaceOf returns the namespace that an instance runs in: that of its release, or else that of its object, where
 // Cozystack installs it.
 func namespaceOf(main safeguard.Definition) string {
-	return cmp.Or(main.Identity[render.TargetNamespaceField], main.Namespace)
+	return cmp.Or(main.Identity[safeguard.TargetNamespaceField], main.Namespace)
 }
 
 func unresolvedInstance(cs *v1alpha1.CatalogSelection, u instance.Unresolved) instanceSummary {

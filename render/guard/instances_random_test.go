@@ -267,9 +267,9 @@ func mainOf(instances []render.Instance, name string) (safeguard.Definition, boo
 }
 
 func sameRelease(a, b safeguard.Definition) bool {
-	name := a.Identity[render.ReleaseField] == b.Identity[render.ReleaseField]
-	return name && (a.Identity[render.StorageNamespaceField] == b.Identity[render.StorageNamespaceField] ||
-		a.Identity[render.TargetNamespaceField] == b.Identity[render.TargetNamespaceField])
+	name := a.Identity[safeguard.ReleaseField] == b.Identity[safeguard.ReleaseField]
+	return name && (a.Identity[safeguard.StorageNamespaceField] == b.Identity[safeguard.StorageNamespaceField] ||
+		a.Identity[safeguard.TargetNamespaceField] == b.Identity[safeguard.TargetNamespaceField])
 }
 
 // Whatever is edited and whatever the catalog does, also while a render is held: what is published takes no running

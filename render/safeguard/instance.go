@@ -13,8 +13,11 @@ const (
 	ReleaseField          = "releaseName"
 	StorageNamespaceField = "storageNamespace"
 	TargetNamespaceField  = "targetNamespace"
-	ObjectField           = "object"
-	ApplicationField      = "application"
+	ChartField            = "chart"
+	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
+	ModuleField      = "module"
+	ObjectField      = "object"
+	ApplicationField = "application"
 	// InstanceField is that of an instance whose object or release another instance gets.
 	InstanceField = "instance"
 )
