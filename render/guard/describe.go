@@ -77,8 +77,6 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 func describeInstance(c safeguard.Change) string {
 	name := "instance " + c.Instance
 	switch {
-	case c.Reason == v1alpha1.RemovalReason && c.Consumer != "":
-		return fmt.Sprintf("%s would be removed by the Kustomization %s, which has applied it", name, c.Consumer)
 	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
 		return name + " would be removed: spec.instances does not have it"
 	case c.Detail != "":
