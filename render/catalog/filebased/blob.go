@@ -1,0 +1,148 @@
+package filebased
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The schemas that OLM knows. Any other one is kept as it is.
+const (
+	SchemaPackage     = "olm.package"
+	SchemaChannel     = "olm.channel"
+	SchemaBundle      = "olm.bundle"
+	SchemaDeprecation = "olm.deprecations"
+)
+
+// Blob is a document of the catalog.
+type Blob struct {
+	Schema, Package, Name string
+	// Path of its file, its number in it, and the line in which it begins, from 1.
+	Path           string
+	Document, Line int
+	// Data are its bytes in the file, with the comments in and above it. Nothing may change them.
+	Data []byte
+	// JSON says that it is one of several JSON objects, which only readers of JSON can be relied on to read.
+	JSON bool
+
+	content any
+}
+
+// place of a value in a document: keys, and indexes of lists.
+type place []any
+
+func (p place) String() string {
+	var text strings.Builder
+	for _, step := range p {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&text, "[%d]", step)
+		default:
+			if text.Len() > 0 {
+				text.WriteByte('.')
+			}
+			fmt.Fprint(&text, step)
+		}
+	}
+	return text.String()
+}
+
+// problem is what is wrong with a value of a document.
+type problem struct {
+	at      place
+	message string
+}
+
+// readBlob decodes a document. A blob with problems has what could be read of it, nothing without a schema.
+func readBlob(file string, source document) (*Blob, []problem) {
+	blob := &Blob{Path: file, Document: source.number, Line: source.line, Data: source.data, JSON: source.json}
+	if !source.json {
+		data, lines := source.content()
+		blob.Data, blob.Line = data, source.line+lines
+	}
+	if len(blob.Data) > maxDocument {
+		return blob, []problem{{message: fmt.Sprintf("is larger than %d bytes", maxDocument)}}
+	}
+	data, top, err := blob.object()
+	if err != nil {
+		if source.failure != "" {
+			err = errors.New(source.failure)
+		}
+		return blob, []problem{{message: err.Error()}}
+	}
+	found, texts := readMeta(top.members)
+	blob.Schema, blob.Package, blob.Name = found.schema, found.packageName, found.name
+	var problems []problem
+	for _, text := range texts {
+		problems = append(problems, problem{message: text})
+	}
+	if len(problems) > 0 {
+		return blob, problems
+	}
+	return blob, blob.decode(data)
+}
+
+// object returns the document as JSON that has one reading, and its top.
+func (b *Blob) object() ([]byte, object, error) {
+	data := b.Data
+	if !b.JSON {
+		converted, err := toJSON(data)
+		if err != nil {
+			return nil, object{}, fmt.Errorf("is not valid YAML: %w", err)
+		}
+		if converted[0] != '{' {
+			return nil, object{}, errors.New("must be a mapping with a schema: is there nothing between two lines with --- but a comment?")
+		}
+		data = converted
+	}
+	top, err := scanObject(data)
+	if err != nil || top.plain {
+		return data, top, err
+	}
+	if data, err = normalized(data); err != nil {
+		return nil, object{}, err
+	}
+	top, err = scanObject(data)
+	return data, top, err
+}
+
+// decode reads what a schema has.
+func (b *Blob) decode(data []byte) []problem {
+	var err error
+	switch b.Schema {
+	case SchemaPackage:
+		content := &packageContent{}
+		b.content, err = content, json.Unmarshal(data, content)
+	case SchemaChannel:
+		content := &channelContent{}
+		b.content, err = content, json.Unmarshal(data, content)
+	case SchemaDeprecation:
+		content := &deprecationContent{}
+		b.content, err = content, json.Unmarshal(data, content)
+	case SchemaBundle:
+		content := &bundleContent{}
+		if err = json.Unmarshal(data, content); err == nil {
+			bundle, problems := content.bundle()
+			b.content = bundle
+			return problems
+		}
+	}
+	if err != nil {
+		return []problem{typeProblem(err)}
+	}
+	return nil
+}
+
+// typeProblem says which field has the wrong type.
+func typeProblem(err error) problem {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) || wrong.Field == "" {
+		return problem{message: err.Error()}
+	}
+	var at place
+	for _, key := range strings.Split(wrong.Field, ".") {
+		at = append(at, key)
+	}
+	return problem{at: at, message: fmt.Sprintf("must be a %s, but is a %s", wrong.Type, wrong.Value)}
+}

@@ -1,0 +1,95 @@
+package filebased
+
+import (
+	"encoding/json"
+)
+
+// The contents of documents have every field that OLM's types have: a value of another type makes a catalog
+// invalid, whether or not the field is used here.
+
+type packageContent struct {
+	Name           string     `json:"name"`
+	DefaultChannel string     `json:"defaultChannel"`
+	Icon           *icon      `json:"icon"`
+	Description    string     `json:"description"`
+	Properties     []property `json:"properties"`
+}
+
+type icon struct {
+	Data      []byte `json:"base64data"`
+	MediaType string `json:"mediatype"`
+}
+
+type property struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+type channelContent struct {
+	Entries    []Entry    `json:"entries"`
+	Properties []property `json:"properties"`
+}
+
+// Entry is a bundle's place in a channel.
+type Entry struct {
+	Name      string   `json:"name"`
+	Replaces  string   `json:"replaces"`
+	Skips     []string `json:"skips"`
+	SkipRange string   `json:"skipRange"`
+}
+
+type deprecationContent struct {
+	Entries []Deprecation `json:"entries"`
+}
+
+// Deprecation is a message about a package, a channel or a bundle.
+type Deprecation struct {
+	Reference Reference `json:"reference"`
+	Message   string    `json:"message"`
+}
+
+// Reference names what is deprecated: its schema, and the name unless it is the package.
+type Reference struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name"`
+}
+
+type bundleContent struct {
+	Name          string         `json:"name"`
+	Package       string         `json:"package"`
+	Image         string         `json:"image"`
+	Properties    []property     `json:"properties"`
+	RelatedImages []relatedImage `json:"relatedImages"`
+}
+
+type relatedImage struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+}
+
+// Bundle is a version of a package.
+type Bundle struct {
+	Name    string
+	Version Version
+	Image   string
+	Blob    *Blob
+}
+
+// bundle checks what can be checked of a bundle alone.
+func (b *bundleContent) bundle() (*Bundle, []problem) {
+	c := bundleCheck{content: b, bundle: &Bundle{Name: b.Name, Image: b.Image}}
+	c.images()
+	for i, one := range b.Properties {
+		c.property(i, one)
+	}
+	switch {
+	case len(c.versions) != 1:
+		c.add(place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
+	default:
+		c.version(c.versions[0])
+	}
+	if b.Image == "" && c.objects == 0 {
+		c.add(place{"image"}, "must be set, because there is no property %s", propertyObject)
+	}
+	return c.bundle, c.problems
+}
