@@ -149,38 +149,39 @@ func (s *splitter) skipBlank() {
 	}
 }
 
-// yaml cuts the rest of the file at lines with three dashes. The first line of a document may be one.
+// yaml cuts the rest of the file at lines with three dashes. Such a line ends a document that has begun, and
+// otherwise begins one.
 func (s *splitter) yaml() {
-	start := s.at
+	start, filled := s.at, false
 	for line := range bytes.Lines(s.data[s.at:]) {
-		next := s.at + len(line)
-		if rest, isMarker := bytes.CutPrefix(line, []byte("---")); isMarker {
-			if text := strings.TrimSpace(string(rest)); text != "" && text[0] != '#' {
-				if start == s.at || s.add(start, s.at, false) {
-					s.fail(s.at, "has more than a comment behind ---: "+quote(text))
-				}
+		rest, isMarker := bytes.CutPrefix(line, []byte("---"))
+		if text := strings.TrimSpace(string(rest)); isMarker && text != "" && text[0] != '#' {
+			if !filled || s.add(start, s.at, false) {
+				s.fail(s.at, "has more than a comment behind ---: "+quote(text))
+			}
+			return
+		}
+		if isMarker && filled {
+			if !s.add(start, s.at, false) {
 				return
 			}
-			if start < s.at {
-				if !s.add(start, s.at, false) {
-					return
-				}
-				start = next
-			}
+			start = s.at
 		}
-		s.at = next
+		filled = !isMarker || !filled
+		s.at += len(line)
 	}
-	if start < len(s.data) {
+	if filled {
 		s.add(start, len(s.data), false)
 	}
 }
 
 // content returns a document of YAML without the marker before it, and the number of lines that were cut off. A
-// marker with a comment stays.
+// marker with a comment stays, unless a second one follows.
 func (d document) content() (data []byte, lines int) {
 	data = bytes.TrimPrefix(d.data, []byte("\ufeff"))
-	if end := bytes.IndexByte(data, '\n'); end >= 0 && strings.TrimSpace(string(data[:end])) == "---" {
-		return data[end+1:], 1
+	first, rest, found := bytes.Cut(data, []byte("\n"))
+	if found && bytes.HasPrefix(first, []byte("---")) && (len(bytes.TrimSpace(first)) == 3 || bytes.HasPrefix(rest, []byte("---"))) {
+		return rest, 1
 	}
 	return data, 0
 }

@@ -8,7 +8,10 @@ import (
 )
 
 // member is a key of an object with its value, as they are written.
-type member struct{ key, value []byte }
+type member struct {
+	key, value []byte
+	start      int // of the value
+}
 
 // object is the top of a document.
 type object struct {
@@ -94,7 +97,7 @@ func (s *scanner) object(depth int) (members []member, err error) {
 			return nil, err
 		}
 		if depth == 1 {
-			members = append(members, member{key: key, value: s.data[start:s.at:s.at]})
+			members = append(members, member{key: key, value: s.data[start:s.at:s.at], start: start})
 		}
 	}
 	s.at++

@@ -1,0 +1,118 @@
+package filebased
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+)
+
+// blob returns what stays of a blob of the package, nil for nothing.
+func (p *packagePruning) blob(blob *Blob) *Blob {
+	switch content := blob.content.(type) {
+	case *packageContent:
+		if name := p.keep.DefaultChannel; name != "" && name != content.DefaultChannel {
+			wanted := *content
+			wanted.DefaultChannel = name
+			return blob.edited(setText(blob, "defaultChannel", name), &wanted, func(top map[string]any) { top["defaultChannel"] = name })
+		}
+	case *channelContent:
+		kept := p.channels[blob.Name]
+		if kept == nil {
+			return nil
+		}
+		wanted := *content
+		wanted.Entries = filtered(content.Entries, func(e Entry) bool { return kept[e.Name] })
+		return blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return kept[content.Entries[i].Name] })
+	case *deprecationContent:
+		wanted := *content
+		wanted.Entries = filtered(content.Entries, p.keepsDeprecation)
+		if len(wanted.Entries) == 0 && len(content.Entries) > 0 {
+			return nil
+		}
+		return blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+	case *Bundle:
+		if !p.bundles[blob.Name] {
+			return nil
+		}
+	}
+	return blob
+}
+
+func (p *packagePruning) keepsDeprecation(one Deprecation) bool {
+	switch one.Reference.Schema {
+	case SchemaChannel:
+		return p.channels[one.Reference.Name] != nil
+	case SchemaBundle:
+		return p.bundles[one.Reference.Name]
+	}
+	return true
+}
+
+func filtered[T any](all []T, keep func(T) bool) (kept []T) {
+	for _, one := range all {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
+}
+
+// cut returns the blob with the elements of entries that stay.
+func (b *Blob) cut(isShorter bool, wanted any, keep func(int) bool) *Blob {
+	if !isShorter {
+		return b
+	}
+	return b.edited(cutList(b, "entries", keep), wanted, func(top map[string]any) {
+		all, _ := top["entries"].([]any)
+		kept := []any{}
+		for i, one := range all {
+			if keep(i) {
+				kept = append(kept, one)
+			}
+		}
+		top["entries"] = kept
+	})
+}
+
+// edited returns the blob with other bytes. Where these do not say what is wanted, as with the aliases and merge
+// keys of YAML, it writes the whole document as JSON, changed by edit.
+func (b *Blob) edited(data []byte, wanted any, edit func(top map[string]any)) *Blob {
+	if changed := b.with(data, b.JSON); len(data) > 0 && reflect.DeepEqual(changed.content, wanted) {
+		return changed
+	}
+	written, _, err := b.object()
+	if err != nil {
+		return b // which is then not what is wanted: the check of the whole says so
+	}
+	top := map[string]any{}
+	decoder := json.NewDecoder(bytes.NewReader(written))
+	decoder.UseNumber()
+	if err := decoder.Decode(&top); err != nil {
+		return b
+	}
+	canonical := make(map[string]any, len(top))
+	for key, value := range top {
+		canonical[canonicalKey(key)] = value
+	}
+	edit(canonical)
+	if written, err = json.Marshal(canonical); err != nil {
+		return b
+	}
+	return b.with(written, true)
+}
+
+// canonicalKey returns a key of a document in the case of its letters that OLM documents.
+func canonicalKey(key string) string {
+	for _, known := range []string{"schema", "package", "name", "entries", "defaultChannel"} {
+		if folded(known) == folded(key) {
+			return known
+		}
+	}
+	return key
+}
+
+// with returns the blob with other bytes.
+func (b *Blob) with(data []byte, isJSON bool) *Blob {
+	changed, _ := readBlob(b.Path, document{number: b.Document, line: b.Line, data: data, json: isJSON})
+	return changed
+}
