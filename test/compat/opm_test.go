@@ -8,8 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/test/stack"
@@ -135,5 +138,31 @@ func TestOpmAndLoadAcceptTheSameSamples(t *testing.T) {
 		if !o.compare(t, name, catalog) {
 			t.Errorf("%s is not valid", name)
 		}
+	}
+}
+
+// The cases of the reader are catalogs with one thing that may be wrong.
+func TestOpmAndLoadAgreeOnCases(t *testing.T) {
+	o := newOpm(t)
+	root, err := stack.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := filepath.Glob(filepath.Join(root, "render/catalog/filebased/testdata/cases/*.txtar"))
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for _, name := range cases {
+		archive, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := fstest.MapFS{}
+		for _, file := range archive.Files {
+			if in, found := strings.CutPrefix(file.Name, "catalog/"); found {
+				files[in] = &fstest.MapFile{Data: file.Data}
+			}
+		}
+		o.compare(t, filepath.Base(name), files)
 	}
 }

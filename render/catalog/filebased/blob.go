@@ -1,10 +1,14 @@
 package filebased
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // The schemas that OLM knows. Any other one is kept as it is.
@@ -52,6 +56,8 @@ func (p place) String() string {
 type problem struct {
 	at      place
 	message string
+	// line in the document, from 1, where it is known without the place.
+	line int
 }
 
 // readBlob decodes a document. A blob with problems has what could be read of it, nothing without a schema.
@@ -66,17 +72,13 @@ func readBlob(file string, source document) (*Blob, []problem) {
 	}
 	data, top, err := blob.object()
 	if err != nil {
-		if source.failure != "" {
-			err = errors.New(source.failure)
+		if source.failure.message != "" {
+			return blob, []problem{source.failure}
 		}
-		return blob, []problem{{message: err.Error()}}
+		return blob, []problem{blob.syntaxProblem(err)}
 	}
-	found, texts := readMeta(top.members)
+	found, problems := readMeta(top.members)
 	blob.Schema, blob.Package, blob.Name = found.schema, found.packageName, found.name
-	var problems []problem
-	for _, text := range texts {
-		problems = append(problems, problem{message: text})
-	}
 	if len(problems) > 0 {
 		return blob, problems
 	}
@@ -89,10 +91,10 @@ func (b *Blob) object() ([]byte, object, error) {
 	if !b.JSON {
 		converted, err := toJSON(data)
 		if err != nil {
-			return nil, object{}, fmt.Errorf("is not valid YAML: %w", err)
+			return nil, object{}, err
 		}
 		if converted[0] != '{' {
-			return nil, object{}, errors.New("must be a mapping with a schema: is there nothing between two lines with --- but a comment?")
+			return nil, object{}, errNoMapping
 		}
 		data = converted
 	}
@@ -134,15 +136,30 @@ func (b *Blob) decode(data []byte) []problem {
 	return nil
 }
 
+var errNoMapping = errors.New("must be a mapping with a schema: a document may not have comments alone")
+
+// syntaxProblem says where a document cannot be read.
+func (b *Blob) syntaxProblem(err error) problem {
+	if !strings.HasPrefix(err.Error(), "yaml: ") {
+		return problem{message: err.Error()}
+	}
+	line, message := yamlnode.Position(err, b.Data)
+	return problem{message: "is not valid YAML: " + message, line: line}
+}
+
 // typeProblem says which field has the wrong type.
 func typeProblem(err error) problem {
 	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) || wrong.Field == "" {
+	if !errors.As(err, &wrong) {
 		return problem{message: err.Error()}
 	}
 	var at place
-	for _, key := range strings.Split(wrong.Field, ".") {
-		at = append(at, key)
+	for key := range strings.SplitSeq(wrong.Field, ".") {
+		if key != "" {
+			at = append(at, key)
+		}
 	}
-	return problem{at: at, message: fmt.Sprintf("must be a %s, but is a %s", wrong.Type, wrong.Value)}
+	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "a list"}[wrong.Type.Kind()]
+	got := map[string]string{"array": "a list", "object": "a mapping", "bool": "a boolean", "string": "a string"}[wrong.Value]
+	return problem{at: at, message: fmt.Sprintf("must be %s, but is %s", cmp.Or(want, "a mapping"), cmp.Or(got, "a number"))}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode"
 )
 
@@ -116,7 +117,7 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 		return
 	}
 	if _, err := toJSON(manifest); err != nil {
-		c.add(place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %v", err)
+		c.add(place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 }
 

@@ -17,7 +17,7 @@ type document struct {
 	data         []byte
 	json         bool
 	// failure is what is wrong with the content as JSON, where it begins as JSON does.
-	failure string
+	failure problem
 }
 
 // splitError is what hides the rest of a file.
@@ -48,7 +48,7 @@ type splitter struct {
 	// at is an offset that does not go back, and lines the number of lines above counted.
 	at, counted, lines int
 	found              []document
-	failure            string
+	failure            problem
 	failed             *splitError
 }
 
@@ -63,7 +63,7 @@ func (s *splitter) line(offset int) int {
 func (s *splitter) add(start, end int, isJSON bool) bool {
 	one := document{number: len(s.found) + 1, line: s.line(start), data: s.data[start:end:end], json: isJSON}
 	if !isJSON {
-		one.failure, s.failure = s.failure, ""
+		one.failure, s.failure = s.failure, problem{}
 	}
 	s.found = append(s.found, one)
 	if len(s.found) > s.most {
@@ -85,12 +85,13 @@ func (s *splitter) json() (done bool) {
 			return true
 		}
 		end := objectEnd(s.data, start)
-		if err := validJSON(s.data[start:end]); err != nil {
+		if wrong, err := validJSON(s.data[start:end]); err != nil {
+			message := "is not valid JSON: " + err.Error()
 			if len(s.found) > 1 {
-				s.fail(start, "is not valid JSON: "+err.Error())
+				s.fail(start+wrong, message)
 				return true
 			}
-			s.failure = "is not valid JSON: " + err.Error()
+			s.failure = problem{message: message, line: 1 + bytes.Count(s.data[s.at:start+wrong], []byte("\n"))}
 			s.skipBlank()
 			return false
 		}
@@ -124,15 +125,21 @@ func objectEnd(data []byte, at int) int {
 
 var errNoObject = errors.New("expected an object")
 
-func validJSON(data []byte) error {
+// validJSON returns what is wrong with an object, and where.
+func validJSON(data []byte) (offset int, err error) {
 	if data[0] != '{' {
-		return errNoObject
+		return 0, errNoObject
 	}
 	if json.Valid(data) {
-		return nil
+		return 0, nil
 	}
 	var raw json.RawMessage
-	return json.Unmarshal(data, &raw)
+	err = json.Unmarshal(data, &raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		offset = min(int(syntax.Offset), len(data))
+	}
+	return offset, err
 }
 
 // skipBlank skips white space up to the end of the line.

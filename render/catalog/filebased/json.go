@@ -3,6 +3,7 @@ package filebased
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -168,7 +169,7 @@ func (k *seenKeys) add(key []byte) bool {
 func normalized(data []byte) ([]byte, error) {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("has a number that is too large: %w", err)
 	}
 	return json.Marshal(value)
 }
@@ -205,5 +206,9 @@ func wholeNumber(data []byte, bits int) (int64, error) {
 		}
 		text = string(written)
 	}
-	return strconv.ParseInt(text, 10, bits)
+	whole, err := strconv.ParseInt(text, 10, bits)
+	if err != nil {
+		return 0, fmt.Errorf("must be a whole number of %d bits: %s", bits, quote(text))
+	}
+	return whole, nil
 }

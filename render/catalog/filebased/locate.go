@@ -14,6 +14,10 @@ func (b *Blob) where() string { return fmt.Sprintf("%s:%d", b.Path, b.Line) }
 // blob reports the problems of a blob.
 func (r *report) blob(blob *Blob, problems []problem) {
 	for _, one := range problems {
+		if one.line > 0 {
+			r.add(Violation{Path: blob.Path, Document: blob.Document, Line: blob.Line + one.line - 1, Message: one.message})
+			continue
+		}
 		r.at(blob, one.at, "%s", one.message)
 	}
 }

@@ -2,7 +2,6 @@ package filebased
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,13 +22,13 @@ func folded(key string) string {
 
 // readMeta returns the schema, package and name of a document. Keys are found in any case of their letters, and so
 // no two may be equal but for that.
-func readMeta(members []member) (found meta, problems []string) {
+func readMeta(members []member) (found meta, problems []problem) {
 	keys := map[string][]string{}
 	values := map[string][]byte{}
 	for _, one := range members {
 		var key string
 		if err := json.Unmarshal(one.key, &key); err != nil {
-			problems = append(problems, err.Error())
+			problems = append(problems, problem{message: err.Error()})
 		}
 		fold := folded(key)
 		if !slices.Contains(keys[fold], key) {
@@ -37,7 +36,7 @@ func readMeta(members []member) (found meta, problems []string) {
 		}
 		values[fold] = one.value
 		if len(keys[fold]) == 2 {
-			problems = append(problems, fmt.Sprintf("has the key %s twice, as %s", quote(fold), nameList(keys[fold])))
+			problems = append(problems, problem{at: place{key}, message: "is the same key but for the case of its letters as " + quote(keys[fold][0])})
 		}
 	}
 	for _, field := range []struct {
@@ -49,15 +48,15 @@ func readMeta(members []member) (found meta, problems []string) {
 			continue
 		}
 		if raw[0] != '"' {
-			problems = append(problems, field.name+" must be a string")
+			problems = append(problems, problem{at: place{field.name}, message: "must be a string"})
 			continue
 		}
 		if err := json.Unmarshal(raw, field.value); err != nil {
-			problems = append(problems, field.name+": "+err.Error())
+			problems = append(problems, problem{at: place{field.name}, message: err.Error()})
 		}
 	}
 	if len(problems) == 0 && found.schema == "" {
-		problems = append(problems, "has no schema: every document needs one, such as olm.bundle")
+		problems = append(problems, problem{message: "has no schema: every document needs one, such as olm.bundle"})
 	}
 	return found, problems
 }

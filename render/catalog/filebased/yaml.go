@@ -89,7 +89,7 @@ func (c *converter) convert(value any, depth int) (any, error) {
 		return value, nil
 	case float64:
 		if math.IsNaN(value) || math.IsInf(value, 0) {
-			return nil, errors.New("has a number that JSON has not")
+			return nil, errors.New("has a number that JSON cannot have: .nan or .inf")
 		}
 	case map[string]any: // converted already, by way of an alias
 		return c.again(value, depth)
@@ -145,7 +145,9 @@ func keyName(key any) (string, error) {
 		}
 	case bool:
 		return strconv.FormatBool(key), nil
+	case nil:
+		return "", errors.New("has null as a key")
 	default:
-		return "", fmt.Errorf("has a key that JSON cannot have: %s", quote(fmt.Sprint(key)))
+		return "", errors.New("has a key that is neither a text nor a number nor a boolean")
 	}
 }
