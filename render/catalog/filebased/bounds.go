@@ -17,11 +17,12 @@ const (
 	maxValues = 500_000
 	// maxDepth bounds how deep values are nested.
 	maxDepth = 100
-	// maxEntries bounds the entries of a channel, and the channels and bundles of a package: pruning compares
-	// them with each other.
-	maxEntries = 5_000
-	// maxSkips bounds the names that all entries of a channel skip together.
-	maxSkips = 100_000
+	// maxEntries bounds the entries of a channel, and the channels and bundles of a package; maxAllEntries and
+	// maxSkips bound the entries of all channels of a package, and the names that they skip. Pruning goes through
+	// them once for each repair.
+	maxEntries    = 5_000
+	maxAllEntries = 20_000
+	maxSkips      = 200_000
 	// maxIgnoreFile bounds an .indexignore in bytes, and maxPatterns the patterns of all of them: each file is
 	// compared with each pattern.
 	maxIgnoreFile = 64 << 10

@@ -2,6 +2,7 @@ package filebased
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -16,8 +17,8 @@ func (p *packageCheck) check(found *report) {
 	case p.channels[result.DefaultChannel] == nil:
 		found.at(result.blob, place{"defaultChannel"}, "there is no channel %s in the package", quote(result.DefaultChannel))
 	}
-	if len(result.Channels) > maxEntries || len(result.Bundles) > maxEntries {
-		found.at(result.blob, nil, "the package %s has more than %d channels or bundles", quote(result.Name), maxEntries)
+	if problem := p.tooLarge(); problem != "" {
+		found.at(result.blob, nil, "the package %s has %s", quote(result.Name), problem)
 		return
 	}
 	used := map[string]bool{}
@@ -36,17 +37,36 @@ func (p *packageCheck) check(found *report) {
 	p.checkDeprecations(found)
 }
 
+// tooLarge says what the package has too much of.
+func (p *packageCheck) tooLarge() string {
+	entries, skips := 0, 0
+	for _, channel := range p.result.Channels {
+		if len(channel.Entries) > maxEntries {
+			return fmt.Sprintf("more than %d entries in the channel %s", maxEntries, quote(channel.Name))
+		}
+		entries += len(channel.Entries)
+		for _, entry := range channel.Entries {
+			skips += len(entry.Skips)
+		}
+	}
+	switch {
+	case len(p.result.Channels) > maxEntries, len(p.result.Bundles) > maxEntries:
+		return fmt.Sprintf("more than %d channels or bundles", maxEntries)
+	case entries > maxAllEntries:
+		return fmt.Sprintf("more than %d entries in all channels together", maxAllEntries)
+	case skips > maxSkips:
+		return fmt.Sprintf("entries that skip more than %d names together", maxSkips)
+	}
+	return ""
+}
+
 // checkChannel reports what is wrong with the entries of a channel, and marks their bundles as used.
 func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, found *report) {
 	if len(channel.Entries) == 0 {
 		found.at(channel.Blob, place{"entries"}, "the channel %s has no entry", quote(channel.Name))
 		return
 	}
-	if len(channel.Entries) > maxEntries {
-		found.at(channel.Blob, place{"entries"}, "the channel %s has more than %d entries", quote(channel.Name), maxEntries)
-		return
-	}
-	first, skips, distinct := map[string]int{}, 0, true
+	first, distinct := map[string]int{}, true
 	for i, entry := range channel.Entries {
 		at := place{"entries", i}
 		if other, taken := first[entry.Name]; taken {
@@ -56,11 +76,6 @@ func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, foun
 		}
 		first[entry.Name], used[entry.Name] = i, true
 		p.checkEntry(channel, i, found)
-		skips += len(entry.Skips)
-	}
-	if skips > maxSkips {
-		found.at(channel.Blob, place{"entries"}, "the entries of channel %s skip more than %d names", quote(channel.Name), maxSkips)
-		return
 	}
 	if distinct {
 		checkGraph(channel, found)

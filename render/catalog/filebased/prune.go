@@ -100,8 +100,12 @@ func (p *packagePruning) run() {
 }
 
 func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
-	c := channelPruning{channel: channel, bundles: bundles, kept: map[string]bool{}, dropped: map[string]bool{}, decided: map[string]Decision{}}
-	for _, entry := range channel.Entries {
+	c := channelPruning{
+		channel: channel, all: map[string]*Entry{}, bundles: bundles,
+		kept: map[string]bool{}, dropped: map[string]bool{}, decided: map[string]Decision{},
+	}
+	for i, entry := range channel.Entries {
+		c.all[entry.Name] = &channel.Entries[i]
 		if p.keep.Bundle == nil || p.keep.Bundle(channel.Name, bundles[entry.Name]) {
 			c.kept[entry.Name] = true
 		}

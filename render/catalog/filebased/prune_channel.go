@@ -8,6 +8,7 @@ import (
 // channelPruning repairs what is kept of a channel. An entry that was dropped is never added, so that it ends.
 type channelPruning struct {
 	channel       *Channel
+	all           map[string]*Entry
 	bundles       map[string]*Bundle
 	kept, dropped map[string]bool
 	decided       map[string]Decision
@@ -50,43 +51,44 @@ func (c *channelPruning) step() bool {
 	return len(stranded) > 0
 }
 
-// connect adds the entries between a head and the first of the others for which there are some, and reports whether
-// it did.
-func (c *channelPruning) connect(g graph, head string, others []string) bool {
+// connect adds the entries between a head and the others, and reports whether there were some. What it adds may
+// replace or skip further ones, which then need nothing.
+func (c *channelPruning) connect(g graph, head string, others []string) (added bool) {
+	covered := map[string]bool{}
 	for _, other := range others {
-		between := c.between(g, head, other)
-		for _, name := range between {
-			c.kept[name] = true
-			c.decide(name, Add, fmt.Sprintf("upgrades from %s to the head %s lead through it", other, head))
+		if covered[other] {
+			continue
 		}
-		if len(between) > 0 {
-			return true
+		for _, entry := range c.between(g, head, other) {
+			c.kept[entry.Name] = true
+			c.decide(entry.Name, Add, fmt.Sprintf("upgrades from %s to the head %s lead through it", other, head))
+			covered[entry.Replaces] = true
+			for _, skip := range entry.Skips {
+				covered[skip] = true
+			}
+			added = true
 		}
 	}
-	return false
+	return added
 }
 
 // between returns the entries that are not kept on the chain of replaced entries from a head to another entry, or
 // to one that skips it. It is empty when there is no such chain, or when it leads through what was dropped or is
 // skipped.
-func (c *channelPruning) between(g graph, head, other string) (names []string) {
-	all := map[string]*Entry{}
-	for i := range c.channel.Entries {
-		all[c.channel.Entries[i].Name] = &c.channel.Entries[i]
-	}
+func (c *channelPruning) between(g graph, head, other string) (found []*Entry) {
 	skipped := map[string]bool{}
-	for entry, steps := all[head], 0; entry != nil && steps <= len(all); entry, steps = all[entry.Replaces], steps+1 {
+	for entry, steps := c.all[head], 0; entry != nil && steps <= len(c.all); entry, steps = c.all[entry.Replaces], steps+1 {
 		switch {
 		case entry.Name == other:
-			return names
+			return found
 		case entry.Name != head && (g.skipped[entry.Name] || skipped[entry.Name]), c.dropped[entry.Name]:
 			return nil
 		case c.kept[entry.Name]:
 			continue
 		}
-		names = append(names, entry.Name)
+		found = append(found, entry)
 		if slices.Contains(entry.Skips, other) {
-			return names
+			return found
 		}
 		for _, skip := range entry.Skips {
 			skipped[skip] = true

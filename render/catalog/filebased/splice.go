@@ -173,6 +173,8 @@ func cutFlow(data []byte, at int, keep func(int) bool) []byte {
 	if len(kept) == 0 {
 		return nil
 	}
+	first := pieces[0]
+	kept[0] = slices.Concat(first[:len(first)-len(bytes.TrimLeft(first, " \t\r\n"))], bytes.TrimLeft(kept[0], " \t\r\n"))
 	blank := last[len(bytes.TrimRight(last, " \t\r\n")):]
 	final := len(kept) - 1
 	kept[final] = slices.Concat(bytes.TrimRight(kept[final], " \t\r\n"), blank)
