@@ -6,7 +6,7 @@ const (
 	// maxCatalog bounds all files together. All of it stays in memory.
 	maxCatalog = 256 << 20
 	// maxFiles bounds the files, those that are ignored included. A file for each of 7,000 bundles is normal.
-	maxFiles = 50_000
+	maxFiles = 20_000
 	// maxDocuments bounds the documents of all files together.
 	maxDocuments = 100_000
 	// maxDocument bounds a document in bytes, with its aliases expanded. A bundle with all of its manifests has
@@ -23,10 +23,15 @@ const (
 	maxEntries    = 5_000
 	maxAllEntries = 20_000
 	maxSkips      = 200_000
+	// maxKept bounds the entries, skipped names, deprecations and properties that stay in memory, of all documents
+	// together: one takes up to thirty times the three bytes that it may take in the text.
+	maxKept = 1_000_000
+	// maxVersion bounds a version in bytes: each part takes sixteen times its bytes.
+	maxVersion = 1_000
 	// maxIgnoreFile bounds an .indexignore in bytes, and maxPatterns the patterns of all of them: each file is
 	// compared with each pattern.
 	maxIgnoreFile = 64 << 10
-	maxPatterns   = 1_000
+	maxPatterns   = 5_000
 	// maxViolations are kept of a catalog, and maxFileViolations of one of its files.
 	maxViolations     = 1_000
 	maxFileViolations = 100

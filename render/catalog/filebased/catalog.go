@@ -79,6 +79,8 @@ type loader struct {
 	// which not even the package is known. What is wrong with the graph of such packages is not of interest yet.
 	unread map[string]bool
 	hidden bool
+	// kept counts what stays in memory besides the bytes. Goroutines share it.
+	kept atomic.Int64
 }
 
 func (l *loader) load(ctx context.Context, fsys fs.FS) ([]*Blob, error) {
@@ -90,6 +92,9 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) ([]*Blob, error) {
 	var blobs []*Blob
 	size := 0
 	for _, name := range files {
+		if l.left < 0 {
+			break
+		}
 		before := l.report.total
 		data, err := readFile(fsys, name, maxFile, &l.report)
 		if err != nil {
@@ -107,16 +112,29 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) ([]*Blob, error) {
 		}
 		blobs = append(blobs, read...)
 	}
+	if l.kept.Load() > maxKept {
+		l.report.file(".", "has more than %d entries, skipped names, deprecations and properties in all documents together", maxKept)
+		l.hidden = true
+	}
 	return blobs, nil
 }
 
 // file reads the documents of a file on all cores.
 func (l *loader) file(ctx context.Context, name string, data []byte) ([]*Blob, error) {
 	found, failed := documents(data, l.left)
-	l.left -= len(found)
+	if failed != nil {
+		l.report.add(Violation{Path: name, Document: failed.number, Line: failed.line, Message: failed.message})
+		l.hidden = true
+	}
+	if l.left -= len(found); l.left < 0 {
+		return nil, nil
+	}
 	blobs, problems := make([]*Blob, len(found)), make([][]problem, len(found))
 	err := parallel(ctx, len(found), func(i int) {
 		blobs[i], problems[i] = readBlob(name, found[i])
+		if l.kept.Add(blobs[i].kept()) > maxKept {
+			blobs[i].content = nil
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -126,10 +144,6 @@ func (l *loader) file(ctx context.Context, name string, data []byte) ([]*Blob, e
 		if len(problems[i]) > 0 {
 			l.markUnread(blob)
 		}
-	}
-	if failed != nil {
-		l.report.add(Violation{Path: name, Document: failed.number, Line: failed.line, Message: failed.message})
-		l.hidden = true
 	}
 	return blobs, nil
 }

@@ -1,8 +1,6 @@
 package filebased
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // The contents of documents have every field that OLM's types have: a value of another type makes a catalog
 // invalid, whether or not the field is used here.
@@ -65,6 +63,23 @@ type bundleContent struct {
 type relatedImage struct {
 	Name  string `json:"name"`
 	Image string `json:"image"`
+}
+
+// kept returns how many values the content of a blob keeps in memory.
+func (b *Blob) kept() int64 {
+	sum := 0
+	switch content := b.content.(type) {
+	case *packageContent:
+		sum = len(content.Properties)
+	case *channelContent:
+		sum = len(content.Properties) + len(content.Entries)
+		for _, entry := range content.Entries {
+			sum += len(entry.Skips)
+		}
+	case *deprecationContent:
+		sum = len(content.Entries)
+	}
+	return int64(sum)
 }
 
 // Bundle is a version of a package.

@@ -33,6 +33,9 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 	})
 	kept := all[:0]
 	for _, name := range all {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if !ignore.match(name) {
 			kept = append(kept, name)
 		}

@@ -19,6 +19,9 @@ type Version struct {
 }
 
 func parseVersion(text string) (Version, error) {
+	if len(text) > maxVersion {
+		return Version{}, fmt.Errorf("is longer than %d bytes", maxVersion)
+	}
 	parsed, err := semver.Parse(text)
 	return Version{semver: parsed}, err
 }
