@@ -70,6 +70,11 @@ func readBlob(file string, source document) (*Blob, []problem) {
 	if len(blob.Data) > maxDocument {
 		return blob, []problem{{message: fmt.Sprintf("is larger than %d bytes", maxDocument)}}
 	}
+	if source.json {
+		if found := checkJSON(blob.Data); found != nil {
+			return blob, []problem{*found}
+		}
+	}
 	data, top, err := blob.object()
 	if err != nil {
 		if source.failure.message != "" {
@@ -82,7 +87,7 @@ func readBlob(file string, source document) (*Blob, []problem) {
 	if len(problems) > 0 {
 		return blob, problems
 	}
-	return blob, blob.decode(data)
+	return blob, blob.decode(data, top)
 }
 
 // object returns the document as JSON that has one reading, and its top.
@@ -110,7 +115,7 @@ func (b *Blob) object() ([]byte, object, error) {
 }
 
 // decode reads what a schema has.
-func (b *Blob) decode(data []byte) []problem {
+func (b *Blob) decode(data []byte, top object) []problem {
 	var err error
 	switch b.Schema {
 	case SchemaPackage:
@@ -123,12 +128,9 @@ func (b *Blob) decode(data []byte) []problem {
 		content := &deprecationContent{}
 		b.content, err = content, json.Unmarshal(data, content)
 	case SchemaBundle:
-		content := &bundleContent{}
-		if err = json.Unmarshal(data, content); err == nil {
-			bundle, problems := content.bundle()
-			b.content = bundle
-			return problems
-		}
+		bundle, problems := readBundle(top.members)
+		b.content = bundle
+		return problems
 	}
 	if err != nil {
 		return []problem{typeProblem(err)}

@@ -8,15 +8,10 @@ import (
 	"unicode"
 )
 
-// The types of properties that OLM knows. The value of any other one may be anything.
+// The types of properties whose values are used.
 const (
-	propertyPackage         = "olm.package"
-	propertyPackageRequired = "olm.package.required"
-	propertyGVK             = "olm.gvk"
-	propertyGVKRequired     = "olm.gvk.required"
-	propertyObject          = "olm.bundle.object"
-	propertyChannel         = "olm.channel"
-	propertyCSVMetadata     = "olm.csv.metadata"
+	propertyPackage = "olm.package"
+	propertyObject  = "olm.bundle.object"
 )
 
 // packageProperty says which version of a package a bundle is.
@@ -27,86 +22,101 @@ type packageProperty struct {
 	Release     string `json:"release"`
 }
 
-type packageRequired struct {
-	PackageName  string `json:"packageName"`
-	VersionRange string `json:"versionRange"`
-}
-
-type gvk struct {
-	Group   string `json:"group"`
-	Kind    string `json:"kind"`
-	Version string `json:"version"`
-}
-
 type bundleObject struct {
 	Data []byte `json:"data"`
 }
 
-type channelPriority struct {
-	ChannelName string   `json:"channelName"`
-	Priority    number64 `json:"priority"`
+// bundleShape is that of a bundle, and shapes those of its properties.
+var (
+	bundleShape = mapping([]string{"name", "package", "image"}, map[string]*shape{
+		"properties":    listOf(mapping([]string{"type"}, nil)),
+		"relatedImages": listOf(mapping([]string{"name", "image"}, nil)),
+	})
+	shapes = propertyShapes()
+)
+
+// readBundle checks what can be checked of a bundle alone.
+func readBundle(members []member) (*Bundle, []problem) {
+	c := bundleCheck{bundle: &Bundle{}}
+	fields := c.fields(members, bundleShape, nil)
+	if len(c.problems) > 0 {
+		return c.bundle, c.problems
+	}
+	c.bundle.Name, c.bundle.Image, c.packageName = fields.text("name"), fields.text("image"), fields.text("package")
+	c.image(c.bundle.Image, place{"image"})
+	for i, related := range fields.list("relatedImages") {
+		c.image(fieldsOf(related).text("image"), place{"relatedImages", i, "image"})
+	}
+	for i, one := range fields.list("properties") {
+		property := fieldsOf(one)
+		c.property(i, property.text("type"), property["value"])
+	}
+	switch {
+	case len(c.versions) != 1:
+		c.add(place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
+	default:
+		c.version(c.versions[0])
+	}
+	if c.bundle.Image == "" && c.objects == 0 {
+		c.add(place{"image"}, "must be set, because there is no property %s", propertyObject)
+	}
+	return c.bundle, c.problems
 }
 
 // bundleCheck finds what is wrong with a bundle.
 type bundleCheck struct {
-	content  *bundleContent
-	bundle   *Bundle
-	versions []packageProperty
-	objects  int
-	problems []problem
+	bundle      *Bundle
+	packageName string
+	versions    []packageProperty
+	objects     int
+	problems    []problem
 }
 
 func (c *bundleCheck) add(at place, format string, args ...any) {
 	c.problems = append(c.problems, problem{at: at, message: fmt.Sprintf(format, args...)})
 }
 
-func (c *bundleCheck) images() {
-	if err := checkPullSpec(c.content.Image); err != nil {
-		c.add(place{"image"}, "is not a pull spec: %v: %s", err, quote(c.content.Image))
+// fields checks the shapes of members, and returns them.
+func (c *bundleCheck) fields(members []member, want *shape, at place) fields {
+	for _, one := range members {
+		c.problems = append(c.problems, checkShape(one.value, want.of(one.key), append(at[:len(at):len(at)], unquoted(one.key)))...)
 	}
-	for i, related := range c.content.RelatedImages {
-		if err := checkPullSpec(related.Image); err != nil {
-			c.add(place{"relatedImages", i, "image"}, "is not a pull spec: %v: %s", err, quote(related.Image))
-		}
+	return byName(members)
+}
+
+func (c *bundleCheck) image(text string, at place) {
+	if err := checkPullSpec(text); err != nil {
+		c.add(at, "is not a pull spec: %v: %s", err, quote(text))
 	}
 }
 
-func (c *bundleCheck) property(i int, one property) {
-	var value any
-	switch one.Type {
+func (c *bundleCheck) property(i int, name string, value []byte) {
+	at := place{"properties", i, "value"}
+	if value == nil {
+		c.add(at[:2], "must have a value")
+		return
+	}
+	if want := shapes[name]; want != nil {
+		c.problems = append(c.problems, checkShape(value, want, at)...)
+		return
+	}
+	var err error
+	switch name {
 	case propertyPackage:
-		value = &packageProperty{index: i}
-	case propertyPackageRequired:
-		value = &packageRequired{}
-	case propertyGVK, propertyGVKRequired:
-		value = &gvk{}
-	case propertyObject:
-		value = &bundleObject{}
-	case propertyChannel:
-		value = &channelPriority{}
-	case propertyCSVMetadata:
-		value = &csvMetadata{}
-	default:
-		if len(one.Value) == 0 {
-			c.add(place{"properties", i}, "must have a value")
+		found := packageProperty{index: i}
+		if err = json.Unmarshal(value, &found); err == nil {
+			c.versions = append(c.versions, found)
 		}
-		return
+	case propertyObject:
+		var found bundleObject
+		if err = json.Unmarshal(value, &found); err == nil {
+			c.object(i, found.Data)
+		}
 	}
-	if len(one.Value) == 0 {
-		c.add(place{"properties", i}, "must have a value")
-		return
-	}
-	if err := json.Unmarshal(one.Value, value); err != nil {
-		found := typeProblem(err)
-		found.at = append(place{"properties", i, "value"}, found.at...)
-		c.problems = append(c.problems, found)
-		return
-	}
-	switch value := value.(type) {
-	case *packageProperty:
-		c.versions = append(c.versions, *value)
-	case *bundleObject:
-		c.object(i, value.Data)
+	if err != nil {
+		wrong := typeProblem(err)
+		wrong.at = append(at, wrong.at...)
+		c.problems = append(c.problems, wrong)
 	}
 }
 
@@ -124,8 +134,8 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 // version checks the version, and what depends on it.
 func (c *bundleCheck) version(found packageProperty) {
 	at := place{"properties", found.index, "value"}
-	if found.PackageName != c.content.Package {
-		c.add(append(at, "packageName"), "is %s, but the bundle's package is %s", quote(found.PackageName), quote(c.content.Package))
+	if found.PackageName != c.packageName {
+		c.add(append(at, "packageName"), "is %s, but the bundle's package is %s", quote(found.PackageName), quote(c.packageName))
 	}
 	version, err := parseVersion(found.Version)
 	if err != nil {
@@ -143,7 +153,7 @@ func (c *bundleCheck) version(found packageProperty) {
 	if len(version.semver.Build) > 0 {
 		c.add(append(at, "version"), "has build metadata beside a release: %s", quote(found.Version))
 	}
-	if name := c.content.Package + "-v" + version.String(); name != c.content.Name {
+	if name := c.packageName + "-v" + version.String(); name != c.bundle.Name {
 		c.add(place{"name"}, "must be %s, because the bundle has a release", quote(name))
 	}
 }

@@ -52,19 +52,6 @@ type Reference struct {
 	Name   string `json:"name"`
 }
 
-type bundleContent struct {
-	Name          string         `json:"name"`
-	Package       string         `json:"package"`
-	Image         string         `json:"image"`
-	Properties    []property     `json:"properties"`
-	RelatedImages []relatedImage `json:"relatedImages"`
-}
-
-type relatedImage struct {
-	Name  string `json:"name"`
-	Image string `json:"image"`
-}
-
 // kept returns how many values the content of a blob keeps in memory.
 func (b *Blob) kept() int64 {
 	sum := 0
@@ -88,23 +75,4 @@ type Bundle struct {
 	Version Version
 	Image   string
 	Blob    *Blob
-}
-
-// bundle checks what can be checked of a bundle alone.
-func (b *bundleContent) bundle() (*Bundle, []problem) {
-	c := bundleCheck{content: b, bundle: &Bundle{Name: b.Name, Image: b.Image}}
-	c.images()
-	for i, one := range b.Properties {
-		c.property(i, one)
-	}
-	switch {
-	case len(c.versions) != 1:
-		c.add(place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
-	default:
-		c.version(c.versions[0])
-	}
-	if b.Image == "" && c.objects == 0 {
-		c.add(place{"image"}, "must be set, because there is no property %s", propertyObject)
-	}
-	return c.bundle, c.problems
 }

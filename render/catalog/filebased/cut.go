@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 )
 
 // blob returns what stays of a blob of the package, nil for nothing.
@@ -101,10 +102,18 @@ func (b *Blob) edited(data []byte, wanted any, edit func(top map[string]any)) *B
 	return b.with(written, true)
 }
 
+// knownKeys are those of documents and properties that are looked up.
+var knownKeys = []string{"schema", "package", "name", "entries", "defaultChannel", "image", "properties", "relatedImages", "type", "value"}
+
 // canonicalKey returns a key of a document in the case of its letters that OLM documents.
 func canonicalKey(key string) string {
-	for _, known := range []string{"schema", "package", "name", "entries", "defaultChannel"} {
-		if folded(known) == folded(key) {
+	for _, known := range knownKeys {
+		if known == key {
+			return key
+		}
+	}
+	for _, known := range knownKeys {
+		if strings.EqualFold(known, key) {
 			return known
 		}
 	}

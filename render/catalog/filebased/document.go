@@ -85,15 +85,17 @@ func (s *splitter) json() (done bool) {
 			return true
 		}
 		end := objectEnd(s.data, start)
-		if wrong, err := validJSON(s.data[start:end]); err != nil {
-			message := "is not valid JSON: " + err.Error()
-			if len(s.found) > 1 {
-				s.fail(start+wrong, message)
-				return true
+		if s.data[start] != '{' && len(s.found) > 1 {
+			s.fail(start, "is not valid JSON: expected an object")
+			return true
+		}
+		if len(s.found) <= 1 { // further ones are checked on all cores
+			if found := checkJSON(s.data[start:end]); found != nil {
+				s.failure = *found
+				s.failure.line += bytes.Count(s.data[s.at:start], []byte("\n"))
+				s.skipBlank()
+				return false
 			}
-			s.failure = problem{message: message, line: 1 + bytes.Count(s.data[s.at:start+wrong], []byte("\n"))}
-			s.skipBlank()
-			return false
 		}
 		if !s.add(start, end, true) {
 			return true
@@ -123,23 +125,22 @@ func objectEnd(data []byte, at int) int {
 	return len(data)
 }
 
-var errNoObject = errors.New("expected an object")
-
-// validJSON returns what is wrong with an object, and where.
-func validJSON(data []byte) (offset int, err error) {
+// checkJSON returns what is wrong with an object, nil for a valid one.
+func checkJSON(data []byte) *problem {
 	if data[0] != '{' {
-		return 0, errNoObject
+		return &problem{message: "is not valid JSON: expected an object", line: 1}
 	}
 	if json.Valid(data) {
-		return 0, nil
+		return nil
 	}
 	var raw json.RawMessage
-	err = json.Unmarshal(data, &raw)
+	err := json.Unmarshal(data, &raw)
+	offset := 0
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		offset = min(int(syntax.Offset), len(data))
 	}
-	return offset, err
+	return &problem{message: fmt.Sprintf("is not valid JSON: %v", err), line: 1 + bytes.Count(data[:offset], []byte("\n"))}
 }
 
 // skipBlank skips white space up to the end of the line.

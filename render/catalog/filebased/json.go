@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 )
 
 // member is a key of an object with its value, as they are written.
@@ -172,43 +170,4 @@ func normalized(data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("has a number that is too large: %w", err)
 	}
 	return json.Marshal(value)
-}
-
-// number32 and number64 are the integers that OLM's types have.
-type (
-	number32 int32
-	number64 int
-)
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *number32) UnmarshalJSON(data []byte) error {
-	value, err := wholeNumber(data, 32)
-	*n = number32(value)
-	return err
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *number64) UnmarshalJSON(data []byte) error {
-	value, err := wholeNumber(data, 64)
-	*n = number64(value)
-	return err
-}
-
-func wholeNumber(data []byte, bits int) (int64, error) {
-	text := string(data)
-	if text == "null" {
-		return 0, nil
-	}
-	if number, err := strconv.ParseFloat(text, 64); err == nil && !strings.HasPrefix(text, `"`) {
-		written, err := json.Marshal(number)
-		if err != nil {
-			return 0, err
-		}
-		text = string(written)
-	}
-	whole, err := strconv.ParseInt(text, 10, bits)
-	if err != nil {
-		return 0, fmt.Errorf("must be a whole number of %d bits: %s", bits, quote(text))
-	}
-	return whole, nil
 }
