@@ -34,7 +34,7 @@ func TestOpmAndLoadAgreeOnMutations(t *testing.T) {
 	valid, invalid := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for i := range number {
-			m := mutator{Rand: rand.New(rand.NewPCG(uint64(seed+i), uint64(len(name))))} //nolint:gosec // repeatable, not secret
+			m := mutator{Rand: rand.New(rand.NewPCG(uint64(seed+i), uint64(len(name))))}
 			if o.compare(t, name+" "+strconv.Itoa(seed+i), m.mutate(t, all[name])) {
 				valid++
 			} else {

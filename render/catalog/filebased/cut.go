@@ -7,36 +7,47 @@ import (
 	"strings"
 )
 
-// blob returns what stays of a blob of the package, nil for nothing.
-func (p *packagePruning) blob(blob *Blob) *Blob {
+// add adds what stays of a blob of the package.
+func (p *packagePruning) add(blob *Blob) {
+	kept := blob
 	switch content := blob.content.(type) {
 	case *packageContent:
-		if name := p.keep.DefaultChannel; name != "" && name != content.DefaultChannel {
-			wanted := *content
-			wanted.DefaultChannel = name
-			return blob.edited(setText(blob, "defaultChannel", name), &wanted, func(top map[string]any) { top["defaultChannel"] = name })
-		}
+		kept = p.packageBlob(blob, content)
 	case *channelContent:
-		kept := p.channels[blob.Name]
-		if kept == nil {
-			return nil
+		names := p.channels[blob.Name]
+		if names == nil {
+			return
 		}
 		wanted := *content
-		wanted.Entries = filtered(content.Entries, func(e Entry) bool { return kept[e.Name] })
-		return blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return kept[content.Entries[i].Name] })
+		wanted.Entries = filtered(content.Entries, func(e Entry) bool { return names[e.Name] })
+		kept = blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return names[content.Entries[i].Name] })
 	case *deprecationContent:
 		wanted := *content
 		wanted.Entries = filtered(content.Entries, p.keepsDeprecation)
 		if len(wanted.Entries) == 0 && len(content.Entries) > 0 {
-			return nil
+			return
 		}
-		return blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+		kept = blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
 	case *Bundle:
 		if !p.bundles[blob.Name] {
-			return nil
+			return
 		}
 	}
-	return blob
+	if kept == nil {
+		p.refuse("entries cannot be removed from the document in %s: write it without aliases and merge keys", blob.where())
+		return
+	}
+	p.blobs = append(p.blobs, kept)
+}
+
+func (p *packagePruning) packageBlob(blob *Blob, content *packageContent) *Blob {
+	name := p.keep.DefaultChannel
+	if name == "" || name == content.DefaultChannel {
+		return blob
+	}
+	wanted := *content
+	wanted.DefaultChannel = name
+	return blob.edited(setText(blob, "defaultChannel", name), &wanted, func(top map[string]any) { top["defaultChannel"] = name })
 }
 
 func (p *packagePruning) keepsDeprecation(one Deprecation) bool {
@@ -76,30 +87,41 @@ func (b *Blob) cut(isShorter bool, wanted any, keep func(int) bool) *Blob {
 }
 
 // edited returns the blob with other bytes. Where these do not say what is wanted, as with the aliases and merge
-// keys of YAML, it writes the whole document as JSON, changed by edit.
+// keys of YAML, it writes the whole document as JSON, changed by edit. It is nil if that is not what is wanted either.
 func (b *Blob) edited(data []byte, wanted any, edit func(top map[string]any)) *Blob {
-	if changed := b.with(data, b.JSON); len(data) > 0 && reflect.DeepEqual(changed.content, wanted) {
+	if len(data) > 0 {
+		if changed := b.with(data, b.JSON); reflect.DeepEqual(changed.content, wanted) {
+			return changed
+		}
+	}
+	data, err := b.rewritten(edit)
+	if err != nil {
+		return nil
+	}
+	if changed := b.with(data, true); reflect.DeepEqual(changed.content, wanted) {
 		return changed
 	}
-	written, _, err := b.object()
+	return nil
+}
+
+// rewritten returns the document as JSON, changed by edit.
+func (b *Blob) rewritten(edit func(top map[string]any)) ([]byte, error) {
+	data, _, err := b.object()
 	if err != nil {
-		return b // which is then not what is wanted: the check of the whole says so
+		return nil, err
 	}
 	top := map[string]any{}
-	decoder := json.NewDecoder(bytes.NewReader(written))
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	if err := decoder.Decode(&top); err != nil {
-		return b
+		return nil, err
 	}
 	canonical := make(map[string]any, len(top))
 	for key, value := range top {
 		canonical[canonicalKey(key)] = value
 	}
 	edit(canonical)
-	if written, err = json.Marshal(canonical); err != nil {
-		return b
-	}
-	return b.with(written, true)
+	return json.Marshal(canonical)
 }
 
 // knownKeys are those of documents and properties that are looked up.

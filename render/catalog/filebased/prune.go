@@ -93,9 +93,7 @@ func (p *packagePruning) run() {
 		return
 	}
 	for _, blob := range p.result.Blobs {
-		if kept := p.blob(blob); kept != nil {
-			p.blobs = append(p.blobs, kept)
-		}
+		p.add(blob)
 	}
 }
 

@@ -254,3 +254,70 @@ func TestPruneKeepsBytes(t *testing.T) {
 		t.Errorf("%v, got:\n%s", err, got)
 	}
 }
+
+// What cannot be cut out of the text is written as JSON, with the same meaning.
+func TestPruneOfUnusualDocuments(t *testing.T) {
+	const bundles = "---\nschema: olm.bundle\npackage: p\nname: p.v1\nimage: x\nproperties: [{type: olm.package, value: {packageName: p, version: 1.0.0}}]\n" +
+		"---\nschema: olm.bundle\npackage: p\nname: p.v2\nimage: x\nproperties: [{type: olm.package, value: {packageName: p, version: 2.0.0}}]\n"
+	const head = "schema: olm.package\nname: p\ndefaultChannel: c\n"
+	const channel = "---\nschema: olm.channel\npackage: p\nname: c\n"
+	for _, test := range []struct{ name, catalog, want string }{
+		{
+			"a list at the end, without a line break",
+			head + bundles + channel + "entries:\n- name: p.v1\n- name: p.v2\n  replaces: p.v1",
+			"schema: olm.channel\npackage: p\nname: c\nentries:\n- name: p.v2\n  replaces: p.v1",
+		},
+		{
+			"a list that is indented, with comments and texts that look like elements",
+			head + bundles + channel + "entries:\n    # one\n    -   name: p.v1\n        x: |\n\n          - name: p.v2\n         # no\n\n    # two\n\n    # too\n    - # here\n" +
+				"      name: p.v2\n      replaces: p.v1\n# end\nproperties:\n- {type: a, value: b}\n",
+			"schema: olm.channel\npackage: p\nname: c\nentries:\n    # one\n    # two\n\n    # too\n    - # here\n" +
+				"      name: p.v2\n      replaces: p.v1\n# end\nproperties:\n- {type: a, value: b}\n",
+		},
+		{
+			"brackets in quotes and comments",
+			head + bundles + channel + "entries: [ # a ] in a comment\n {name: \"p.v1\", x: \"]\", y: ']''', z: it's}, {name: p.v2, replaces: p.v1},]\n",
+			"schema: olm.channel\npackage: p\nname: c\nentries: [ {name: p.v2, replaces: p.v1}]\n",
+		},
+		{
+			"an alias of what goes",
+			head + bundles + channel + "entries:\n- &a {name: p.v1}\n- {name: p.v2, replaces: p.v1}\nx: *a\n",
+			`{"entries":[{"name":"p.v2","replaces":"p.v1"}],"name":"c","package":"p","schema":"olm.channel","x":{"name":"p.v1"}}`,
+		},
+		{
+			"keys in another case",
+			head + bundles + "---\nSCHEMA: olm.channel\nPackage: p\nname: c\nENTRIES:\n- name: p.v1\n- name: p.v2\n  replaces: p.v1\n",
+			"SCHEMA: olm.channel\nPackage: p\nname: c\nENTRIES:\n- name: p.v2\n  replaces: p.v1\n",
+		},
+		{
+			"a merge key",
+			head + bundles + channel + "<<: {entries: [{name: p.v1}, {name: p.v2, replaces: p.v1}]}\n",
+			`{"entries":[{"name":"p.v2","replaces":"p.v1"}],"name":"c","package":"p","schema":"olm.channel"}`,
+		},
+		{
+			"lines that end with CR LF",
+			strings.ReplaceAll(head+bundles+channel+"entries:\n- name: p.v1\n- name: p.v2\n  replaces: p.v1\n", "\n", "\r\n"),
+			"schema: olm.channel\r\npackage: p\r\nname: c\r\nentries:\r\n- name: p.v2\r\n  replaces: p.v1\r\n",
+		},
+		{
+			"equal keys in JSON",
+			`{"schema":"olm.channel","package":"p","name":"c","entries":[],"entries":[{"name":"p.v1"},{"name":"p.v2","replaces":"p.v1"}]}` + "\n---\n" + head + bundles,
+			`{"entries":[{"name":"p.v2","replaces":"p.v1"}],"name":"c","package":"p","schema":"olm.channel"}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			catalog, err := Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(test.catalog)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pruned, _, err := catalog.Prune([]Keep{{Package: "p", Bundle: only("2.0.0")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(pruned.Packages[0].Channels[0].Blob.Data); got != test.want {
+				t.Errorf("got:\n%q\nwant:\n%q", got, test.want)
+			}
+			rewritten(t, pruned)
+		})
+	}
+}

@@ -190,13 +190,9 @@ func flowPieces(data []byte, at int) (pieces [][]byte, end int) {
 	for i := at; i < len(data); i++ {
 		c := data[i]
 		switch {
-		case (c == '"' || c == '\'') && bytes.IndexByte([]byte(" \t\r\n[{,:"), before) >= 0:
-			if i = quotedEnd(data, i); i < 0 {
+		case bytes.IndexByte([]byte(" \t\r\n[{,:"), before) >= 0 && bytes.IndexByte([]byte("\"'#"), c) >= 0:
+			if i = skippedEnd(data, i); i < 0 {
 				return nil, 0
-			}
-		case c == '#' && bytes.IndexByte([]byte(" \t\r\n"), before) >= 0:
-			for i+1 < len(data) && data[i+1] != '\n' {
-				i++
 			}
 		case c == '[' || c == '{':
 			depth++
@@ -212,8 +208,14 @@ func flowPieces(data []byte, at int) (pieces [][]byte, end int) {
 	return nil, 0
 }
 
-// quotedEnd returns the offset of the quote that ends a text, -1 without one.
-func quotedEnd(data []byte, at int) int {
+// skippedEnd returns the offset of the last byte of a text in quotes, or of a comment, -1 without an end.
+func skippedEnd(data []byte, at int) int {
+	if data[at] == '#' {
+		if end := bytes.IndexByte(data[at:], '\n'); end >= 0 {
+			return at + end
+		}
+		return -1
+	}
 	for i := at + 1; i < len(data); i++ {
 		switch {
 		case data[i] == '\\' && data[at] == '"':
