@@ -22,7 +22,7 @@ const (
 	// them once for each repair.
 	maxEntries    = 5_000
 	maxAllEntries = 20_000
-	maxSkips      = 200_000
+	maxSkips      = 100_000
 	// maxKept bounds the entries, skipped names, deprecations and properties that stay in memory, of all documents
 	// together: one takes up to thirty times the three bytes that it may take in the text.
 	maxKept = 1_000_000

@@ -140,3 +140,51 @@ func laughs() string {
 	}
 	return text.String()
 }
+
+// Pruning ends soon, whatever the graph is.
+func TestCostOfPruning(t *testing.T) {
+	const n = 310
+	var all, chain, pairs []string
+	for i := range n {
+		var others []string
+		for j := range n {
+			if j != i {
+				others = append(others, fmt.Sprintf("%d.0.0", j))
+			}
+		}
+		all = append(all, fmt.Sprintf("%d.0.0!%s", i, strings.Join(others, ",")))
+	}
+	for i := range maxEntries - 1 {
+		chain = append(chain, fmt.Sprintf("%d.0.0>%d.0.0", i+1, i))
+		pairs = append(pairs, fmt.Sprintf("%d.0.0>%d.0.0", i+1, i^1+1))
+	}
+	skipAll := func(entries []string) string {
+		var skipped []string
+		for i := range len(entries) + 1 {
+			skipped = append(skipped, fmt.Sprintf("%d.0.0", i))
+		}
+		return strings.Join(entries, " ") + " 9999.0.0!" + strings.Join(skipped, ",")
+	}
+	for _, test := range []struct {
+		name, channel string
+		keep          func(i uint64) bool
+	}{
+		{"every entry skips all others", skipAll(all), func(i uint64) bool { return i < n }},
+		{"every second one of a chain", strings.Join(chain, " "), func(i uint64) bool { return i%2 == 0 }},
+		{"the ends of a chain", strings.Join(chain, " "), func(i uint64) bool { return i == 1 || i == maxEntries-1 }},
+		{"pairs that replace each other", skipAll(pairs[:maxEntries-2]), func(i uint64) bool { return i < maxEntries }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			catalog := graphs(t, "a: "+test.channel)
+			started := time.Now()
+			_, decisions, err := catalog.Prune([]Keep{{Package: "p", Bundle: func(_ string, bundle *Bundle) bool {
+				return test.keep(bundle.Version.semver.Major)
+			}}})
+			if took := time.Since(started); err != nil || took > time.Minute {
+				t.Errorf("%v after %s", err, took)
+			} else {
+				t.Logf("%s, %d decisions", took, len(decisions))
+			}
+		})
+	}
+}

@@ -51,50 +51,40 @@ func (c *channelPruning) step() bool {
 	return len(stranded) > 0
 }
 
-// connect adds the entries between a head and the others, and reports whether there were some. What it adds may
-// replace or skip further ones, which then need nothing.
+// connect adds the entries between a head and others, and reports whether there were some. They are those on the
+// chain of entries that replace each other from the head to one of the others, or to an entry that skips it. The
+// chain ends at what was dropped or is skipped.
 func (c *channelPruning) connect(g graph, head string, others []string) (added bool) {
-	covered := map[string]bool{}
+	wanted, skipped := map[string]bool{}, map[string]bool{}
 	for _, other := range others {
-		if covered[other] {
-			continue
-		}
-		for _, entry := range c.between(g, head, other) {
+		wanted[other] = true
+	}
+	var between []*Entry
+	add := func(other string) {
+		for _, entry := range between {
 			c.kept[entry.Name] = true
 			c.decide(entry.Name, Add, fmt.Sprintf("upgrades from %s to the head %s lead through it", other, head))
-			covered[entry.Replaces] = true
-			for _, skip := range entry.Skips {
-				covered[skip] = true
-			}
 			added = true
+		}
+		between = nil
+	}
+	for entry, steps := c.all[head], 0; entry != nil && steps <= len(c.all); entry, steps = c.all[entry.Replaces], steps+1 {
+		switch {
+		case c.dropped[entry.Name], steps > 0 && (g.skipped[entry.Name] || skipped[entry.Name]):
+			return added
+		case wanted[entry.Name]:
+			add(entry.Name)
+		case !c.kept[entry.Name]:
+			between = append(between, entry)
+			for _, skip := range entry.Skips {
+				skipped[skip] = true
+			}
+			if i := slices.IndexFunc(entry.Skips, func(skip string) bool { return wanted[skip] }); i >= 0 {
+				add(entry.Skips[i])
+			}
 		}
 	}
 	return added
-}
-
-// between returns the entries that are not kept on the chain of replaced entries from a head to another entry, or
-// to one that skips it. It is empty when there is no such chain, or when it leads through what was dropped or is
-// skipped.
-func (c *channelPruning) between(g graph, head, other string) (found []*Entry) {
-	skipped := map[string]bool{}
-	for entry, steps := c.all[head], 0; entry != nil && steps <= len(c.all); entry, steps = c.all[entry.Replaces], steps+1 {
-		switch {
-		case entry.Name == other:
-			return found
-		case entry.Name != head && (g.skipped[entry.Name] || skipped[entry.Name]), c.dropped[entry.Name]:
-			return nil
-		case c.kept[entry.Name]:
-			continue
-		}
-		found = append(found, entry)
-		if slices.Contains(entry.Skips, other) {
-			return found
-		}
-		for _, skip := range entry.Skips {
-			skipped[skip] = true
-		}
-	}
-	return nil
 }
 
 func (c *channelPruning) drop(name, reason string) {
