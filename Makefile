@@ -202,6 +202,10 @@ stack: ## Start the local real system and leave it running.
 demo: ## Show the main job, step by step, on the local real system.
 	@$(GO) run ./test/demo
 
+.PHONY: demo-plain
+demo-plain: ## Show a fleet without a platform, whose applications Flux's helm-controller installs.
+	@$(GO) run ./test/demo plain
+
 # Built beside and moved, because several clones may do so at once. For the host, even when GOOS
 # and GOARCH are set for a cross build.
 define build-tool

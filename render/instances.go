@@ -33,6 +33,8 @@ type Instance struct {
 	Main safeguard.Definition
 	// Named reports whether the spec names exactly this version.
 	Named bool
+	// Objects that install it, sorted by kind, namespace and name. Instances share sources and namespaces.
+	Objects []InstanceObject
 }
 
 // installation has the objects of all instances.
@@ -55,6 +57,7 @@ func install(resolved []instance.Resolved, selected []selection.Decision, docume
 		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
 	}
 	built, err := instance.Build(resolved, instance.Surroundings{
+		Selection: opts.Name,
 		Document:  func(application string) []byte { return contents[application] },
 		Overrides: opts.overridesOf, Access: opts.accessTo,
 	})
@@ -109,7 +112,11 @@ func (o Options) accessTo(url string) backend.Access {
 
 // fileOfObject returns the path of an object of an instance in the artifact.
 func fileOfObject(object backend.Object) string {
-	return path.Join(InstancesDir, object.GetNamespace(), strings.ToLower(object.GetKind())+"-"+object.GetName()+".yaml")
+	return fileOfKey(keyOfObject(object))
+}
+
+func fileOfKey(key safeguard.Key) string {
+	return path.Join(InstancesDir, key.Namespace, strings.ToLower(key.Kind)+"-"+key.Name+".yaml")
 }
 
 // kindAnnotations returns the annotations of an artifact with instances, by what the kinds of objects are for.
@@ -137,11 +144,15 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 }
 
 // roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely:
-// a new one has a new name.
+// a new one has a new name. A namespace is only created: where another Kustomization has it too, each would take away
+// the labels of the other one, because Flux has one field manager for all.
 func roleAnnotations(role backend.Role, opts Options) map[string]string {
 	annotations := map[string]string{}
-	if role == backend.Definition {
+	switch role {
+	case backend.Definition:
 		annotations[ssaAnnotation] = "Merge"
+	case backend.Namespace:
+		annotations[ssaAnnotation] = "IfNotPresent"
 	}
 	if role != backend.Namespace {
 		annotations[substituteAnnotation] = "disabled"
@@ -195,6 +206,7 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		all = append(all, Instance{
 			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Resolved.Resolved,
 			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved),
+			Objects: keysOf(b.Objects),
 		})
 	}
 	return all

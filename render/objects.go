@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // Object is an object of an artifact as kustomize builds it, in the types that kustomize has for
@@ -30,28 +31,50 @@ func (r *Result) Same(other *Result, application string) bool {
 // Objects builds the named applications, of which those that the artifact does not have are left
 // out, and returns their definitions. It takes time for each name, with patches for each application.
 func (r *Result) Objects(applications []string) (map[safeguard.Key]Object, error) {
-	files := r.Tree
+	var files []string
+	for _, name := range applications {
+		files = append(files, fileOf(name))
+	}
+	built, err := r.buildFiles(files)
+	if built == nil || err != nil {
+		return nil, err
+	}
+	return objectsOf(built, applications)
+}
+
+// buildFiles builds the files of the artifact, of which those that it does not have are left out: nil if it has none
+// of them. With patches it builds all files, because a patch that names its object itself fails where there is none.
+func (r *Result) buildFiles(files []string) (resmap.ResMap, error) {
+	all := r.Tree
 	if len(r.kustomization.Patches) == 0 {
-		// A patch that names its object itself fails where there is none.
-		var documents []document
-		for _, name := range applications {
-			if content, ok := r.Tree.Content(fileOf(name)); ok {
-				documents = append(documents, document{name: name, content: content})
+		k := r.kustomization
+		all = tree.New()
+		for _, file := range files {
+			content, ok := r.Tree.Content(file)
+			if !ok {
+				continue
+			}
+			k.Resources = append(k.Resources, file)
+			if err := all.Add(file, content); err != nil {
+				return nil, fmt.Errorf("assembling a part of the artifact: %w", err)
 			}
 		}
-		if len(documents) == 0 {
+		if len(k.Resources) == 0 {
 			return nil, nil
 		}
-		var err error
-		if files, err = assembleWith(documents, nil, r.kustomization); err != nil {
-			return nil, err
+		content, err := k.Marshal()
+		if err == nil {
+			err = all.Add(KustomizationFile, content)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("assembling a part of the artifact: %w", err)
 		}
 	}
-	built, err := build(files)
+	built, err := build(all)
 	if err != nil {
 		return nil, fmt.Errorf("building the objects: %w", err)
 	}
-	return objectsOf(built, applications)
+	return built, nil
 }
 
 func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]Object, error) {

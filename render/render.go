@@ -29,7 +29,7 @@ import (
 // Annotations of every object that kustomize-controller reads.
 const (
 	// ssaAnnotation with the value Merge keeps fields and labels of the live object that other field
-	// managers set.
+	// managers set. With IfNotPresent, Flux leaves a live object as it is.
 	ssaAnnotation = "kustomize.toolkit.fluxcd.io/ssa"
 	// substituteAnnotation with the value disabled keeps Flux from replacing ${...} in values.
 	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
@@ -99,9 +99,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Selection: selected, Addresses: addresses(documents), Unresolved: unresolved,
 		Unmatched: unmatched(sources, opts, selected.Decisions, documents),
 	}
-	for _, u := range unresolved {
-		result.Unmatched = append(result.Unmatched, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
-	}
+	result.Unmatched = append(result.Unmatched, UnmatchedInstances(unresolved)...)
 	published := selected.Applications()
 	if opts.OmitDefinitions {
 		published, documents = nil, nil

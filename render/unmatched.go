@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -127,6 +128,15 @@ type Unmatched struct {
 	Known []string
 	// Reason of an instance that cannot be resolved; empty for the others.
 	Reason string
+}
+
+// UnmatchedInstances returns the mentions of instances that cannot be resolved.
+func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
+	var all []Unmatched
+	for _, u := range unresolved {
+		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
+	}
+	return all
 }
 
 // String returns the field, the value and the nearest known value.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 
 	"github.com/winnow-dev/winnow/render"
@@ -109,3 +110,16 @@ func refer(ctx context.Context, selected []selection.Decision, opts render.Optio
 	}
 	return newReferences(all...), each, nil
 }
+
+// withoutPasswords replaces the users of addresses, with their passwords: a catalog may have some, and some are
+// tokens. That of Git over SSH is none.
+func withoutPasswords(text string) string {
+	return userInfo.ReplaceAllStringFunc(text, func(user string) string {
+		if user == "://git@" {
+			return user
+		}
+		return "://***@"
+	})
+}
+
+var userInfo = regexp.MustCompile(`://[^/@\s"']+@`)

@@ -16,13 +16,14 @@ import (
 // explainOptions are the flags of winnow explain.
 type explainOptions struct {
 	selectionOptions
-	output *choice
+	instance string
+	output   *choice
 }
 
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION",
+		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION | --instance NAME",
 		Short: "Say why a selection has an application or not, rule by rule",
 		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
 			"that decides are evaluated as well, so that all reasons are shown at once.\n" +
@@ -34,24 +35,45 @@ func newExplainCommand() *cobra.Command {
 			"where there are some, also merged (versions that later sources add), limited\n" +
 			"(sources whose limit refuses it), and facts on versions with version, channels,\n" +
 			"deprecated and requires.\n\n" +
-			"Exit codes: 0 whether it is in or out, 1 no source has it, 2 usage, I/O or an\n" +
-			"invalid input.",
+			"With --instance NAME it says instead what an instance of the selection installs:\n" +
+			"which application, why this version, the backend, the object and the release,\n" +
+			"all objects with their roles, and each value with the layer that sets it. Values\n" +
+			"are printed as files and catalog have them; those that valuesFrom names are not\n" +
+			"read. JSON and YAML have the members of instances in winnow list, and selected\n" +
+			"and applicationReason, choice (exact, range, default, none), versions and\n" +
+			"candidates, objects (role, group, kind, namespace, name), values (path, value,\n" +
+			"layer, over, deleted, replaceable) and valuesFrom (kind, name, valuesKey,\n" +
+			"targetPath, optional, ofDefinition, winner).\n\n" +
+			"Exit codes: 0 whether it is in or out, 1 no source, or no instance, has it,\n" +
+			"2 usage, I/O or an invalid input.",
 		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
 			"  # several sources\n" +
 			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
-			"    argocd -o json",
-		Args: sourceArguments("APPLICATION"),
+			"    argocd -o json\n\n" +
+			"  # what an instance installs, and where its values come from\n" +
+			"  winnow explain -f selection.yaml --source ./catalog --instance cert-manager",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.instance != "" {
+				return sourceArguments()(cmd, args)
+			}
+			return sourceArguments("APPLICATION")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.instance != "" {
+				return o.runInstance(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd))
+			}
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), notes(cmd), args[0])
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+			if len(args) > 0 || o.instance != "" {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			return completeApplications(cmd.Context(), o.sources), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 	o.addFlags(cmd)
+	cmd.Flags().StringVar(&o.instance, "instance", "", "`NAME` of an instance to explain")
+	completeNothing(cmd, "instance")
 	o.output = addFormat(cmd)
 	return cmd
 }

@@ -28,7 +28,8 @@ func newListCommand() *cobra.Command {
 		Use:   "list [CATALOG] [-f SELECTION]",
 		Short: "List the applications of a catalog, with -f the decision on each",
 		Long: "List the applications of a catalog; with -f the selection's decision on each:\n" +
-			"whether it is in, the rule that decided, and the versions that stay.\n\n" +
+			"whether it is in, the rule that decided, and the versions that stay; and its\n" +
+			"instances, with the version that each resolves to.\n\n" +
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"With -f alone it is that of the OCIRepository in the same file, or directory.\n\n" +
 			"-o name prints kind.group/name, as kubectl get takes it; with -f, of what is\n" +
@@ -37,7 +38,10 @@ func newListCommand() *cobra.Command {
 			"tier, versions, deprecated, path. With -f: name, source, selected, rule, reason,\n" +
 			"tier, versions (that stay), dropped (versions), deprecated, merged (versions\n" +
 			"that later sources add), and beside the list the numbers available, selected and\n" +
-			"shadowed. Where the catalog has facts on versions: facts with version, channels,\n" +
+			"shadowed, and the list instances: name, application, source, requested, version,\n" +
+			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
+			"storageNamespace, targetNamespace, chart), or the reason why it is not installed.\n" +
+			"Where the catalog has facts on versions: facts with version, channels,\n" +
 			"deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
@@ -86,6 +90,11 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	}
 	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))
 	list := newDecisionList(result, len(sources) > 1)
+	if len(options.Instances) > 0 {
+		if list.Instances, err = o.instances(ctx, sources, options, notes); err != nil {
+			return err
+		}
+	}
 	if o.refers() {
 		if err := list.refer(ctx, result.Applications(), options, notes); err != nil {
 			return err
@@ -208,6 +217,8 @@ type decisionList struct {
 	Selected     int              `json:"selected"`
 	Shadowed     int              `json:"shadowed"`
 	Applications []listedDecision `json:"applications"`
+	// Instances of the spec.
+	Instances []instanceSummary `json:"instances,omitempty"`
 	*references
 
 	several bool // the selection has several sources
@@ -281,14 +292,20 @@ func (l *decisionList) wide(w io.Writer) {
 		g.rows = append(g.rows, row)
 	}
 	g.print(w)
+	l.installed(w, grid.print, wideInstanceGrid)
 }
 
-// names returns the selected applications.
+// names returns the selected applications, and the objects that install the instances.
 func (l *decisionList) names() []string {
 	var names []string
 	for _, a := range l.Applications {
 		if a.Selected {
 			names = append(names, a.resource)
+		}
+	}
+	for _, in := range l.Instances {
+		if o := in.Object; o != nil {
+			names = append(names, resourceName(o.APIVersion, o.Kind, o.Name))
 		}
 	}
 	return names
@@ -301,5 +318,12 @@ func yesNo(value bool) string {
 	return "no"
 }
 
-func (l *decisionList) table(w io.Writer)    { l.grid().print(w) }
-func (l *decisionList) markdown(w io.Writer) { l.grid().markdown(w) }
+func (l *decisionList) table(w io.Writer) {
+	l.grid().print(w)
+	l.installed(w, grid.print, instanceGrid)
+}
+
+func (l *decisionList) markdown(w io.Writer) {
+	l.grid().markdown(w)
+	l.installed(w, grid.markdown, wideInstanceGrid)
+}

@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func documents() []any {
 	return []any{newLintReport(), &applicationList{document: newDocument("ApplicationList")},
 		&decisionList{document: newDocument("DecisionList")}, &explanation{document: newDocument("Explanation")},
+		&instanceExplanation{document: newDocument("InstanceExplanation")},
 		&shownApplication{document: newDocument("ApplicationReport")}, diff.New(), thisVersion(), &pushResult{document: newDocument("PushResult")}}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -107,19 +106,6 @@ func (o *showOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	_, err = io.WriteString(stdout, withoutPasswords(text.String()))
 	return err
 }
-
-// withoutPasswords replaces the users of addresses, with their passwords: a catalog may have some, and some are
-// tokens. That of Git over SSH is none.
-func withoutPasswords(text string) string {
-	return userInfo.ReplaceAllStringFunc(text, func(user string) string {
-		if user == "://git@" {
-			return user
-		}
-		return "://***@"
-	})
-}
-
-var userInfo = regexp.MustCompile(`://[^/@\s"']+@`)
 
 // showCatalog shows the application of one catalog.
 func (o *showOptions) showCatalog(ctx context.Context, show *shower) error {

@@ -126,13 +126,12 @@ func (d *draft) addDefaults(values map[string]any) []ValuesReference {
 	if len(values) == 0 {
 		return nil
 	}
-	const key = "values.yaml"
 	content, err := yaml.Marshal(values)
 	if err != nil {
 		d.fault("spec", "encoding the default values: %v", err)
 		return nil
 	}
 	name := d.Name + defaultsInfix + digest(string(content))
-	d.add(Values, configMapKind, d.Namespace, name, map[string]any{"data": map[string]any{key: string(content)}})
-	return []ValuesReference{{Kind: configMapKind.Kind, Name: name, ValuesKey: key}}
+	d.add(Values, configMapKind, d.Namespace, name, map[string]any{"data": map[string]any{defaultsKey: string(content)}})
+	return []ValuesReference{{Kind: configMapKind.Kind, Name: name, ValuesKey: defaultsKey}}
 }

@@ -10,8 +10,9 @@ import (
 type Instance struct {
 	// Name of the instance: a DNS label.
 	Name string
-	// Namespace of the selection.
-	Namespace string
+	// Namespace of the selection, and its name: what instances share is that of one selection, because Flux prunes it
+	// with the selection.
+	Namespace, Selection string
 	// Application as it is published: selection, transformations and mirrors have changed its document.
 	Application *catalog.Application
 	// Definition is the spec of that document, as Application.Spec returns it.

@@ -53,14 +53,14 @@ func (d *draft) addRegistry(c chart) (name string) {
 	return name
 }
 
-// addRepository adds a HelmRepository, which is the same for all instances with its URL and credentials.
+// addRepository adds a HelmRepository, which is the same for all instances of the selection with its URL and credentials.
 func (d *draft) addRepository(c chart) (name string) {
 	if !isGeneric(d.Access.Provider) {
 		d.refuse("access.provider", "%s is for registries, and the chart is in a Helm repository at an http(s) URL: leave it out", quote(d.Access.Provider))
 	}
 	spec := map[string]any{"interval": defaultInterval.String(), "url": c.url}
 	d.setAccess(spec)
-	name = repositoryName(c.url) + "-" + digest(c.url, d.Access.SecretRef, d.Access.CertSecretRef)
+	name = repositoryName(c.url) + "-" + digest(c.url, d.Access.SecretRef, d.Access.CertSecretRef, d.Selection)
 	d.add(Source, helmRepositoryKind, d.Namespace, name, map[string]any{"spec": spec})
 	return name
 }

@@ -50,6 +50,16 @@ func TestInstancesShareSourcesAndNamespaces(t *testing.T) {
 	}
 }
 
+// Flux prunes a source with the selection that has applied it last.
+func TestSelectionsShareNoSources(t *testing.T) {
+	named := func(selection string) string {
+		return ofRole(t, pair(t, "", "", func(a, _ *backend.Instance) { a.Selection = selection })["a"], backend.Source).GetName()
+	}
+	if one, two := named("one"), named("two"); one == two {
+		t.Errorf("both have %s", one)
+	}
+}
+
 func TestInstancesInEachOthersWay(t *testing.T) {
 	for _, test := range []struct {
 		name, specA, specB string

@@ -62,6 +62,14 @@ func (s *Side) definitions() []safeguard.Definition {
 	return s.Result.Definitions
 }
 
+// compared returns what the safeguards compare: the definitions, and the main objects of instances.
+func (s *Side) compared() []safeguard.Definition {
+	if s == nil {
+		return nil
+	}
+	return s.Result.Compared()
+}
+
 func (s *Side) state() *State {
 	if s == nil {
 		return nil
@@ -137,6 +145,9 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
+	}
+	if err := d.instances(out, verdict.Changes); err != nil {
+		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
 	}
 	out.Loosened = d.loosened()
 	return out, nil

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -23,14 +24,19 @@ const unknownCondition = "unknown"
 // order of the steps of a change: an edit settles, is held, and moves applications.
 func Conditions() []Condition {
 	return []Condition{
-		{"removal", "an application is removed", applicationsThat(func(a Application) bool { return a.Change == Removed })},
-		{"version-removal", "a version of an application that stays is removed", versionsThat(Removed)},
+		{"removal", "an application, or an instance, is removed", both(
+			applicationsThat(func(a Application) bool { return a.Change == Removed }),
+			instancesThat(func(in Instance) bool { return in.Change == Removed }))},
+		{"version-removal", "a version is removed, or an instance loses its own", both(versionsThat(Removed), instancesThat(Instance.LosesVersion))},
 		{"version-change", "a version stays, with another entry", versionsThat(Replaced)},
-		{"source-change", "a version stays, from another chart or commit", fromElsewhere},
-		{"identity", "other live releases are meant", applicationsThat(func(a Application) bool { return len(a.Identity) > 0 })},
-		{"major", "the highest version rises to another major", applicationsThat(func(a Application) bool {
-			return a.Highest != nil && a.Highest.Kind == StepMajor
-		})},
+		{"source-change", "a version stays, from another chart or commit", both(
+			fromElsewhere, instancesThat(func(in Instance) bool { return in.SourceChanged }))},
+		{"identity", "other live releases are meant", both(
+			applicationsThat(func(a Application) bool { return len(a.Identity) > 0 }),
+			instancesThat(func(in Instance) bool { return len(in.Identity) > 0 }))},
+		{"major", "the highest version, or an instance, gets another major", both(
+			applicationsThat(func(a Application) bool { return a.Highest != nil && a.Highest.Kind == StepMajor }),
+			instancesThat(Instance.Major))},
 		{"namespace", "a default namespace changes", applicationsThat(func(a Application) bool { return a.DefaultNamespace != nil })},
 		{"deprecation", "an application, or a version, is newly deprecated", newDeprecations},
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
@@ -67,6 +73,23 @@ func (r *Report) Trips(names []string) []string {
 		messages = append(messages, condition.Name+": "+excerpt.Names(found, listed))
 	}
 	return messages
+}
+
+// both returns what two conditions find.
+func both(one, other func(*Selection) []string) func(*Selection) []string {
+	return func(s *Selection) []string { return append(one(s), other(s)...) }
+}
+
+func instancesThat(holds func(Instance) bool) func(*Selection) []string {
+	return func(s *Selection) []string {
+		var found []string
+		for _, in := range s.Instances {
+			if holds(in) {
+				found = append(found, "instance "+in.Name)
+			}
+		}
+		return found
+	}
 }
 
 func applicationsThat(holds func(Application) bool) func(*Selection) []string {
@@ -138,9 +161,9 @@ func isHeld(s *Selection) []string {
 	}
 	var found []string
 	for _, reason := range s.Held.Reasons {
-		name := reason.Application
-		if name == "" {
-			name = s.label()
+		name := cmp.Or(reason.Application, s.label())
+		if reason.Instance != "" {
+			name = "instance " + reason.Instance
 		}
 		found = append(found, name+" ("+reason.Reason+")")
 	}
@@ -176,11 +199,11 @@ func transientLosses(s *Selection) []string {
 	var found []string
 	for _, l := range s.Transient.Losses {
 		if l.Change == Removed {
-			found = append(found, l.Application)
+			found = append(found, l.Name())
 			continue
 		}
 		for _, version := range l.Versions {
-			found = append(found, l.Application+" "+version)
+			found = append(found, l.Name()+" "+version)
 		}
 	}
 	return found

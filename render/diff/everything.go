@@ -14,7 +14,7 @@ func (s *Selection) OfEverything() {
 	}
 }
 
-// Shorten replaces the fields and diffs of each application by their numbers.
+// Shorten replaces the fields and diffs of each application and instance by their numbers.
 func (r *Report) Shorten() {
 	for _, s := range r.Selections {
 		for i := range s.Applications {
@@ -26,6 +26,13 @@ func (r *Report) Shorten() {
 			}
 			if a.Values != nil {
 				a.Values.Cut(0)
+			}
+		}
+		for i := range s.Instances {
+			in := &s.Instances[i]
+			in.Fields, in.FieldsOmitted = nil, in.FieldsOmitted+len(in.Fields)
+			if in.Values != nil {
+				in.Values.Cut(0)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,7 +79,7 @@ func thatKeep(candidates []SecondSource, decided selection.Result, held []safegu
 	keeps := map[string]bool{}
 	for _, d := range decided.Applications() {
 		keeps[d.Application.Name] = !slices.ContainsFunc(held, func(c safeguard.Change) bool {
-			return c.Key.Name == d.Application.Name && losesByCatalog(c) &&
+			return applicationOf(c) == d.Application.Name && losesByCatalog(c) &&
 				slices.ContainsFunc(c.Versions, func(v string) bool { return !slices.Contains(d.Versions, v) })
 		})
 	}
@@ -96,10 +97,15 @@ func thatKeep(candidates []SecondSource, decided selection.Result, held []safegu
 	return keeping
 }
 
-// losesByCatalog reports whether a change is a loss of what was published.
+// losesByCatalog reports whether a change is a loss of what was published. An instance that the spec does not have any
+// more is none.
 func losesByCatalog(c safeguard.Change) bool {
-	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.RemovalReason && c.Consumer == ""
+	isDropped := c.Instance != "" && c.Detail == ""
+	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.RemovalReason && c.Consumer == "" && !isDropped
 }
+
+// applicationOf returns the application of a change of a definition or of an instance.
+func applicationOf(c safeguard.Change) string { return cmp.Or(c.Application, c.Key.Name) }
 
 // contributions maps the selected applications of a source, whose place is the index, to the versions that it
 // contributes.
@@ -124,9 +130,9 @@ func contributions(decided selection.Result, index int, source guard.Source) map
 func lostFrom(contributed map[string][]string, held []safeguard.Change) []string {
 	var names []string
 	for _, c := range held {
-		versions, has := contributed[c.Key.Name]
+		versions, has := contributed[applicationOf(c)]
 		if losesByCatalog(c) && has && (len(c.Versions) == 0 || slices.ContainsFunc(c.Versions, func(v string) bool { return slices.Contains(versions, v) })) {
-			names = append(names, c.Key.Name)
+			names = append(names, applicationOf(c))
 		}
 	}
 	slices.Sort(names)

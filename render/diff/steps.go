@@ -8,9 +8,11 @@ type Transient struct {
 	Advice Advice `json:"advice"`
 }
 
-// Loss is an application that is removed, or versions of one.
+// Loss is an application or an instance that is removed, or versions of one.
 type Loss struct {
 	Application string `json:"application"`
+	// Instance of the application; empty for the application itself.
+	Instance string `json:"instance,omitempty"`
 	APIVersion  string `json:"apiVersion"`
 	Kind        string `json:"kind"`
 	// Change is removed, or updated where only versions are lost.
@@ -18,6 +20,14 @@ type Loss struct {
 	Versions []string `json:"versions"`
 	// Reason is why an application is not selected then.
 	Reason string `json:"reason,omitempty"`
+}
+
+// Name returns the name of the application, or that of the instance behind the word.
+func (l Loss) Name() string {
+	if l.Instance != "" {
+		return "instance " + l.Instance
+	}
+	return l.Application
 }
 
 // Advice is how to split a change of the spec and its catalogs.

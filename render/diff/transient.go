@@ -24,14 +24,14 @@ func NewTransient(from, to, edited, updated *Side) *Transient {
 	if updated != nil && updated.Empty == nil && len(lostBetween(from, updated, to)) == 0 {
 		t.Advice = CatalogFirst
 	}
-	before := safeguard.ByKey(from.definitions())
+	before := safeguard.ByKey(from.compared())
 	for _, c := range lost {
 		l := Loss{
-			Application: c.Key.Name, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,
+			Application: applicationOf(c), Instance: c.Instance, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,
 			Change: Updated, Versions: append([]string{}, c.Versions...),
 		}
 		if c.Reason == v1alpha1.RemovalReason {
-			l.Change, l.Reason = Removed, guard.WhyGone(c.Key, edited.Result.Selection)
+			l.Change, l.Reason = Removed, whyGone(c, edited)
 		}
 		t.Losses = append(t.Losses, l)
 	}
@@ -44,10 +44,23 @@ func lostBetween(from, way, to *Side) []safeguard.Change {
 	if from == nil || way == nil || way.Empty != nil || from.Empty != nil {
 		return nil
 	}
-	lost := slices.DeleteFunc(safeguard.Compare(from.definitions(), way.definitions()), func(c safeguard.Change) bool {
+	lost := slices.DeleteFunc(safeguard.Compare(from.compared(), way.compared()), func(c safeguard.Change) bool {
 		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason
 	})
-	return safeguard.Unexcused(lost, safeguard.Compare(from.definitions(), to.definitions()))
+	return safeguard.Unexcused(lost, safeguard.Compare(from.compared(), to.compared()))
+}
+
+// whyGone returns why a state does not have a definition or an instance.
+func whyGone(c safeguard.Change, side *Side) string {
+	if c.Instance == "" {
+		return guard.WhyGone(c.Key, side.Result.Selection)
+	}
+	for _, u := range side.unresolved() {
+		if u.Name == c.Instance {
+			return u.Reason
+		}
+	}
+	return notInSpec
 }
 
 // Explain replaces the reasons of removals that the newer spec alone causes: the newer catalogs may not have

@@ -29,10 +29,15 @@ func newValues(older, newer render.Object) *Values {
 	if was == is && before == after {
 		return nil
 	}
-	v := &Values{Field: is}
 	if is == "" {
-		v.Field = was
+		is = was
 	}
+	return textValues(is, before, after)
+}
+
+// textValues compares two texts of values.
+func textValues(field, before, after string) *Values {
+	v := &Values{Field: field}
 	// The algorithm takes n log n for n lines.
 	text := string(diff.Diff("", []byte(before), "", []byte(after)))
 	if at := strings.Index(text, "\n@@ "); at >= 0 {

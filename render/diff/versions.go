@@ -14,6 +14,8 @@ const (
 	StepPatch = "patch"
 	StepOther = "other"
 	StepLower = "lower"
+	// StepDowngrade is the lower version of an instance.
+	StepDowngrade = "downgrade"
 )
 
 // versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed

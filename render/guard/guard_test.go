@@ -128,7 +128,7 @@ func TestANameThatAnEditAddsAndThatMatchesNothing(t *testing.T) {
 func TestTheMostSeriousReasonStandsForAll(t *testing.T) {
 	order := []string{
 		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason,
-		v1alpha1.AdoptionReason, v1alpha1.SourceChangeReason, v1alpha1.MajorUpgradeReason,
+		v1alpha1.AdoptionReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason, v1alpha1.MajorUpgradeReason,
 	}
 	var changes []safeguard.Change
 	for _, reason := range slices.Backward(order) {

@@ -59,7 +59,7 @@ func edit(change func(*v1alpha1.CatalogSelectionSpec)) *v1alpha1.CatalogSelectio
 // recorded returns the last publication as a controller reads it from the status.
 func recorded(t *testing.T, cs *v1alpha1.CatalogSelection, source guard.Source) guard.Published {
 	t.Helper()
-	spec, published := guard.RenderedSpec(cs), rendered(t, cs, source).Definitions
+	spec, published := guard.RenderedSpec(cs), rendered(t, cs, source).Compared()
 	written, err := json.Marshal(guard.Record([]guard.Source{source}, published))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,8 @@ const systemLabel = "apps.kubermatic.k8c.io/type"
 
 // Surroundings are what the objects of instances depend on besides spec and catalog.
 type Surroundings struct {
+	// Selection is the name of the selection.
+	Selection string
 	// Document returns the document of a selected application as it is published.
 	Document func(application string) []byte
 	// Overrides returns what wins over the values of the instances of an application; nil for nothing.
@@ -151,6 +153,7 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		return
 	}
 	in := r.given
+	in.Selection = b.Selection
 	in.Application, in.Definition, in.Version = defined.application, defined.spec, r.Resolved
 	in.Values = backend.MergeValues(in.Values, b.Overrides(r.Application))
 	in.Access = b.Access(chartURL(defined.spec, r.Resolved))

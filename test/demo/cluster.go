@@ -21,7 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// name is the name of the CatalogSelection and of the Kustomization in examples/gitops.
+// name is the name of the CatalogSelection and of the Kustomization in both examples.
 const name = "applications"
 
 // patience bounds every wait for a state.
@@ -33,11 +33,14 @@ func (d *demo) await(ctx context.Context, check func(*v1alpha1.CatalogSelection,
 	cs, ks := &v1alpha1.CatalogSelection{}, &kustomizev1.Kustomization{}
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = errors.Join(d.Client().Get(ctx, key, cs), d.Client().Get(ctx, key, ks))
-		if last == nil {
-			last = check(cs, ks)
+		now := errors.Join(d.Client().Get(ctx, key, cs), d.Client().Get(ctx, key, ks))
+		if now == nil {
+			now = check(cs, ks)
 		}
-		return last == nil, nil
+		if now == nil || ctx.Err() == nil {
+			last = now
+		}
+		return now == nil, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("waiting for %s: %w", name, errors.Join(last, ctx.Err()))
@@ -74,7 +77,7 @@ func (d *demo) selection(ctx context.Context) (*v1alpha1.CatalogSelection, error
 // follow changes the tag of the OCIRepository, as a pull request would.
 func (d *demo) follow(ctx context.Context, tag string) error {
 	repository := &sourcev1.OCIRepository{}
-	key := client.ObjectKey{Namespace: stack.FluxNamespace, Name: "winnow-example"}
+	key := client.ObjectKey{Namespace: stack.FluxNamespace, Name: d.source}
 	if err := d.Client().Get(ctx, key, repository); err != nil {
 		return err
 	}

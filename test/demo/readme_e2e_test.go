@@ -10,27 +10,31 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsTheOutputOfTheDemo checks that the demo prints each line of the excerpt in the README, in the same
-// order. Times differ.
 func TestReadmeShowsTheOutputOfTheDemo(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	showsOutput(t, "../../README.md", "make demo", platform())
+}
+
+// showsOutput checks that a demo prints each line of the excerpt in a page, in the same order. Times differ.
+func showsOutput(t *testing.T, page, command string, of show) {
+	t.Helper()
+	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(readme), "$ make demo\n")
+	_, rest, found := strings.Cut(string(content), "$ "+command+"\n")
 	if !found {
-		t.Fatal("the README does not show the demo")
+		t.Fatalf("%s does not show the demo", page)
 	}
 	shown, _, _ := strings.Cut(rest, "```")
 	var out bytes.Buffer
-	if err := run(t.Context(), &out); err != nil {
+	if err := run(t.Context(), &out, of); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	printed := withoutTimes(out.String())
 	for line := range strings.Lines(withoutTimes(shown)) {
 		_, after, found := strings.Cut("\n"+printed, "\n"+line)
 		if !found {
-			t.Fatalf("the README shows\n%sbut after the lines before it, the demo prints\n%s", line, printed)
+			t.Fatalf("%s shows\n%sbut after the lines before it, the demo prints\n%s", page, line, printed)
 		}
 		printed = after
 	}

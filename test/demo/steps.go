@@ -13,9 +13,6 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// catalogRef is the path of the repository that examples/gitops names.
-const catalogRef = "catalogs/winnow-example"
-
 func (d *demo) install(ctx context.Context) error {
 	d.say("installing Winnow from config/default, with its own least rights")
 	if err := d.ApplyKustomization(ctx, "config/default"); err != nil {
@@ -27,7 +24,7 @@ func (d *demo) install(ctx context.Context) error {
 
 func (d *demo) publish(ctx context.Context) error {
 	d.say("pushing examples/catalog to the registry as v1.0.0")
-	digest, err := d.PushCatalog(ctx, "examples/catalog", catalogRef+":v1.0.0", stack.PushOptions{})
+	digest, err := d.PushCatalog(ctx, d.catalog, d.reference+":v1.0.0", stack.PushOptions{})
 	if err == nil {
 		d.note("%s", digest)
 	}
@@ -111,11 +108,21 @@ func (d *demo) hold(ctx context.Context) error {
 	return d.list(ctx, cs)
 }
 
-// approve approves the held change, as a pull request would.
+// approve approves the held change.
 func (d *demo) approve(ctx context.Context) error {
-	last, err := d.selection(ctx)
+	cs, err := d.approveHeld(ctx)
 	if err != nil {
 		return err
+	}
+	d.say("loki left the artifact, and stays in the cluster: deletionPolicy is Orphan")
+	return d.list(ctx, cs)
+}
+
+// approveHeld approves what is held, as a pull request would.
+func (d *demo) approveHeld(ctx context.Context) (*v1alpha1.CatalogSelection, error) {
+	last, err := d.selection(ctx)
+	if err != nil {
+		return nil, err
 	}
 	d.say("approving that revision, which a pull request does with")
 	d.note("spec.safeguards.approve:")
@@ -125,26 +132,24 @@ func (d *demo) approve(ctx context.Context) error {
 	before := last.DeepCopy()
 	last.Spec.Safeguards.Approve = last.Status.Held.Approve
 	if err := d.Client().Patch(ctx, last, client.MergeFrom(before)); err != nil {
-		return err
+		return nil, err
 	}
 	cs, err := d.awaitApplied(ctx, before.Status.Artifact.Revision)
-	if err != nil {
-		return err
+	if err == nil {
+		d.note("%s", ready(cs))
 	}
-	d.note("%s", ready(cs))
-	d.say("loki left the artifact, and stays in the cluster: deletionPolicy is Orphan")
-	return d.list(ctx, cs)
+	return cs, err
 }
 
 // release pushes an edited copy of the example catalog, lets Flux pull it, and waits.
 func (d *demo) release(ctx context.Context, tag string, edit func(file, content string) string,
 	await func(context.Context, string) (*v1alpha1.CatalogSelection, error)) (*v1alpha1.CatalogSelection, error) {
-	dir, err := editedCopy(filepath.Join(d.root, "examples/catalog"), edit)
+	dir, err := editedCopy(filepath.Join(d.root, d.catalog), edit)
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if _, err := d.PushCatalog(ctx, dir, catalogRef+":"+tag, stack.PushOptions{}); err != nil {
+	if _, err := d.PushCatalog(ctx, dir, d.reference+":"+tag, stack.PushOptions{}); err != nil {
 		return nil, err
 	}
 	last, err := d.selection(ctx)

@@ -25,6 +25,12 @@ import (
 func (s *scenario) release(tag string, apps []app) string {
 	s.t.Helper()
 	s.upgrade(tag, apps)
+	return s.awaitPulled(tag)
+}
+
+// awaitPulled waits until Flux has pulled a tag, and returns the manifest's digest.
+func (s *scenario) awaitPulled(tag string) string {
+	s.t.Helper()
 	repository := s.repository()
 	s.await("pulled "+tag, func(ctx context.Context) error {
 		if err := system.Client().Get(ctx, keyOf(repository), repository); err != nil {

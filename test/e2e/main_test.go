@@ -23,6 +23,7 @@ type environment struct {
 	*stack.Stack
 	root       string            // of the repository
 	winnow     string            // path of the command line's binary
+	binary     string            // path of the controller's
 	controller *stack.Controller // running now
 }
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	ctx := context.Background()
-	e, err := start(ctx)
+	e, err := start(ctx, nil, false)
 	if e != nil && e.Stack != nil {
 		defer func() {
 			if err := e.Stop(); err != nil {
@@ -53,8 +54,9 @@ func run(m *testing.M) int {
 	return code
 }
 
-// start starts a system, with more arguments for kustomize-controller.
-func start(ctx context.Context, kustomizeController ...string) (*environment, error) {
+// start starts a system with the binaries of the shared one, if there is one. It has helm-controller if helm is true, and
+// more arguments for kustomize-controller.
+func start(ctx context.Context, shared *environment, helm bool, kustomizeController ...string) (*environment, error) {
 	e := &environment{}
 	var err error
 	if e.root, err = stack.Root(ctx); err != nil {
@@ -62,7 +64,7 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	}
 	e.Stack, err = stack.Start(ctx, stack.Options{
 		Progress: os.Stderr,
-		Registry: true, SourceController: true, KustomizeController: true,
+		Registry: true, SourceController: true, KustomizeController: true, HelmController: helm,
 		CRDs: []string{"test/stack/crds"},
 		// By default it retries the download of an unreachable artifact for minutes.
 		Args: map[string][]string{
@@ -80,21 +82,45 @@ func start(ctx context.Context, kustomizeController ...string) (*environment, er
 	if err := e.ApplyKustomization(ctx, filepath.Join(e.root, "config/default")); err != nil {
 		return e, fmt.Errorf("installing config/default: %w", err)
 	}
+	if shared != nil {
+		e.winnow, e.binary = shared.winnow, shared.binary
+	} else if err := e.build(ctx); err != nil {
+		return e, err
+	}
+	return e, e.restart(ctx, stack.ControllerOptions{})
+}
+
+// build builds the controller and the command line.
+func (e *environment) build(ctx context.Context) (err error) {
+	if e.binary, err = e.BuildController(ctx, buildFlags...); err != nil {
+		return err
+	}
 	e.winnow = filepath.Join(e.Dir(), "winnow")
 	build := exec.CommandContext(ctx, "go", "build", "-o", e.winnow, "./cmd/winnow")
 	build.Dir = e.root
 	if out, err := build.CombinedOutput(); err != nil {
-		return e, fmt.Errorf("building winnow: %w\n%s", err, out)
+		return fmt.Errorf("building winnow: %w\n%s", err, out)
 	}
-	return e, e.restart(ctx, stack.ControllerOptions{})
+	return nil
 }
 
 // useOwnSystem replaces the system by a new one until the end of a test, with more arguments for
 // kustomize-controller.
 func useOwnSystem(t *testing.T, kustomizeController ...string) {
 	t.Helper()
+	use(t, false, kustomizeController...)
+}
+
+// useHelmSystem replaces the system by a new one with helm-controller until the end of a test.
+func useHelmSystem(t *testing.T) {
+	t.Helper()
+	use(t, true)
+}
+
+func use(t *testing.T, helm bool, kustomizeController ...string) {
+	t.Helper()
 	shared := system
-	own, err := start(context.WithoutCancel(t.Context()), kustomizeController...)
+	own, err := start(context.WithoutCancel(t.Context()), shared, helm, kustomizeController...)
 	t.Cleanup(func() {
 		system = shared
 		if own != nil && own.Stack != nil {
@@ -124,7 +150,7 @@ func (e *environment) restart(ctx context.Context, options stack.ControllerOptio
 			return fmt.Errorf("stopping the controller: %w", err)
 		}
 	}
-	options.BuildFlags = buildFlags
+	options.Binary = e.binary
 	options.Args = append([]string{settleDelay}, options.Args...)
 	var err error
 	e.controller, err = e.StartController(ctx, options)

@@ -82,13 +82,17 @@ func TestEveryShapeOfManifestGivesTheSameArtifact(t *testing.T) {
 
 // assertSameRender checks that the command line renders the served archive of cs from the catalog
 // in dir.
-func (s *scenario) assertSameRender(cs *v1alpha1.CatalogSelection, dir string) {
+func (s *scenario) assertSameRender(cs *v1alpha1.CatalogSelection, sources ...string) {
 	s.t.Helper()
 	file := filepath.Join(s.t.TempDir(), "selection.yaml")
 	cs.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind))
 	write(s.t, file, manifest(s.t, cs))
 	archive := filepath.Join(s.t.TempDir(), "artifact.tar.gz")
-	out, err := exec.CommandContext(s.t.Context(), system.winnow, "render", "-f", file, "--source", dir, "--archive", archive).CombinedOutput()
+	args := []string{"render", "-f", file, "--archive", archive, "--plain-http"}
+	for _, source := range sources {
+		args = append(args, "--source", source)
+	}
+	out, err := exec.CommandContext(s.t.Context(), system.winnow, args...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("winnow render: %v\n%s", err, out)
 	}

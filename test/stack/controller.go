@@ -26,8 +26,10 @@ type ControllerOptions struct {
 	Args []string
 	Env  []string
 
-	// BuildFlags are passed to `go build`, e.g. -race.
+	// BuildFlags are passed to `go build`, e.g. -race. Binary is the path of a controller that BuildController
+	// of another stack has built, which is started instead.
 	BuildFlags []string
+	Binary     string
 
 	// DataDir holds the artifacts; default: a new directory, so that a restart starts empty.
 	DataDir string
@@ -71,9 +73,11 @@ func (s *Stack) StartController(ctx context.Context, options ControllerOptions) 
 	if err != nil {
 		return nil, err
 	}
-	binary, err := s.BuildController(ctx, options.BuildFlags...)
-	if err != nil {
-		return nil, err
+	binary := options.Binary
+	if binary == "" {
+		if binary, err = s.BuildController(ctx, options.BuildFlags...); err != nil {
+			return nil, err
+		}
 	}
 	s.progress.step("starting %s", options.Name)
 	controller := &Controller{DataDir: options.DataDir}

@@ -65,12 +65,17 @@ func statements[T any](all []T, name, text func(T) string) []statement {
 }
 
 func reasonsOf(h *diff.Held) []statement {
-	return statements(h.Reasons, func(r v1alpha1.HeldReason) string { return r.Application },
-		func(r v1alpha1.HeldReason) string { return r.Message })
+	name := func(r v1alpha1.HeldReason) string {
+		if r.Instance != "" {
+			return "" // the message has it
+		}
+		return r.Application
+	}
+	return statements(h.Reasons, name, func(r v1alpha1.HeldReason) string { return r.Message })
 }
 
 func lossesOf(t *diff.Transient) []statement {
-	return statements(t.Losses, func(l diff.Loss) string { return l.Application }, lossLine)
+	return statements(t.Losses, diff.Loss.Name, lossLine)
 }
 
 func namesOf(applications []diff.Application) []string {

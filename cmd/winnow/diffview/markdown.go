@@ -27,6 +27,11 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 		for _, group := range groupApplications(s.Applications) {
 			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
 		}
+		for _, in := range instancesBySeverity(s.Instances) {
+			if hasDetails(in) {
+				parts = append(parts, part{rank: rankFold, texts: []string{instanceFold(in)}})
+			}
+		}
 	}
 	fmt.Fprint(w, fit(append(parts, unknownMarkdown(report)...), maxMarkdown))
 }
@@ -87,6 +92,7 @@ func summaryMarkdown(s *diff.Selection) string {
 		}
 		fmt.Fprintf(&w, "- %s\n", line)
 	}
+	instancesMarkdown(&w, s.Instances)
 	if withoutCluster(s) {
 		fmt.Fprintf(&w, "\n%s\n", strings.Replace(offlineNote, "--live", "`--live`", 1))
 	}

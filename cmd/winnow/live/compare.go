@@ -37,7 +37,7 @@ func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selec
 	compared.Bypassed = append(compared.Bypassed, found.bypassed...)
 	compared.Notes = append(compared.Notes, ownerNotes(found.entering, found.live)...)
 	for key, live := range found.live {
-		if live.Kept {
+		if live.Kept && key.IsDefinition() {
 			compared.Survives(key.Name)
 		}
 	}
@@ -62,7 +62,7 @@ type adoption struct {
 // adopt compares the live definitions with the result that adopts them.
 func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (adoption, error) {
-	next := result.Definitions
+	next := result.Compared()
 	contents := map[safeguard.Key]map[string]any{}
 	lives := map[safeguard.Key]diff.Live{}
 	var live []*guard.Live
@@ -96,7 +96,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	adopted := guard.Adopt(cs, published, next, live, published == nil, func(o *guard.Live) bool { return guard.Honored(cs, o) })
 	var entering []safeguard.Definition
 	for _, object := range adopted.Entering {
-		entering = append(entering, safeguard.DefinitionOf(contents[guard.LiveKey(object)]))
+		entering = append(entering, liveDefinition(contents[guard.LiveKey(object)]))
 	}
 	replaced, err := replacedBy(result, entering, contents)
 	if err != nil {
@@ -106,11 +106,20 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	return adoption{adopted: adopted.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
 }
 
+// liveDefinition reads a live definition, or a live object of the kind of the main object of an instance.
+func liveDefinition(content map[string]any) safeguard.Definition {
+	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
+		return d
+	}
+	return render.MainOf(content)
+}
+
 // replacedBy compares the settings of users in live definitions with the objects that adopt them.
 func replacedBy(result *render.Result, entering []safeguard.Definition,
 	contents map[safeguard.Key]map[string]any) (map[safeguard.Key]guard.Replaced, error) {
 	var names []string
-	for _, d := range entering {
+	definitions := slices.DeleteFunc(slices.Clone(entering), func(d safeguard.Definition) bool { return !d.Key().IsDefinition() })
+	for _, d := range definitions {
 		names = append(names, d.Name)
 	}
 	if len(names) == 0 {
@@ -121,7 +130,7 @@ func replacedBy(result *render.Result, entering []safeguard.Definition,
 		return nil, err
 	}
 	replaced := map[safeguard.Key]guard.Replaced{}
-	for _, d := range entering {
+	for _, d := range definitions {
 		replaced[d.Key()] = guard.SettingsOf(objects[d.Key()]).Replaces(guard.SettingsOf(contents[d.Key()]))
 	}
 	return replaced, nil
@@ -131,7 +140,7 @@ func metadataOf(u *unstructured.Unstructured) *guard.Live {
 	return &guard.Live{
 		TypeMeta: metav1.TypeMeta{APIVersion: u.GetAPIVersion(), Kind: u.GetKind()},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: u.GetName(), UID: u.GetUID(), Labels: u.GetLabels(), Annotations: u.GetAnnotations(),
+			Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), Labels: u.GetLabels(), Annotations: u.GetAnnotations(),
 			ManagedFields: u.GetManagedFields(),
 		},
 	}

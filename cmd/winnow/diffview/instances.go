@@ -1,0 +1,151 @@
+package diffview
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// instanceCounts returns the numbers of instances by their changes.
+func instanceCounts(all []diff.Instance) []string {
+	n := map[diff.Change]int{}
+	for _, in := range all {
+		n[in.Change]++
+	}
+	return counts([]counted{
+		{n[diff.Removed], "removed"}, {n[diff.Updated], "updated"}, {n[diff.Added], "added"}, {n[diff.Unresolved], "that cannot be installed"},
+	}, "instance")
+}
+
+// instancesBySeverity sorts instances by the severity of the change.
+func instancesBySeverity(all []diff.Instance) []diff.Instance {
+	order := []diff.Change{diff.Removed, diff.Unresolved, diff.Updated, diff.Added}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b diff.Instance) int { return slices.Index(order, a.Change) - slices.Index(order, b.Change) })
+	return sorted
+}
+
+// instanceHeadline summarizes the changes of an instance.
+func instanceHeadline(in diff.Instance) string {
+	switch in.Change {
+	case diff.Removed:
+		return "removed, because " + in.Reason + "; " + removedInstance(*in.Deleted)
+	case diff.Unresolved:
+		return "not installed: " + in.Reason
+	case diff.Added:
+		return fmt.Sprintf("added, %s by %s", strings.TrimSpace(in.Application+" "+in.Version), in.Backend)
+	}
+	var parts []string
+	if u := in.Upgrade; u != nil {
+		parts = append(parts, fmt.Sprintf("%s -> %s, %s", orNone(u.From), orNone(u.To), u.Kind))
+	} else if in.Version != "" {
+		parts = append(parts, in.Version)
+	}
+	if len(in.Identity) > 0 {
+		parts = append(parts, "IDENTITY: what runs is uninstalled, and installed anew")
+	}
+	if in.SourceChanged {
+		parts = append(parts, "another chart")
+	}
+	if in.Requested != nil {
+		parts = append(parts, "requested "+fromTo(*in.Requested))
+	}
+	if v := in.Values; v != nil {
+		parts = append(parts, "values: "+plaintext.Count(v.Added+v.Removed, "line"))
+	}
+	if n := len(in.Fields) + in.FieldsOmitted; n > 0 {
+		parts = append(parts, plaintext.Count(n, "field"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// removedInstance describes what becomes of an instance that leaves the artifact.
+func removedInstance(deleted bool) string {
+	if deleted {
+		return "Flux deletes its object, which uninstalls it"
+	}
+	return "Flux keeps its object: it runs on, and is updated no more"
+}
+
+func orNone(version string) string {
+	if version == "" {
+		return "no version"
+	}
+	return version
+}
+
+// instanceSign returns the mark of a change for the start of a line.
+func instanceSign(in diff.Instance) string {
+	if in.Change == diff.Unresolved {
+		return "?"
+	}
+	return sign(in.Change)
+}
+
+func instanceTitle(in diff.Instance) string {
+	return instanceSign(in) + " instance " + in.Name + ": " + instanceHeadline(in)
+}
+
+// hasDetails reports whether there is more to show than the headline.
+func hasDetails(in diff.Instance) bool { return len(in.Identity)+len(in.Fields) > 0 || in.Values != nil }
+
+// instances prints the instances, each with its details unless a line for each is wanted.
+func (w selectionText) instances(all []diff.Instance) {
+	for i, in := range instancesBySeverity(all) {
+		if i == 0 || !w.stat {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plaintext.Wrap(instanceTitle(in), ""))
+		if w.stat {
+			continue
+		}
+		for _, f := range in.Identity {
+			fmt.Fprintln(w, plaintext.Wrap("IDENTITY "+fieldLine(f), "    "))
+		}
+		w.fields(in.Fields, in.FieldsOmitted, "    ")
+		if in.Values == nil {
+			continue
+		}
+		fmt.Fprintf(w, "    %s\n", valuesLine(in.Values))
+		for line := range strings.Lines(in.Values.Diff) {
+			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
+		}
+	}
+}
+
+// instancesMarkdown writes a line for each instance.
+func instancesMarkdown(w *strings.Builder, all []diff.Instance) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprint(w, "\nInstances:\n\n")
+	var lines []statement
+	for _, in := range instancesBySeverity(all) {
+		lines = append(lines, statement{names: []string{""}, text: instanceSign(in) + " " + in.Name + ": " + instanceHeadline(in)})
+	}
+	listMarkdown(w, lines)
+}
+
+// instanceFold returns a fold with the details of an instance.
+func instanceFold(in diff.Instance) string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n", html.EscapeString(plaintext.Brief(instanceTitle(in), maxCode)))
+	for _, f := range in.Identity {
+		fmt.Fprintf(&w, "- **identity** %s\n", code(fieldLine(f)))
+	}
+	fieldsMarkdown(&w, "", in.Fields, in.FieldsOmitted)
+	if in.Values != nil {
+		shown := *in.Values
+		shown.Cut(maxDiffText)
+		fmt.Fprintf(&w, "\n%s\n", code(valuesLine(&shown)))
+		if shown.Diff != "" {
+			fmt.Fprintf(&w, "\n%s", fence("diff", shown.Diff))
+		}
+	}
+	w.WriteString("\n</details>\n")
+	return w.String()
+}

@@ -1,0 +1,65 @@
+package backend
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// defaultsKey is the key of the default values in their ConfigMap.
+const defaultsKey = "values.yaml"
+
+// ValuesOf returns the values that an object of an instance has, in JSON's types: those of a main object, or the
+// default values. A patch may have changed them; then the error says that they cannot be read.
+func ValuesOf(object Object) (map[string]any, error) {
+	at := func(fields ...string) map[string]any {
+		values, _, _ := unstructured.NestedMap(object.Object, fields...)
+		return values
+	}
+	switch object.GroupVersionKind().GroupKind() {
+	case helmReleaseKind.GroupKind():
+		return at("spec", "values"), nil
+	case installationKind.GroupKind():
+		block, _, _ := unstructured.NestedString(object.Object, "spec", "valuesBlock")
+		return decodeValues([]byte(block))
+	case terraformKind.GroupKind():
+		return variablesOf(object), nil
+	case configMapKind.GroupKind():
+		text, _, _ := unstructured.NestedString(object.Object, "data", defaultsKey)
+		return decodeValues([]byte(text))
+	}
+	return at("spec"), nil
+}
+
+func variablesOf(object Object) map[string]any {
+	list, _, _ := unstructured.NestedSlice(object.Object, "spec", "vars")
+	values := map[string]any{}
+	for _, element := range list {
+		variable, _ := element.(map[string]any)
+		if name, ok := variable["name"].(string); ok {
+			values[name] = variable["value"]
+		}
+	}
+	return values
+}
+
+// ReferencesOf returns what a HelmRelease has in valuesFrom, in its order; nil for other objects.
+func ReferencesOf(main Object) []ValuesReference {
+	list, _, _ := unstructured.NestedSlice(main.Object, "spec", "valuesFrom")
+	var all []ValuesReference
+	for _, element := range list {
+		fields, _ := element.(map[string]any)
+		text := func(name string) string { value, _ := fields[name].(string); return value }
+		is := func(name string) bool { value, _ := fields[name].(bool); return value }
+		all = append(all, ValuesReference{
+			Kind: text("kind"), Name: text("name"), ValuesKey: text("valuesKey"), TargetPath: text("targetPath"),
+			Literal: is("literal"), Optional: is("optional"),
+		})
+	}
+	return all
+}
+
+// DefaultValues returns the default values of a definition of KKP, with the templates that they have; nil for others.
+func DefaultValues(definition map[string]any) (map[string]any, error) {
+	d := newDraft("", Instance{Definition: definition})
+	values, _, _ := d.defaultValues()
+	return values, d.err()
+}

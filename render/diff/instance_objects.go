@@ -1,0 +1,133 @@
+package diff
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
+)
+
+// objects sets the changes of the values and of the other fields of an instance.
+func (d *instanceDiffer) objects(out *Instance, before, after *render.Instance) {
+	older, err := d.valuesOf(before, false)
+	newer, invalid := d.valuesOf(after, true)
+	if err == nil && invalid == nil && older != newer {
+		out.Values = textValues("values", older, newer)
+	}
+	var changes []change
+	for _, role := range []backend.Role{backend.Main, backend.Source, backend.Namespace} {
+		for _, c := range fieldsOf(d.plain(before, role, false), d.plain(after, role, true)) {
+			if role != backend.Main {
+				c.path = slices.Insert(c.path, 0, string(role))
+			}
+			if out.Upgrade == nil || !c.followsVersion() {
+				changes = append(changes, c)
+			}
+		}
+	}
+	out.Fields, out.FieldsOmitted = bounded(changes)
+}
+
+// objectOf returns the first object of an instance with a role; nil if it has none.
+func (d *instanceDiffer) objectOf(in *render.Instance, role backend.Role, newer bool) render.Object {
+	i := slices.IndexFunc(in.Objects, func(o render.InstanceObject) bool { return o.Role == role })
+	switch {
+	case i < 0:
+		return nil
+	case newer:
+		return d.after[in.Objects[i].Key]
+	}
+	return d.before[in.Objects[i].Key]
+}
+
+// valuesOf returns the values of an instance over the default values, as YAML. A null, which deletes what is under it,
+// stays.
+func (d *instanceDiffer) valuesOf(in *render.Instance, newer bool) (string, error) {
+	var all [2]map[string]any
+	for i, role := range []backend.Role{backend.Values, backend.Main} {
+		object := d.objectOf(in, role, newer)
+		if object == nil {
+			continue
+		}
+		var err error
+		if all[i], err = backend.ValuesOf(backend.Object{Unstructured: &unstructured.Unstructured{Object: object}, Role: role}); err != nil {
+			return "", err
+		}
+	}
+	merged := backend.MergeValues(all[0], all[1])
+	if len(merged) == 0 {
+		return "", nil
+	}
+	text, err := yaml.Marshal(merged)
+	return string(text), err
+}
+
+// plain returns an object of an instance without its values, its identity, and what follows from other changes: names
+// with a digest of content, and annotations on what is installed.
+func (d *instanceDiffer) plain(in *render.Instance, role backend.Role, newer bool) map[string]any {
+	object := &unstructured.Unstructured{Object: d.objectOf(in, role, newer)}
+	if object.Object == nil {
+		return nil
+	}
+	object = object.DeepCopy()
+	for _, path := range [][]string{
+		{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"},
+		{"metadata", "annotations", v1alpha1.VersionAnnotation}, {"metadata", "annotations", v1alpha1.ApplicationAnnotation},
+		{"spec", "values"}, {"spec", "valuesBlock"}, {"spec", "vars"},
+		{"spec", "releaseName"}, {"spec", "storageNamespace"}, {"spec", "targetNamespace"}, {"spec", "namespace", "name"},
+	} {
+		unstructured.RemoveNestedField(object.Object, path...)
+	}
+	switch {
+	case role != backend.Main:
+		return object.Object
+	case in.Backend == backend.CozystackApplication:
+		delete(object.Object, "spec") // nothing but values
+	case in.Backend == backend.Helm:
+		withoutOwnNames(object, in)
+	}
+	return object.Object
+}
+
+// withoutOwnNames removes the names of the sources and default values of an instance from its HelmRelease.
+func withoutOwnNames(object *unstructured.Unstructured, in *render.Instance) {
+	isOwn := func(name any) bool {
+		return slices.ContainsFunc(in.Objects, func(o render.InstanceObject) bool {
+			return o.Key.Name == name && (o.Role == backend.Source || o.Role == backend.Values)
+		})
+	}
+	for _, path := range [][]string{{"spec", "chartRef", "name"}, {"spec", "chart", "spec", "sourceRef", "name"}} {
+		if name, found, _ := unstructured.NestedString(object.Object, path...); found && isOwn(name) {
+			unstructured.RemoveNestedField(object.Object, path...)
+		}
+	}
+	list, found, _ := unstructured.NestedSlice(object.Object, "spec", "valuesFrom")
+	if !found {
+		return
+	}
+	list = slices.DeleteFunc(list, func(element any) bool {
+		reference, _ := element.(map[string]any)
+		return isOwn(reference["name"])
+	})
+	if len(list) == 0 {
+		unstructured.RemoveNestedField(object.Object, "spec", "valuesFrom")
+		return
+	}
+	_ = unstructured.SetNestedSlice(object.Object, list, "spec", "valuesFrom") // its path is there
+}
+
+// followsVersion reports whether a field says which version is installed.
+func (c change) followsVersion() bool {
+	for _, path := range [][]string{
+		{string(backend.Source), "spec", "ref"}, {"spec", "chart", "spec", "version"}, {"spec", "applicationRef", "version"},
+	} {
+		if c.isAt(path...) {
+			return true
+		}
+	}
+	return false
+}

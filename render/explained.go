@@ -1,0 +1,208 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/layers"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// CatalogLayer is the layer of the default values that the definition in the catalog has.
+const CatalogLayer = "catalog"
+
+// ExplainedInstance is an instance of a spec with the reasons for what is installed.
+type ExplainedInstance struct {
+	// Name of the instance, and Application that it installs.
+	Name, Application string
+	// Decision on the application; nil if no source has it.
+	Decision *selection.Decision
+	// Choice of the version, and the selected versions that the spec allows; empty if the application is not
+	// selected.
+	Choice     instance.Choice
+	Candidates []string
+	// Unresolved is why it is not installed; nil if it is. Then the fields below are set.
+	Unresolved *instance.Unresolved
+	Instance   *Instance
+	// Values, sorted by path, the names of their layers, the highest first, and the values that only the cluster has,
+	// in their order.
+	Values     []layers.Leaf
+	Layers     []string
+	References []InstanceReference
+}
+
+// InstanceReference names values of an instance that only the cluster has.
+type InstanceReference struct {
+	backend.ValuesReference
+
+	// OfDefinition is true if the definition names them, and not the spec.
+	OfDefinition bool
+	// Winner is the layer that wins over the single value at TargetPath; empty if none does.
+	Winner string
+}
+
+// ErrNoInstance is returned for an instance that a spec does not have.
+var ErrNoInstance = errors.New("spec.instances does not have it")
+
+// ExplainInstance renders a selection and explains the instance with a name.
+func ExplainInstance(ctx context.Context, sources []selection.Source, cs *v1alpha1.CatalogSelection, name string) (*ExplainedInstance, error) {
+	opts, err := FromSpec(cs)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(opts.Instances, func(s instance.Spec) bool { return s.Name == name })
+	if i < 0 {
+		return nil, ErrNoInstance
+	}
+	spec := opts.Instances[i]
+	opts.AllowEmpty = true
+	result, err := Render(ctx, sources, opts)
+	if err != nil {
+		return nil, err
+	}
+	out := &ExplainedInstance{Name: name, Application: spec.Application, Instance: result.Find(name)}
+	for _, d := range result.Selection.Decisions {
+		if d.Application.Name == spec.Application && (out.Decision == nil || d.Selected) {
+			out.Decision = &d
+		}
+	}
+	if out.Decision != nil && out.Decision.Selected {
+		out.Choice, out.Candidates = spec.Choose(*out.Decision)
+	}
+	if j := slices.IndexFunc(result.Unresolved, func(u instance.Unresolved) bool { return u.Name == name }); j >= 0 {
+		out.Unresolved = &result.Unresolved[j]
+		return out, nil
+	}
+	if err := out.explainValues(ctx, result, cs, opts); err != nil {
+		return nil, fmt.Errorf("reading the values of %s: %w", name, err)
+	}
+	return out, nil
+}
+
+// explainValues sets the values and where they come from.
+func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, cs *v1alpha1.CatalogSelection, opts Options) error {
+	in, err := e.layers(cs)
+	if err != nil {
+		return err
+	}
+	built, err := result.InstanceObjects([]string{e.Name})
+	if err != nil {
+		return err
+	}
+	main := backend.Object{Unstructured: &unstructured.Unstructured{Object: built[e.mainObject().Key]}, Role: backend.Main}
+	e.References = e.references(main, cs.Spec.Instances[e.Name].ValuesFrom)
+	for _, reference := range e.References {
+		in.References = append(in.References, reference.TargetPath)
+	}
+	for i, reference := range e.References {
+		e.References[i].Winner = in.Winner(reference.TargetPath)
+	}
+	for _, o := range e.Instance.Objects {
+		raw, err := result.unpatched(o.Key)
+		if err != nil {
+			return err
+		}
+		for _, of := range []struct {
+			object Object
+			values *layers.Values
+		}{{raw, &in.Built}, {built[o.Key], &in.Patched}} {
+			if err := read(of.object, o.Role, of.values); err != nil {
+				return err
+			}
+		}
+	}
+	if e.Instance.Backend == backend.ApplicationInstallation {
+		in.Inline, in.Defaults = slices.Concat(in.Inline, in.Defaults), nil // its object has one document of both
+	}
+	e.Values, e.Layers = layers.Explain(in), []string{layers.Patches}
+	for _, layer := range slices.Concat(in.Inline, in.Defaults) {
+		e.Layers = append(e.Layers, layer.Name)
+	}
+	return ctx.Err()
+}
+
+// read adds the values of an object.
+func read(object Object, role backend.Role, into *layers.Values) (err error) {
+	o := backend.Object{Unstructured: &unstructured.Unstructured{Object: object}, Role: role}
+	switch role {
+	case backend.Main:
+		into.Inline, err = backend.ValuesOf(o)
+	case backend.Values:
+		into.Defaults, err = backend.ValuesOf(o)
+	}
+	return err
+}
+
+func (e *ExplainedInstance) mainObject() InstanceObject {
+	i := slices.IndexFunc(e.Instance.Objects, func(o InstanceObject) bool { return o.Role == backend.Main })
+	return e.Instance.Objects[i] // every backend makes one
+}
+
+// layers returns the layers of the values, without what the objects have.
+func (e *ExplainedInstance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
+	var in layers.Input
+	definition, err := e.Decision.Application.Spec()
+	if err != nil {
+		return in, err
+	}
+	values, err := backend.DefaultValues(definition)
+	if err != nil {
+		return in, err
+	}
+	var overrides, defaults []layers.Layer
+	for i, rule := range cs.Spec.Values {
+		if !slices.Contains(rule.Names, e.Application) {
+			continue
+		}
+		at := fmt.Sprintf("spec.values[%d].", i)
+		var all [3]layers.Layer
+		for j, from := range []struct {
+			field  string
+			values *apiextensionsv1.JSON
+		}{{"defaults", rule.Defaults}, {"overrides", rule.Overrides}, {"instanceOverrides", rule.InstanceOverrides}} {
+			all[j].Name = at + from.field
+			if all[j].Values, err = instance.Values(from.values); err != nil {
+				return in, err
+			}
+		}
+		// Defaults fill what nothing before has set, overrides replace it.
+		defaults = append(defaults, all[0])
+		overrides = slices.Insert(overrides, 0, all[1])
+		in.Inline = slices.Insert(in.Inline, 0, all[2])
+	}
+	own, err := instance.Values(cs.Spec.Instances[e.Name].Values)
+	if err != nil {
+		return in, err
+	}
+	in.Inline = append(in.Inline, layers.Layer{Name: fmt.Sprintf("spec.instances[%s].values", e.Name), Values: own})
+	in.Defaults = slices.Concat(overrides, []layers.Layer{{Name: CatalogLayer, Values: values}}, defaults)
+	return in, nil
+}
+
+// references returns the references that the main object passes on; given are those of the spec.
+func (e *ExplainedInstance) references(main backend.Object, given []v1alpha1.ValuesReference) []InstanceReference {
+	passed := backend.ReferencesOf(main)
+	if passed == nil {
+		for _, reference := range given {
+			passed = append(passed, backend.ValuesReference(reference))
+		}
+	}
+	var all []InstanceReference
+	for i, reference := range passed {
+		isDefaults := slices.ContainsFunc(e.Instance.Objects, func(o InstanceObject) bool {
+			return o.Role == backend.Values && o.Key.Kind == reference.Kind && o.Key.Name == reference.Name
+		})
+		if !isDefaults {
+			all = append(all, InstanceReference{ValuesReference: reference, OfDefinition: i < len(passed)-len(given)})
+		}
+	}
+	return all
+}

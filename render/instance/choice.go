@@ -1,0 +1,49 @@
+package instance
+
+import (
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Choice says how the version of an instance comes about.
+type Choice string
+
+// Choices.
+const (
+	// ChoiceExact: the spec names the version.
+	ChoiceExact Choice = "exact"
+	// ChoiceRange: it is the highest of a range.
+	ChoiceRange Choice = "range"
+	// ChoiceDefault: it is the default version of the definition.
+	ChoiceDefault Choice = "default"
+	// ChoiceNone: the definition has no versions.
+	ChoiceNone Choice = "none"
+)
+
+// Choose returns how the version comes about, and the selected versions that the spec allows: of a range the highest
+// first.
+func (s Spec) Choose(d selection.Decision) (Choice, []string) {
+	switch {
+	case len(d.Application.Versions) == 0:
+		return ChoiceNone, nil
+	case s.Version == "":
+		return ChoiceDefault, only(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
+	case s.constraint == nil || slices.Contains(d.Versions, s.Version):
+		return ChoiceExact, only(d.Versions, s.IsNamed)
+	}
+	in := only(d.Versions, func(version string) bool {
+		parsed, err := semver.NewVersion(version)
+		return err == nil && s.constraint.Check(parsed)
+	})
+	slices.SortStableFunc(in, func(a, b string) int {
+		return semver.MustParse(b).Compare(semver.MustParse(a)) // both have been parsed
+	})
+	return ChoiceRange, in
+}
+
+func only(versions []string, is func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return !is(version) })
+}

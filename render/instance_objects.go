@@ -1,0 +1,109 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// InstanceObject is an object of an instance.
+type InstanceObject struct {
+	Key  safeguard.Key
+	Role backend.Role
+}
+
+func keysOf(objects []backend.Object) []InstanceObject {
+	all := make([]InstanceObject, len(objects))
+	for i, o := range objects {
+		all[i] = InstanceObject{Key: keyOfObject(o), Role: o.Role}
+	}
+	return all
+}
+
+// Find returns the instance of the artifact with a name; nil if there is none.
+func (r *Result) Find(name string) *Instance {
+	i := slices.IndexFunc(r.Instances, func(in Instance) bool { return in.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Instances[i]
+}
+
+// SameInstance reports whether both artifacts have the same objects of the named instance, without building them: one
+// that patches change in the same way may differ all the same.
+func (r *Result) SameInstance(other *Result, name string) bool {
+	mine, theirs := r.Find(name), other.Find(name)
+	if mine == nil || theirs == nil || !slices.Equal(mine.Objects, theirs.Objects) || !reflect.DeepEqual(r.kustomization, other.kustomization) {
+		return false
+	}
+	return !slices.ContainsFunc(mine.Objects, func(o InstanceObject) bool {
+		before, _ := r.Tree.Content(fileOfKey(o.Key))
+		after, _ := other.Tree.Content(fileOfKey(o.Key))
+		return !bytes.Equal(before, after)
+	})
+}
+
+// InstanceObjects builds the objects of the named instances, in JSON's types. Those of instances that the artifact does
+// not have are left out.
+func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]Object, error) {
+	wanted := map[safeguard.Key]bool{}
+	var files []string
+	for _, name := range names {
+		in := r.Find(name)
+		if in == nil {
+			continue
+		}
+		for _, o := range in.Objects {
+			if !wanted[o.Key] {
+				wanted[o.Key] = true
+				files = append(files, fileOfKey(o.Key))
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	built, err := r.buildFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	all := contents(built)
+	for key, content := range all {
+		if !wanted[key] {
+			delete(all, key)
+			continue
+		}
+		if all[key], err = inJSON(content); err != nil {
+			return nil, fmt.Errorf("reading the built object %s: %w", key, err)
+		}
+	}
+	return all, nil
+}
+
+// inJSON returns an object of kustomize in JSON's types.
+func inJSON(object Object) (Object, error) {
+	encoded, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	var converted Object
+	return converted, json.Unmarshal(encoded, &converted)
+}
+
+// unpatched returns an object of an instance as its file has it.
+func (r *Result) unpatched(key safeguard.Key) (Object, error) {
+	content, _ := r.Tree.Content(fileOfKey(key))
+	encoded, err := yaml.YAMLToJSON(content)
+	if err != nil {
+		return nil, err
+	}
+	var object Object
+	return object, json.Unmarshal(encoded, &object)
+}
