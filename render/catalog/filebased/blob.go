@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/yamlnode"
@@ -60,8 +61,16 @@ type problem struct {
 	line int
 }
 
-// readBlob decodes a document. A blob with problems has what could be read of it, nothing without a schema.
+// readBlob decodes a document, and returns its first problems. A blob with some has what could be read of it.
 func readBlob(file string, source document) (*Blob, []problem) {
+	blob, problems := decodeBlob(file, source)
+	if len(problems) > maxFileViolations {
+		problems = slices.Clone(problems[:maxFileViolations])
+	}
+	return blob, problems
+}
+
+func decodeBlob(file string, source document) (*Blob, []problem) {
 	blob := &Blob{Path: file, Document: source.number, Line: source.line, Data: source.data, JSON: source.json}
 	if !source.json {
 		data, lines := source.content()

@@ -119,7 +119,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) ([]*Blob, error) {
 	return blobs, nil
 }
 
-// file reads the documents of a file on all cores.
+// file reads the documents of a file.
 func (l *loader) file(ctx context.Context, name string, data []byte) ([]*Blob, error) {
 	found, failed := documents(data, l.left)
 	if failed != nil {
@@ -129,6 +129,22 @@ func (l *loader) file(ctx context.Context, name string, data []byte) ([]*Blob, e
 	if l.left -= len(found); l.left < 0 {
 		return nil, nil
 	}
+	blobs := make([]*Blob, 0, len(found))
+	for some := range slices.Chunk(found, atOnce) {
+		read, err := l.documents(ctx, name, some)
+		if err != nil {
+			return nil, err
+		}
+		blobs = append(blobs, read...)
+	}
+	return blobs, nil
+}
+
+// atOnce is the number of documents that are read before their problems are reported.
+const atOnce = 1000
+
+// documents reads documents on all cores.
+func (l *loader) documents(ctx context.Context, name string, found []document) ([]*Blob, error) {
 	blobs, problems := make([]*Blob, len(found)), make([][]problem, len(found))
 	err := parallel(ctx, len(found), func(i int) {
 		blobs[i], problems[i] = readBlob(name, found[i])

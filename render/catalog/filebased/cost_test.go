@@ -101,6 +101,8 @@ func TestCostOfHostileDocuments(t *testing.T) {
 		{"lists that aliases repeat", head + "\n" + laughs() + "\n", "anchor|aliases|values|excessive"},
 		{"a cycle of aliases", head + "&a [*a]\n", "anchor"},
 		{"entries", strings.Repeat(`{"schema":"olm.channel","package":"p","name":"c","entries":[`+strings.Repeat("{},", 400_000)+"{}]}\n", 3), "entries"},
+		{"keys that differ in the case of their letters", `{"schema":"x"` + spellings(1<<17) + "}\n", "case"},
+		{"problems", strings.Repeat(`{"schema":"olm.bundle","package":"p","properties":[`+strings.Repeat("5,", 200)+"5]}\n", 20_000), "mapping"},
 		{"a version", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.package, value: {packageName: p, version: 1.0.0-" + strings.Repeat("a.", 1<<20) + "a}}\n", "longer"},
 		{"documents", strings.Repeat("a: b\n---\n", maxDocuments+10), "documents"},
 		{"a manifest", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.bundle.object, value: {data: " +
@@ -129,6 +131,21 @@ func containsAny(text string, parts []string) bool {
 		}
 	}
 	return false
+}
+
+// spellings returns keys that are the same but for the case of their letters.
+func spellings(n int) string {
+	var text strings.Builder
+	for i := range n {
+		key := []byte("abcdefghijklmnopqrstuvwxyz")
+		for bit := range key {
+			if i>>bit&1 == 1 {
+				key[bit] -= 'a' - 'A'
+			}
+		}
+		fmt.Fprintf(&text, ",%q:1", key)
+	}
+	return text.String()
 }
 
 // laughs returns lists of which each has the one before ten times.

@@ -1,8 +1,6 @@
 package filebased
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,21 +21,15 @@ func folded(key string) string {
 // readMeta returns the schema, package and name of a document. Keys are found in any case of their letters, and so
 // no two may be equal but for that.
 func readMeta(members []member) (found meta, problems []problem) {
-	keys := map[string][]string{}
-	values := map[string][]byte{}
+	first := make(map[string]string, len(members))
+	values := make(map[string][]byte, len(members))
 	for _, one := range members {
-		var key string
-		if err := json.Unmarshal(one.key, &key); err != nil {
-			problems = append(problems, problem{message: err.Error()})
-		}
+		key := unquoted(one.key)
 		fold := folded(key)
-		if !slices.Contains(keys[fold], key) {
-			keys[fold] = append(keys[fold], key)
+		if other, taken := first[fold]; taken && other != key {
+			problems = append(problems, problem{at: place{key}, message: "is the same key but for the case of its letters as " + quote(other)})
 		}
-		values[fold] = one.value
-		if len(keys[fold]) == 2 {
-			problems = append(problems, problem{at: place{key}, message: "is the same key but for the case of its letters as " + quote(keys[fold][0])})
-		}
+		first[fold], values[fold] = key, one.value
 	}
 	for _, field := range []struct {
 		name  string
@@ -51,9 +43,7 @@ func readMeta(members []member) (found meta, problems []problem) {
 			problems = append(problems, problem{at: place{field.name}, message: "must be a string"})
 			continue
 		}
-		if err := json.Unmarshal(raw, field.value); err != nil {
-			problems = append(problems, problem{at: place{field.name}, message: err.Error()})
-		}
+		*field.value = unquoted(raw)
 	}
 	if len(problems) == 0 && found.schema == "" {
 		problems = append(problems, problem{message: "has no schema: every document needs one, such as olm.bundle"})
