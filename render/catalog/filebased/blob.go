@@ -62,16 +62,16 @@ type problem struct {
 }
 
 // readBlob decodes a document, and returns its first problems. A blob with some has what could be read of it.
-func readBlob(file string, source document) (*Blob, []problem) {
-	blob, problems := decodeBlob(file, source)
+func readBlob(source document) (*Blob, []problem) {
+	blob, problems := decodeBlob(source)
 	if len(problems) > maxFileViolations {
 		problems = slices.Clone(problems[:maxFileViolations])
 	}
 	return blob, problems
 }
 
-func decodeBlob(file string, source document) (*Blob, []problem) {
-	blob := &Blob{Path: file, Document: source.number, Line: source.line, Data: source.data, JSON: source.json}
+func decodeBlob(source document) (*Blob, []problem) {
+	blob := &Blob{Path: source.path, Document: source.number, Line: source.line, Data: source.data, JSON: source.json}
 	if !source.json {
 		data, lines := source.content()
 		blob.Data, blob.Line = data, source.line+lines

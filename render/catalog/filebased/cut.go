@@ -144,6 +144,6 @@ func canonicalKey(key string) string {
 
 // with returns the blob with other bytes.
 func (b *Blob) with(data []byte, isJSON bool) *Blob {
-	changed, _ := readBlob(b.Path, document{number: b.Document, line: b.Line, data: data, json: isJSON})
+	changed, _ := readBlob(document{path: b.Path, number: b.Document, line: b.Line, data: data, json: isJSON})
 	return changed
 }

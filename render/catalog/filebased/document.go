@@ -12,6 +12,7 @@ import (
 
 // document is a part of a file that OLM's tools read as one document.
 type document struct {
+	path string
 	// number in the file, and line of the first byte, from 1.
 	number, line int
 	data         []byte
