@@ -1,10 +1,10 @@
 package filebased
 
-// fields are the values of an object of valid JSON, by the names of its keys, of which those with a shape are in the
-// case of letters that the shape has.
+// fields are the values of an object of valid JSON by name. The names in knownKeys are spelled as there, whatever the
+// case of their letters in the document.
 type fields map[string][]byte
 
-// byName returns members by the names that OLM documents.
+// byName returns the values of members.
 func byName(members []member) fields {
 	found := fields{}
 	for _, one := range members {

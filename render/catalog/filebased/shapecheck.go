@@ -47,7 +47,7 @@ func (c *shapeCheck) check(want *shape) {
 	case found != want.kind:
 		c.wrong(fmt.Sprintf("must be %s, but is %s", want.kind, found))
 	}
-	_ = c.value(1) // bounded by scanObject
+	_ = c.value(2) // bounded by scanObject
 }
 
 func (c *shapeCheck) number(want *shape) {
@@ -154,7 +154,7 @@ func elements(data []byte) (all [][]byte) {
 	s := scanner{data: data}
 	for s.at++; s.blank() != ']'; {
 		start := s.at
-		_ = s.value(1) // bounded by scanObject
+		_ = s.value(2) // bounded by scanObject
 		all = append(all, data[start:s.at:s.at])
 	}
 	return all
