@@ -203,7 +203,7 @@ demo: ## Show the main job, step by step, on the local real system.
 	@$(GO) run ./test/demo
 
 .PHONY: demo-plain
-demo-plain: ## Show a fleet without a platform, whose applications Flux's helm-controller installs.
+demo-plain: ## Show instances that Flux alone installs, on such a system.
 	@$(GO) run ./test/demo plain
 
 # Built beside and moved, because several clones may do so at once. For the host, even when GOOS

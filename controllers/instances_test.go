@@ -284,6 +284,10 @@ func helmReleases() *apiextensionsv1.CustomResourceDefinition {
 	return crd
 }
 
+func ofChart(name string) map[string]any {
+	return map[string]any{"spec": map[string]any{"chart": name, "sourceRef": map[string]any{"kind": "HelmRepository", "name": "charts"}}}
+}
+
 func liveRelease(namespace, name string, spec map[string]any) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	u.SetAPIVersion("helm.toolkit.fluxcd.io/v2")
@@ -303,6 +307,10 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 		{"the same release", map[string]any{"releaseName": "a", "targetNamespace": "web"}, nil},
 		{"helm-controller's name of it", map[string]any{"targetNamespace": "web"}, []string{
 			`IdentityChange web a: instance a: releaseName would change from "web-a" to "a": what runs would be uninstalled, and installed anew`,
+		}},
+		{"the same chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("web")}, nil},
+		{"another chart", map[string]any{"releaseName": "a", "targetNamespace": "web", "chart": ofChart("database")}, []string{
+			`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
 		}},
 		{"another namespace", map[string]any{}, []string{
 			`IdentityChange web a: instance a: targetNamespace would change from "NAMESPACE" to "web": what runs would be uninstalled, and installed anew`,
@@ -324,6 +332,23 @@ func TestLiveReleasesAreTakenOver(t *testing.T) {
 			c.equal("held", reasonsOf(c.reconcile("kkp")), test.held)
 		})
 	}
+}
+
+// What has run last tells the chart of a release whose source does not.
+func TestTheLiveChartIsThatOfTheHistory(t *testing.T) {
+	c := newCluster(t)
+	serveHelmReleases(c)
+	release := liveRelease(c.namespace, "a", map[string]any{"releaseName": "a", "targetNamespace": "web", "chartRef": map[string]any{"kind": "OCIRepository", "name": "database"}})
+	c.environment.create(release)
+	release.Object["status"] = map[string]any{"history": []any{map[string]any{"chartName": "database"}, map[string]any{"chartName": "web"}}}
+	if err := apiServer.Status().Update(t.Context(), release); err != nil {
+		t.Fatal(err)
+	}
+	c.source(installable(t, "web:1.0.0@web"))
+	c.selection("kkp", guarded, installing("a=1.0.0"))
+	c.equal("held", reasonsOf(c.reconcile("kkp")), []string{
+		`IdentityChange web a: instance a: chart would change from "database" to "web": what runs would be uninstalled, and installed anew`,
+	})
 }
 
 // The right to patch HelmReleases is one to install anything, so they are not marked.
@@ -366,27 +391,51 @@ func TestInstancesAreClaimed(t *testing.T) {
 	c.good()
 	c.selection("other", guarded, installing("a=1.0.0"))
 	cs := c.reconcile("other")
-	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 1 more as well; rename or remove them here, or there", c.namespace, c.namespace)
+	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 2 more as well; rename or remove them here, or there", c.namespace, c.namespace)
 	c.equal("message", conditions.GetMessage(cs, meta.ReadyCondition), message)
 	if got := conditionsOf(cs); !slices.Contains(got, "Stalled=True Conflict") {
 		t.Errorf("the conditions are %v", got)
 	}
 }
 
-// Two owners of a release would upgrade it in turns, even if their objects differ.
+// Two owners of a release would upgrade it in turns, even if their objects differ. Helm takes what is in a namespace for
+// the objects of a release by the name of the release, wherever that is stored.
 func TestReleasesAreClaimed(t *testing.T) {
-	c := newCluster(t)
-	serveHelmReleases(c)
-	c.source(installable(t, "web:1.0.0@web"))
-	c.selection("kkp", guarded, installing("a=1.0.0"))
-	c.consumer("kkp", "kkp")
-	c.consumer("other", "other")
-	c.good()
-	c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
-		cs.Spec.Instances["b"] = v1alpha1.Instance{Application: "web", ReleaseName: "a"}
-	})
-	message := fmt.Sprintf("the CatalogSelection %s/kkp holds Release %s/a as well; rename or remove them here, or there", c.namespace, c.namespace)
-	c.equal("message", conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition), message)
+	for _, test := range []struct {
+		name     string
+		instance v1alpha1.Instance
+		held     string // empty if there is no conflict
+	}{
+		{"the same release", v1alpha1.Instance{Application: "web", ReleaseName: "a"}, "%[1]s/a and 1 more"},
+		{"the same storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other"}, "%[1]s/a"},
+		{"the same name in the namespace", v1alpha1.Instance{Application: "web", ReleaseName: "a", StorageNamespace: "other"}, "web/a"},
+		{"another namespace and storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other", StorageNamespace: "other"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveHelmReleases(c)
+			c.source(installable(t, "web:1.0.0@web"))
+			c.selection("kkp", guarded, installing("a=1.0.0"))
+			c.consumer("kkp", "kkp")
+			c.consumer("other", "other")
+			c.good()
+			c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Instances["b"] = test.instance
+			})
+			message := conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition)
+			if test.held == "" {
+				if strings.Contains(message, "holds") {
+					t.Error(message)
+				}
+				return
+			}
+			held := test.held
+			if strings.Contains(held, "%") {
+				held = fmt.Sprintf(held, c.namespace)
+			}
+			c.equal("message", message, fmt.Sprintf("the CatalogSelection %s/kkp holds Release %s as well; rename or remove them here, or there", c.namespace, held))
+		})
+	}
 }
 
 // Flux applies nothing at all while the cluster does not serve one of the kinds.
@@ -411,4 +460,3 @@ func TestAMissingBackendIsHeld(t *testing.T) {
 		t.Errorf("it can be approved by %v", cs.Status.Held.Approve)
 	}
 }
-

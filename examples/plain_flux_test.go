@@ -1,12 +1,19 @@
 package examples_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // The charts beside the catalog of plain-flux are those that its versions name.
@@ -44,6 +51,63 @@ func TestPlainFluxHasTheChartsOfItsCatalog(t *testing.T) {
 	if !slices.Equal(named, present) {
 		t.Errorf("the catalog names %v, and there are %v", named, present)
 	}
+}
+
+// Every cluster of plain-flux installs all instances of the base, with its own versions.
+func TestPlainFluxInstallsWhatItsOverlaysName(t *testing.T) {
+	for dir, want := range map[string]map[string]string{
+		"clusters/staging":    {"alerts": "1.1.0", "dashboards": "1.4.2", "logs": "0.9.0", "trust-bundle": "1.1.0"},
+		"clusters/production": {"alerts": "1.0.0", "dashboards": "1.4.0", "logs": "0.9.0", "trust-bundle": "1.1.0"},
+		"hub":                 {"alerts": "1.0.0", "dashboards": "1.4.2", "logs": "0.9.0", "trust-bundle": "1.1.0"},
+	} {
+		t.Run(dir, func(t *testing.T) {
+			cs := overlaid(t, filepath.Join("plain-flux", dir))
+			opts, err := render.FromSpec(cs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			loaded, err := render.LoadFS(t.Context(), "plain-catalog", os.DirFS("plain-flux/catalog"), render.Place{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := render.Render(t.Context(), []selection.Source{{Name: "plain-catalog", Catalog: loaded}}, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]string{}
+			for _, in := range result.Instances {
+				got[in.Name] = in.Version
+			}
+			if !maps.Equal(got, want) || len(result.Unmatched) > 0 {
+				t.Errorf("it installs %v, want %v; unmatched is %v", got, want, result.Unmatched)
+			}
+		})
+	}
+}
+
+// overlaid returns the selection in a directory as kustomize builds it.
+func overlaid(t *testing.T, dir string) *v1alpha1.CatalogSelection {
+	t.Helper()
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range built.Resources() {
+		if object.GetKind() != v1alpha1.CatalogSelectionKind {
+			continue
+		}
+		cs := &v1alpha1.CatalogSelection{}
+		content, err := object.AsYAML()
+		if err == nil {
+			err = yaml.UnmarshalStrict(content, cs)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cs
+	}
+	t.Fatalf("%s has no CatalogSelection", dir)
+	return nil
 }
 
 func glob(t *testing.T, pattern string) []string {

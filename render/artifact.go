@@ -123,7 +123,11 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 			continue
 		}
 		if content, ok := patched[main.Key()]; ok {
+			object.Unstructured = &unstructured.Unstructured{Object: content}
 			main.Identity = MainOf(content).Identity
+		}
+		if chart := backend.ChartIn(object, objects); chart != "" && main.Identity[ChartField] == "" {
+			main.Identity[ChartField] = chart
 		}
 		all = append(all, main)
 	}

@@ -81,14 +81,14 @@ func ExplainInstance(ctx context.Context, sources []selection.Source, cs *v1alph
 		out.Unresolved = &result.Unresolved[j]
 		return out, nil
 	}
-	if err := out.explainValues(ctx, result, cs, opts); err != nil {
+	if err := out.explainValues(ctx, result, cs); err != nil {
 		return nil, fmt.Errorf("reading the values of %s: %w", name, err)
 	}
 	return out, nil
 }
 
 // explainValues sets the values and where they come from.
-func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, cs *v1alpha1.CatalogSelection, opts Options) error {
+func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, cs *v1alpha1.CatalogSelection) error {
 	in, err := e.layers(cs)
 	if err != nil {
 		return err

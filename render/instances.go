@@ -2,6 +2,8 @@ package render
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -46,7 +49,7 @@ type installation struct {
 }
 
 // install builds the instances that can be resolved.
-func install(resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation, error) {
+func install(ctx context.Context, resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation, error) {
 	if len(resolved) == 0 {
 		return installation{}, nil
 	}
@@ -56,11 +59,14 @@ func install(resolved []instance.Resolved, selected []selection.Decision, docume
 		contents[d.Application.Name] = documents[i].content
 		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
 	}
-	built, err := instance.Build(resolved, instance.Surroundings{
+	built, err := instance.Build(ctx, resolved, instance.Surroundings{
 		Selection: opts.Name,
 		Document:  func(application string) []byte { return contents[application] },
 		Overrides: opts.overridesOf, Access: opts.accessTo,
 	})
+	if ctx.Err() != nil {
+		return installation{}, err
+	}
 	objects := map[string][]backend.Object{}
 	origins := map[string]string{}
 	for _, b := range built {
@@ -193,7 +199,7 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		if object, ok := patched[main.Key()]; ok {
 			main = MainOf(object)
 		}
-		if chart := b.Identity.Release.Chart; chart != "" {
+		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[ChartField] == "" {
 			main.Identity[ChartField] = chart
 		}
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
@@ -210,6 +216,26 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		})
 	}
 	return all
+}
+
+// distinctReleases refuses a second owner of a release: both would upgrade it in turns.
+func distinctReleases(instances []Instance) error {
+	owners := map[safeguard.Key]string{}
+	var errs []error
+	for _, in := range instances {
+		for _, release := range in.Main.Releases() {
+			other, taken := owners[release]
+			if owners[release] = in.Name; taken {
+				errs = append(errs, &backend.Error{Instance: in.Name, Path: ReleaseField, Message: fmt.Sprintf(
+					"the release %s is also that of the instance %s: set another releaseName", excerpt.Quoted(release.FullName()), excerpt.Quoted(other))})
+				break
+			}
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: bounded(errs)}
 }
 
 // supporting returns the keys of the objects besides the main ones.
@@ -246,14 +272,16 @@ func mainOf(objects []backend.Object) backend.Object {
 
 // Fields of the identity of an instance: another value uninstalls its release.
 const (
-	ReleaseField          = "releaseName"
-	StorageNamespaceField = "storageNamespace"
-	TargetNamespaceField  = "targetNamespace"
+	ReleaseField          = safeguard.ReleaseField
+	StorageNamespaceField = safeguard.StorageNamespaceField
+	TargetNamespaceField  = safeguard.TargetNamespaceField
 	ChartField            = "chart"
+	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
+	ModuleField = "module"
 )
 
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
-// and its version are those of the annotations.
+// and its version are those of the annotations; without them, an ApplicationInstallation has its application.
 func MainOf(object map[string]any) safeguard.Definition {
 	u := &unstructured.Unstructured{Object: object}
 	annotations := u.GetAnnotations()
@@ -265,9 +293,14 @@ func MainOf(object map[string]any) safeguard.Definition {
 	if version := annotations[v1alpha1.VersionAnnotation]; version != "" {
 		main.Versions = []string{version}
 	}
-	release := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main}).Release
+	if main.Application == "" {
+		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
+	}
+	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
+	release := identity.Release
 	for field, value := range map[string]string{
 		ReleaseField: release.Name, StorageNamespaceField: release.StorageNamespace, TargetNamespaceField: release.TargetNamespace,
+		ChartField: release.Chart, ModuleField: identity.Module,
 	} {
 		if value != "" {
 			main.Identity[field] = value

@@ -2,6 +2,9 @@ package render_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -13,7 +16,10 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // renderInstances renders the golden case of instances after an edit.
@@ -55,7 +61,6 @@ func TestInstancesOfAnArtifactAreRead(t *testing.T) {
 			for _, d := range result.Compared() {
 				if d.Source = ""; d.Instance != "" {
 					d.Origins = nil
-					delete(d.Identity, render.ChartField)
 				}
 				want = append(want, d)
 			}
@@ -83,6 +88,59 @@ func TestTheIdentityIsThatOfThePatchedObject(t *testing.T) {
 	}
 }
 
+// An ApplicationInstallation says which application it installs, without the annotations of Winnow.
+func TestTheApplicationOfALiveInstallation(t *testing.T) {
+	main := render.MainOf(map[string]any{
+		"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationInstallation", "metadata": map[string]any{"name": "a", "namespace": "ns"},
+		"spec": map[string]any{"applicationRef": map[string]any{"name": "web", "version": "1.0.0"}},
+	})
+	if main.Application != "web" {
+		t.Errorf("the application is %q", main.Application)
+	}
+}
+
+// Another module would destroy what the first one has made.
+func TestTheModuleOfTerraform(t *testing.T) {
+	module := func(path string) safeguard.Definition {
+		return render.MainOf(map[string]any{
+			"apiVersion": "infra.contrib.fluxcd.io/v1alpha2", "kind": "Terraform",
+			"metadata": map[string]any{"name": "a", "namespace": "ns", "annotations": map[string]any{v1alpha1.InstanceAnnotation: "a"}},
+			"spec":     map[string]any{"path": path, "sourceRef": map[string]any{"kind": "GitRepository", "name": "modules"}},
+		})
+	}
+	changes := safeguard.Compare([]safeguard.Definition{module("./vm")}, []safeguard.Definition{module("./bucket")})
+	if len(changes) != 1 || changes[0].Reason != v1alpha1.IdentityChangeReason || changes[0].From != "GitRepository ns/modules ./vm" || changes[0].To != "GitRepository ns/modules ./bucket" {
+		t.Errorf("the changes are %+v", changes)
+	}
+	if changes := safeguard.Compare([]safeguard.Definition{module("./vm")}, []safeguard.Definition{module("vm/")}); len(changes) > 0 {
+		t.Errorf("of another spelling of the path: %+v", changes)
+	}
+}
+
+// Instances can repeat the values of one definition hundreds of times.
+func TestTheObjectsOfInstancesAreBounded(t *testing.T) {
+	_, err := renderInstances(t, func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Patches, spec.Instances = nil, map[string]v1alpha1.Instance{}
+		spec.Values[0].InstanceOverrides = &apiextensionsv1.JSON{Raw: []byte(`{"text": "` + strings.Repeat("x", 1_000_000) + `"}`)}
+		for i := range 80 {
+			spec.Instances[fmt.Sprintf("web-%02d", i)] = v1alpha1.Instance{Application: "web", Version: "1.1.0"}
+		}
+	})
+	if err == nil || reasonOf(err) != "InvalidSpec" || !strings.Contains(err.Error(), "instance web-67: the objects of this instance and those before it take more than 67108864 bytes") {
+		t.Errorf("the error is %s: %.300v", reasonOf(err), err)
+	}
+}
+
+// A render that takes too long ends between two instances.
+func TestTheEndOfTheContextEndsTheBuildOfInstances(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	built, err := instance.Build(ctx, []instance.Resolved{{Spec: instance.Spec{Name: "web"}, Decision: selection.Decision{Application: &catalog.Application{}}}}, instance.Surroundings{})
+	if !errors.Is(err, context.Canceled) || built != nil {
+		t.Errorf("built is %v, the error %v", built, err)
+	}
+}
+
 // Definitions can be left out. The instances are the same.
 func TestDefinitionsCanBeOmitted(t *testing.T) {
 	all, err := renderInstances(t, func(*v1alpha1.CatalogSelectionSpec) {})
@@ -103,6 +161,14 @@ func TestDefinitionsCanBeOmitted(t *testing.T) {
 	}
 }
 
+func TestReleasesOfOneNameInTwoNamespaces(t *testing.T) {
+	if _, err := renderInstances(t, func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Instances["three"] = v1alpha1.Instance{Application: "web", ReleaseName: "web", Namespace: "other", StorageNamespace: "other"}
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInstancesThatCannotBeRendered(t *testing.T) {
 	in := func(name string, instance v1alpha1.Instance) func(*v1alpha1.CatalogSelectionSpec) {
 		return func(spec *v1alpha1.CatalogSelectionSpec) { spec.Instances[name] = instance }
@@ -119,6 +185,22 @@ func TestInstancesThatCannotBeRendered(t *testing.T) {
 		}},
 		{"two of one release", "InvalidSpec", "is also that of the instance \"three\"", in("three", v1alpha1.Instance{
 			Application: "web", ReleaseName: "second", StorageNamespace: "two",
+		})},
+		{"one release twice", "InvalidSpec", "instance web-two: releaseName: the release \"two/x\" is also that of the instance \"web\"", func(spec *v1alpha1.CatalogSelectionSpec) {
+			for _, name := range []string{"web", "web-two"} {
+				in := spec.Instances[name]
+				in.ReleaseName, in.StorageNamespace = "x", "two"
+				spec.Instances[name] = in
+			}
+		}},
+		{"the release that is called like another instance", "InvalidSpec", "set another releaseName", in("three", v1alpha1.Instance{Application: "web", ReleaseName: "web"})},
+		{"one release twice by a patch", "InvalidSpec", "is also that of the instance", func(spec *v1alpha1.CatalogSelectionSpec) {
+			spec.Patches = []kustomize.Patch{{
+				Patch: "- {op: add, path: /spec/releaseName, value: x}\n", Target: &kustomize.Selector{Kind: "HelmRelease"},
+			}}
+		}},
+		{"two releases of one name in one namespace", "InvalidSpec", "the release \"web/web\" is also that of the instance", in("three", v1alpha1.Instance{
+			Application: "web", ReleaseName: "web", StorageNamespace: "other",
 		})},
 		{"a name that is none", "InvalidSpec", "spec.instances[A_b]", in("A_b", v1alpha1.Instance{Application: "web"})},
 		{"an unknown backend", "InvalidSpec", "spec.instances[x].backend", in("x", v1alpha1.Instance{Backend: "Chart"})},

@@ -91,7 +91,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 			return nil, err
 		}
 	}
-	installation, err := install(resolved, selected.Applications(), documents, opts)
+	installation, err := install(ctx, resolved, selected.Applications(), documents, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,9 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
+	if err := distinctReleases(result.Instances); err != nil {
+		return nil, err
+	}
 	if err := distinctKinds(result.Definitions); err != nil {
 		return nil, err
 	}

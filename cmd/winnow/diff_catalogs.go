@@ -74,10 +74,11 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if o.file == "" {
 		return compareEverything(ctx, o.from[0], o.to[0], &o.access)
 	}
-	next, err := readSelection(ctx, o.file, o.name, stdin)
+	placed, files, err := placeSelection(ctx, o.file, o.name, stdin)
 	if err != nil {
 		return nil, err
 	}
+	next := placed.CatalogSelection
 	assumed := next.Namespace == ""
 	if assumed {
 		next.Namespace = "default"
@@ -107,6 +108,9 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if assumed {
 		compared.AssumeNamespace()
 	}
+	for _, w := range instanceWarnings(ctx, placed, files) {
+		compared.Notes = append(compared.Notes, w.Message)
+	}
 	return diff.New(compared), nil
 }
 
@@ -127,6 +131,9 @@ func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelec
 	}
 	// Name and namespace identify the selection, so a difference between the two files is not a change.
 	last.Name, last.Namespace = next.Name, next.Namespace
+	if err := diff.EditError(last, next); err != nil {
+		return nil, err
+	}
 	return o.side(ctx, last, file, "--from", catalogs)
 }
 

@@ -23,7 +23,7 @@ type explainOptions struct {
 func newExplainCommand() *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
-		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION | --instance NAME",
+		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION",
 		Short: "Say why a selection has an application or not, rule by rule",
 		Long: "Say why a selection has an application or not, rule by rule. Rules after the one\n" +
 			"that decides are evaluated as well, so that all reasons are shown at once.\n" +

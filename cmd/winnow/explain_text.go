@@ -132,24 +132,24 @@ func (e *instanceExplanation) table(w io.Writer) {
 	for _, fact := range e.facts() {
 		fmt.Fprintln(w, plaintext.Wrap(fact, ""))
 	}
-	printLines(w, "objects, with their roles:", e.objectLines())
-	printLines(w, referencesHeadline, e.referenceLines())
+	printLines(w, "objects, with their roles:", e.objectLines(), plaintext.Printable)
+	printLines(w, referencesHeadline, e.referenceLines(), func(line string) string { return strings.TrimSpace(plaintext.Wrap(line, "  ")) })
 	for _, layer := range e.layers {
 		var lines []string
 		for _, v := range e.ofLayer(layer) {
 			lines = append(lines, v.text())
 		}
-		printLines(w, "values of "+layer+":", lines)
+		printLines(w, "values of "+layer+":", lines, plaintext.Printable)
 	}
 }
 
-// printLines prints lines with a headline, if there are some.
-func printLines(w io.Writer, headline string, lines []string) {
+// printLines prints lines, as shown has them, with a headline, if there are some.
+func printLines(w io.Writer, headline string, lines []string, shown func(string) string) {
 	for i, line := range lines {
 		if i == 0 {
 			fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(headline, ""))
 		}
-		fmt.Fprintln(w, "  "+plaintext.Printable(line))
+		fmt.Fprintln(w, "  "+shown(line))
 	}
 }
 

@@ -21,11 +21,13 @@ const (
 // lintReport is the output of lint.
 type lintReport struct {
 	document
-	Applications int            `json:"applications"`
-	Errors       int            `json:"errors"`
-	Warnings     int            `json:"warnings"`
-	Ignored      int            `json:"ignored"`
-	Findings     []lint.Finding `json:"findings"`
+	Applications int `json:"applications"`
+	Errors       int `json:"errors"`
+	Warnings     int `json:"warnings"`
+	Ignored      int `json:"ignored"`
+	// Selections is 1 with -f.
+	Selections int            `json:"selections,omitempty"`
+	Findings   []lint.Finding `json:"findings"`
 
 	// least is the lowest severity in output for people.
 	least lint.Severity
@@ -58,8 +60,14 @@ func (r *lintReport) unreadable(where string, err error) {
 }
 
 func (r *lintReport) summary() string {
-	text := fmt.Sprintf("%s, %s in %s", plaintext.Count(r.Errors, "error"), plaintext.Count(r.Warnings, "warning"),
-		plaintext.Count(r.Applications, "application"))
+	var in []string
+	if r.Selections > 0 {
+		in = append(in, plaintext.Count(r.Selections, "selection"))
+	}
+	if r.Applications > 0 || len(in) == 0 {
+		in = append(in, plaintext.Count(r.Applications, "application"))
+	}
+	text := fmt.Sprintf("%s, %s in %s", plaintext.Count(r.Errors, "error"), plaintext.Count(r.Warnings, "warning"), strings.Join(in, " and "))
 	if r.Ignored > 0 {
 		text += fmt.Sprintf(", %d ignored", r.Ignored)
 	}

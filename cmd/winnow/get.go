@@ -33,7 +33,8 @@ func newGetCommand() *cobra.Command {
 			"HELD is True while a safeguard holds a change: winnow approve shows it. MESSAGE\n" +
 			"describes what is held, or else the condition Ready; it is cut to fit into 80\n" +
 			"columns, and whole with -o wide. PUSHED and SUSPENDED are left out if no\n" +
-			"selection is pushed or suspended, but not with -o wide.\n" +
+			"selection is pushed or suspended, but not with -o wide, which has also the\n" +
+			"numbers of applications and, where there are some, of instances.\n" +
 			"-o yaml and -o json print the objects as kubectl does.\n\n" +
 			"Exit codes: 0 done, 1 a NAME does not exist, 2 usage or no access.",
 		Example: "  winnow get -n flux-system\n" +

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,11 @@ func columnsOf(found []*live.Selection, namespaces, wide bool) []column {
 		columns = append(columns, column{"SUSPENDED", func(s *live.Selection) string { return title(s.Spec.Suspend) }})
 	}
 	if wide {
-		columns = append(columns, column{"SELECTED", selectedOf}, column{"REVISION", revisionOf})
+		columns = append(columns, column{"SELECTED", selectedOf})
+		if slices.ContainsFunc(found, installs) {
+			columns = append(columns, column{"INSTANCES", instancesOf})
+		}
+		columns = append(columns, column{"REVISION", revisionOf})
 	}
 	return columns
 }
@@ -116,6 +121,23 @@ func selectedOf(s *live.Selection) string {
 		return "-"
 	}
 	return strconv.Itoa(int(s.Status.Summary.Selected))
+}
+
+// installs reports whether a selection has instances, in its spec or in its artifact.
+func installs(s *live.Selection) bool {
+	return len(s.Spec.Instances) > 0 || s.Status.Summary != nil && s.Status.Summary.Instances > 0
+}
+
+// instancesOf returns the number of the instances in the artifact, and of those in the spec where it is another.
+func instancesOf(s *live.Selection) string {
+	wanted := len(s.Spec.Instances)
+	switch {
+	case s.Status.Summary == nil:
+		return "-"
+	case int(s.Status.Summary.Instances) == wanted:
+		return strconv.Itoa(wanted)
+	}
+	return fmt.Sprintf("%d of %d", s.Status.Summary.Instances, wanted)
 }
 
 func revisionOf(s *live.Selection) string {

@@ -24,15 +24,17 @@ import (
 
 // importOptions are the flags of winnow import.
 type importOptions struct {
-	directory, helmURL, versions string
-	latest                       int
+	selectionOptions
+	// place is the directory of a catalog, or a file of instances.
+	place, helmURL, versions string
+	latest                   int
 }
 
 func newImportCommand() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR|-... -o DIR",
-		Short: "Make a catalog of the definitions that you have",
+		Short: "Make a catalog, or instances, of what you have",
 		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
 			"  - files of ApplicationDefinitions, one or more documents each;\n" +
 			"  - what kubectl get applicationdefinitions -o yaml (or json) prints;\n" +
@@ -41,26 +43,47 @@ func newImportCommand() *cobra.Command {
 			"out; otherwise files stay as they are. The label catalog.winnow.dev/tier becomes\n" +
 			"the tier in metadata.yaml, the other labels its labels. Nothing is overwritten.\n" +
 			"What cannot be taken is listed on stderr, with the reason.\n\n" +
-			"Exit codes: 0 all is taken, 1 something is not, 2 usage or I/O.",
+			"With -f SELECTION it makes instances of running releases instead: HelmReleases\n" +
+			"with their sources, and ApplicationInstallations of KKP, as kubectl get prints\n" +
+			"them. It takes a release if the selection has its chart in its version, and if\n" +
+			"the artifact would have the same object with the same release of Helm. Others\n" +
+			"are listed on stderr, with the reason; warnings tell what changes. It prints a\n" +
+			"CatalogSelection with spec.instances, and spec.patches for what instances cannot\n" +
+			"say, as a patch for kustomize. See docs/guides/take-over-releases.md.\n\n" +
+			"Exit codes: 0 all is taken, 1 something is not, or the selection is invalid, 2\n" +
+			"usage or I/O.",
 		Example: "  kubectl get applicationdefinitions -o yaml | winnow import - -o catalog\n\n" +
 			"  winnow import ./definitions -o catalog\n\n" +
 			"  # the three highest versions of each chart\n" +
 			"  curl -s https://charts.example.com/index.yaml | winnow import - -o catalog \\\n" +
-			"    --helm-url https://charts.example.com --latest 3",
+			"    --helm-url https://charts.example.com --latest 3\n\n" +
+			"  # instances of running releases\n" +
+			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
+			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
 		Args: arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkPlace(cmd, "-o", "directory", o.directory); err != nil {
+			out := streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)}
+			if o.file != "" {
+				if err := o.checkInstances(cmd, args); err != nil {
+					return err
+				}
+				return o.importInstances(cmd.Context(), args, cmd.InOrStdin(), out)
+			}
+			if err := checkPlace(cmd, "-o", "directory", o.place); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
+			if o.name != "" || len(o.sources) > 0 {
+				return errors.New("--name and --source are for instances: pass -f SELECTION")
+			}
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), out)
 		},
 	}
+	o.addFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.directory, "output", "o", "", "add the applications to the catalog in `DIR`")
+	f.StringVarP(&o.place, "output", "o", "", "`DIR` of the catalog, with -f file of the instances")
 	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
 	f.StringVar(&o.versions, "versions", "", "`RANGE` of the versions of charts, such as \">=1.2 <3\"")
-	f.IntVar(&o.latest, "latest", 0, "take the `N` highest versions of each chart; 0 takes all")
-	_ = cmd.MarkFlagDirname("output") // the only error is that there is no such flag
+	f.IntVar(&o.latest, "latest", 0, "the `N` highest versions of each chart; 0 takes all")
 	completeNothing(cmd, "helm-url", "versions", "latest")
 	return cmd
 }
@@ -70,7 +93,7 @@ func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader,
 	if err != nil {
 		return err
 	}
-	existing, err := existingApplications(ctx, o.directory)
+	existing, err := existingApplications(ctx, o.place)
 	if err != nil {
 		return err
 	}
@@ -84,7 +107,7 @@ func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader,
 		if err := importer.Check(ctx); err != nil {
 			return &findingError{fmt.Errorf("checking the applications together: %w", err)}
 		}
-		if err := addApplications(o.directory, importer.Files()); err != nil {
+		if err := addApplications(o.place, importer.Files()); err != nil {
 			return err
 		}
 	}
@@ -94,7 +117,7 @@ func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader,
 // check checks the flags, and returns those for the index of a Helm repository.
 func (o *importOptions) check() (helm importing.Helm, err error) {
 	switch {
-	case o.directory == "":
+	case o.place == "":
 		return helm, errors.New("where to? pass -o DIR")
 	case o.latest < 0:
 		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
@@ -138,10 +161,10 @@ func importArgument(ctx context.Context, importer *importing.Importer, reader *i
 
 // report returns an error that lists what could not be taken, one a line.
 func (o *importOptions) report(importer *importing.Importer, out streams) error {
-	done := fmt.Sprintf("imported %s in %s", plaintext.Count(importer.Len(), "application"), o.directory)
+	done := fmt.Sprintf("imported %s in %s", plaintext.Count(importer.Len(), "application"), o.place)
 	total := len(importer.Skipped) + importer.Omitted
 	if total == 0 {
-		fmt.Fprintf(out.notes, "%s; next: winnow lint %s\n", done, o.directory)
+		fmt.Fprintf(out.notes, "%s; next: winnow lint %s\n", done, o.place)
 		return nil
 	}
 	if !importer.Recognized {

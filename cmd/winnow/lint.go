@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
@@ -17,6 +18,7 @@ import (
 type lintOptions struct {
 	ruleOptions
 	placeOptions
+	file, name     string
 	access         accessOptions
 	output, failOn *choice
 }
@@ -24,7 +26,7 @@ type lintOptions struct {
 func newLintCommand() *cobra.Command {
 	var o lintOptions
 	cmd := &cobra.Command{
-		Use:   "lint CATALOG...",
+		Use:   "lint CATALOG... [-f SELECTION]",
 		Short: "Find what is wrong with catalogs, with path and line",
 		Long: "Find what is wrong with catalogs, with path and line. An error is what Winnow,\n" +
 			"the API server or KKP refuses, or what uninstalls applications; a warning works\n" +
@@ -32,18 +34,33 @@ func newLintCommand() *cobra.Command {
 			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
 			"Without --crds, the fields of KKP's and Cozystack's definitions are known.\n" +
 			"Beyond 20 findings the first of each rule are shown; -o json and yaml have all.\n" +
-			"A comment \"# winnow:ignore RULE\" leaves findings out.\n" +
+			"A comment \"# winnow:ignore RULE\" leaves findings out.\n\n" +
+			"With -f, and with or without a CATALOG, it looks at a CatalogSelection with\n" +
+			"instances, and at the sources and Kustomizations in the same file or directory:\n" +
+			"a tag that moves under a range of versions, a Kustomization without wait: true,\n" +
+			"or one that renames objects.\n\n" +
 			"Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 usage or I/O.",
 		Example: "  winnow lint ./catalog\n\n" +
 			"  # as strict as the API server\n" +
 			"  winnow lint ./catalog --crds ./crds\n\n" +
 			"  # annotations in a pull request\n" +
-			"  winnow lint ./catalog -o github --fail-on warning",
-		Args: arguments(1, math.MaxInt, "at least one CATALOG"),
+			"  winnow lint ./catalog -o github --fail-on warning\n\n" +
+			"  # a selection with instances, and what stands beside it\n" +
+			"  winnow lint -f clusters/production",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.file != "" {
+				return nil
+			}
+			return arguments(1, math.MaxInt, "at least one CATALOG")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "file", "f", "", fileUsage)
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
+	completeSelection(cmd)
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
 	o.ruleOptions.addFlags(cmd)
@@ -52,14 +69,20 @@ func newLintCommand() *cobra.Command {
 	return cmd
 }
 
-func (o *lintOptions) run(ctx context.Context, catalogs []string, out streams) error {
+func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reader, out streams) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if o.name != "" && o.file == "" {
+		return errors.New("--name picks a selection: pass -f FILE as well")
 	}
 	report := newLintReport()
 	report.least, report.wrapped = lint.Info, isTerminal(out.stdout)
 	if out.quiet() {
 		report.least = lint.Severity(o.failOn.value)
+	}
+	if err := o.lintSelection(ctx, stdin, report); err != nil {
+		return err
 	}
 	failures := o.lint(ctx, catalogs, report)
 	if ctx.Err() != nil {
@@ -96,6 +119,29 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 		report.add(result, locate(opened, where, len(catalogs) == 1))
 	}
 	return failures
+}
+
+// lintSelection adds the findings of the selection of -f.
+func (o *lintOptions) lintSelection(ctx context.Context, stdin io.Reader, report *lintReport) error {
+	if o.file == "" {
+		return nil
+	}
+	cs, files, err := placeSelection(ctx, o.file, o.name, stdin)
+	if err != nil {
+		return err
+	}
+	report.Selections++
+	for _, w := range instanceWarnings(ctx, cs, files) {
+		if slices.Contains(o.ignore, w.Rule) {
+			report.Ignored++
+			continue
+		}
+		report.Warnings++
+		report.Findings = append(report.Findings, lint.Finding{
+			Rule: w.Rule, Severity: lint.Warning, Path: cs.File(), Line: cs.Line(w.Field), Message: w.Message,
+		})
+	}
+	return nil
 }
 
 // lintCatalog lints a CATALOG, valid or not.

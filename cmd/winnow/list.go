@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ func newListCommand() *cobra.Command {
 			"that later sources add), and beside the list the numbers available, selected and\n" +
 			"shadowed, and the list instances: name, application, source, requested, version,\n" +
 			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
-			"storageNamespace, targetNamespace, chart), or the reason why it is not installed.\n" +
+			"storageNamespace, targetNamespace, chart), or why it is not installed, reason.\n" +
 			"Where the catalog has facts on versions: facts with version, channels,\n" +
 			"deprecated and requires.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
@@ -209,121 +208,3 @@ func (l *applicationList) names() []string {
 
 func (l *applicationList) table(w io.Writer)    { l.grid(30).print(w) }
 func (l *applicationList) markdown(w io.Writer) { l.grid(1000).markdown(w) }
-
-// decisionList is the output of list with a selection.
-type decisionList struct {
-	document
-	Available    int              `json:"available"`
-	Selected     int              `json:"selected"`
-	Shadowed     int              `json:"shadowed"`
-	Applications []listedDecision `json:"applications"`
-	// Instances of the spec.
-	Instances []instanceSummary `json:"instances,omitempty"`
-	*references
-
-	several bool // the selection has several sources
-}
-
-type listedDecision struct {
-	decisionSummary
-	referring
-
-	resource string
-}
-
-func newDecisionList(result selection.Result, several bool) *decisionList {
-	list := &decisionList{
-		document:  newDocument("DecisionList"),
-		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
-		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
-	}
-	for _, decision := range result.Decisions {
-		a := decision.Application
-		list.Applications = append(list.Applications, listedDecision{
-			decisionSummary: summarize(decision), resource: resourceName(a.APIVersion, a.Kind, a.Name),
-		})
-	}
-	return list
-}
-
-// refer adds the references of the selected applications, with the mirrors of the selection.
-func (l *decisionList) refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) error {
-	all, each, err := refer(ctx, selected, opts, notes)
-	if err != nil {
-		return err
-	}
-	l.references = all
-	for i := range l.Applications {
-		if l.Applications[i].Selected {
-			l.Applications[i].referring, each = each[0], each[1:]
-		}
-	}
-	return nil
-}
-
-func (l *decisionList) grid() grid {
-	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS"}}
-	if l.several {
-		g.header = append(g.header, "SOURCE")
-	}
-	for _, a := range l.Applications {
-		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(a.Versions)}
-		if l.several {
-			row = append(row, a.Source)
-		}
-		g.rows = append(g.rows, row)
-	}
-	return g
-}
-
-func (l *decisionList) wide(w io.Writer) {
-	g := grid{header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
-	merges := slices.ContainsFunc(l.Applications, func(a listedDecision) bool { return len(a.Merged) > 0 })
-	if merges {
-		g.header = append(g.header, "MERGED")
-	}
-	for _, a := range l.Applications {
-		row := []string{
-			a.Name, yesNo(a.Selected), a.Rule, withFacts(a.Versions, a.Facts), a.Source, orDash(a.Tier), withFacts(a.Dropped, a.Facts), orDash(a.Deprecated),
-		}
-		if merges {
-			row = append(row, mergedColumn(a.Merged))
-		}
-		g.rows = append(g.rows, row)
-	}
-	g.print(w)
-	l.installed(w, grid.print, wideInstanceGrid)
-}
-
-// names returns the selected applications, and the objects that install the instances.
-func (l *decisionList) names() []string {
-	var names []string
-	for _, a := range l.Applications {
-		if a.Selected {
-			names = append(names, a.resource)
-		}
-	}
-	for _, in := range l.Instances {
-		if o := in.Object; o != nil {
-			names = append(names, resourceName(o.APIVersion, o.Kind, o.Name))
-		}
-	}
-	return names
-}
-
-func yesNo(value bool) string {
-	if value {
-		return "yes"
-	}
-	return "no"
-}
-
-func (l *decisionList) table(w io.Writer) {
-	l.grid().print(w)
-	l.installed(w, grid.print, instanceGrid)
-}
-
-func (l *decisionList) markdown(w io.Writer) {
-	l.grid().markdown(w)
-	l.installed(w, grid.markdown, wideInstanceGrid)
-}

@@ -24,15 +24,15 @@ func (o *listOptions) instances(ctx context.Context, sources []selection.Source,
 	return summarizeInstances(o.selection.CatalogSelection, result), nil
 }
 
-// instanceGrid returns the instances as a table.
+// instanceGrid returns the instances as a table. The kinds of the objects tell the backends.
 func instanceGrid(all []instanceSummary) grid {
-	g := grid{header: []string{"INSTANCE", "APPLICATION", "REQUESTED", "VERSION", "BACKEND", "NAMESPACE", "OBJECT"}}
+	g := grid{header: []string{"INSTANCE", "APPLICATION", "REQUESTED", "VERSION", "NAMESPACE", "OBJECT"}}
 	for _, in := range all {
 		object := "not installed"
 		if in.Object != nil {
 			object = in.Object.Kind + "/" + in.Object.Name
 		}
-		g.rows = append(g.rows, append(instanceRow(in, maxRequested), object))
+		g.rows = append(g.rows, append(instanceRow(in, maxRequested), orDash(in.Namespace), object))
 	}
 	return g
 }
@@ -48,15 +48,13 @@ func wideInstanceGrid(all []instanceSummary) grid {
 		if in.Release != nil {
 			release = in.Release.StorageNamespace + "/" + in.Release.Name
 		}
-		g.rows = append(g.rows, append(instanceRow(in, len(in.Requested)), object, release, orDash(in.Source)))
+		g.rows = append(g.rows, append(instanceRow(in, len(in.Requested)), orDash(in.Backend), orDash(in.Namespace), object, release, orDash(in.Source)))
 	}
 	return g
 }
 
 func instanceRow(in instanceSummary, requestedWidth int) []string {
-	return []string{
-		in.Name, in.Application, orDash(plaintext.Brief(in.Requested, requestedWidth)), orDash(in.Version), orDash(in.Backend), orDash(in.Namespace),
-	}
+	return []string{in.Name, in.Application, orDash(plaintext.Brief(in.Requested, requestedWidth)), orDash(in.Version)}
 }
 
 // installed prints the instances, if there are some, below the applications.

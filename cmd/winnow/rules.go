@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -25,7 +26,7 @@ func (o *ruleOptions) addFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.ignore, "ignore", nil, "`RULE` to leave out, several with commas")
 	f.StringArrayVar(&o.definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
 	var names []string
-	for _, rule := range lint.Rules() {
+	for _, rule := range slices.Concat(lint.Rules(), lint.SelectionRules()) {
 		if lint.Ignorable(rule.ID) == nil {
 			names = append(names, rule.ID)
 		}

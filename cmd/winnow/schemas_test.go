@@ -54,16 +54,23 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 	registry := startRegistry(t)
 	edited := filepath.Join(t.TempDir(), "edited.yaml")
 	writeFile(t, edited, strings.ReplaceAll(readFileString(t, file), "      - silver\n", ""))
+	const plain, installed = "../../examples/plain-flux/catalog", "../../examples/plain-flux/base/selection.yaml"
+	raised := filepath.Join(t.TempDir(), "raised.yaml")
+	writeFile(t, raised, strings.NewReplacer("~1.4", "~1.5", "unnamed", "named", "alerting", "alerts", "port: 24225", "port: null").Replace(readFileString(t, installed)))
 	lines := map[string][]string{
-		"LintReport":        {"lint " + catalog, "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
-		"ApplicationList":   {"list " + catalog},
-		"DecisionList":      {"list -f " + file + " " + catalog},
-		"Explanation":       {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"LintReport":      {"lint " + catalog, "lint -f ../../examples/plain-flux/base", "lint " + t.TempDir(), "lint testdata/diff/before nowhere"},
+		"ApplicationList": {"list " + catalog},
+		"DecisionList":    {"list -f " + file + " " + catalog, "list -f " + installed + " " + plain},
+		"Explanation":     {"explain -f " + file + " --source " + catalog + " argocd", "explain -f " + file + " --source " + catalog + " falco"},
+		"InstanceExplanation": {
+			"explain -f " + raised + " --source " + plain + " --instance logs", "explain -f " + installed + " --source " + catalog + " --instance logs",
+		},
 		"ApplicationReport": {"show argocd --source " + catalog, "show argocd -f " + file + " --source " + catalog, "show falco -f " + file + " --source " + catalog},
 		"Diff": {
 			"diff --from testdata/diff/before --to testdata/diff/after", "diff --from testdata/diff/after --to testdata/diff/before",
 			"diff -f testdata/diff/edited.yaml --from-selection testdata/diff/selection.yaml --from testdata/diff/before --to testdata/diff/after",
 			"diff -f " + edited + " --from-selection " + file + " --to " + catalog,
+			"diff -f " + raised + " --from-selection " + installed + " --to " + plain,
 		},
 		"Version":    {"version"},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},

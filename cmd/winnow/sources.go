@@ -16,11 +16,7 @@ import (
 // locateSources returns the catalogs of all sources of a selection, in the order of the spec, as the OCIRepositories
 // in the files name them. Its errors name every source without one.
 func locateSources(ctx context.Context, cs *selectionfile.Selection, files []inputFile) ([]selections.Location, error) {
-	read := make([]gitops.File, len(files))
-	for i, f := range files {
-		read[i] = gitops.File{Path: f.name, Content: f.content}
-	}
-	locator := selections.NewLocator(ctx, read)
+	locator := selections.NewLocator(ctx, gitFiles(files))
 	var failures []error
 	all := make([]selections.Location, len(cs.Spec.Sources))
 	for i, ref := range cs.Spec.Sources {
@@ -30,6 +26,19 @@ func locateSources(ctx context.Context, cs *selectionfile.Selection, files []inp
 		}
 	}
 	return all, errors.Join(failures...)
+}
+
+func gitFiles(files []inputFile) []gitops.File {
+	read := make([]gitops.File, len(files))
+	for i, f := range files {
+		read[i] = gitops.File{Path: f.name, Content: f.content}
+	}
+	return read
+}
+
+// instanceWarnings returns what in the files works differently for the instances of a selection than it looks.
+func instanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []inputFile) []selections.Warning {
+	return selections.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File())
 }
 
 // sourceAdvice returns what to do about a source without a catalog.

@@ -18,7 +18,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/kinds"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -104,24 +103,12 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	for _, item := range local {
 		for _, d := range definitions {
 			live[item.live(d.Key())] = true
-			if release := releaseOf(d); release.Name != "" {
+			for _, release := range d.Releases() {
 				live[release] = true
 			}
 		}
 	}
 	return live
-}
-
-// releaseKind is the kind in the keys of Helm's releases. They are no objects of the API, but two owners of one would
-// upgrade it in turns.
-const releaseKind = "Release"
-
-// releaseOf returns the key of the release of an instance; empty without one.
-func releaseOf(d safeguard.Definition) safeguard.Key {
-	if d.Instance == "" || d.Identity[render.ReleaseField] == "" {
-		return safeguard.Key{}
-	}
-	return safeguard.Key{Group: "helm.sh", Kind: releaseKind, Namespace: d.Identity[render.StorageNamespaceField], Name: d.Identity[render.ReleaseField]}
 }
 
 // liveDefinitions returns definitions with the names that they have in this cluster once they are applied.

@@ -81,7 +81,8 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.R
 			applied[item.live(key)] = true
 		}
 		for key := range inventoryOf(ks) {
-			if !applied[key] && !(len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)) {
+			replaced := len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)
+			if !applied[key] && !replaced {
 				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})
 			}
 		}

@@ -57,7 +57,7 @@ func (d *draft) add(role Role, kind schema.GroupVersionKind, namespace, name str
 // finish sorts and checks the objects.
 func (d *draft) finish() {
 	slices.SortFunc(d.objects, compareObjects)
-	for _, object := range d.objects {
+	for i, object := range d.objects {
 		d.writable("its "+object.GetKind(), object.Object)
 		if problems := validation.IsDNS1123Subdomain(object.GetName()); len(problems) > 0 {
 			d.refuse("", "the name %s of its %s is not valid: %s: give the instance another name", quote(object.GetName()), object.GetKind(), problems[0])
@@ -66,7 +66,7 @@ func (d *draft) finish() {
 		if err != nil {
 			d.refuse("", "encoding its %s: %v", object.GetKind(), err)
 		}
-		if len(encoded) > maxObject {
+		if d.objects[i].Bytes = len(encoded); len(encoded) > maxObject {
 			d.refuse("", "its %s has more than %d bytes, which the API server cannot store: shorten the values", object.GetKind(), maxObject)
 		}
 	}

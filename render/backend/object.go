@@ -5,7 +5,9 @@ import (
 	"crypto/sha1" //nolint:gosec // KKP names releases by it
 	"crypto/sha256"
 	"encoding/hex"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,6 +36,8 @@ type Object struct {
 	*unstructured.Unstructured
 
 	Role Role
+	// Bytes that the object takes as JSON.
+	Bytes int
 }
 
 // Identity says which live object an instance is. Another identity under the name of an instance is another
@@ -44,6 +48,8 @@ type Identity struct {
 	Namespace, Name string
 	// Release is empty for objects that install no release of Helm.
 	Release Release
+	// Module of a Terraform object, which destroys what another one has made; empty for others.
+	Module string
 }
 
 // Release identifies a release of Helm. A change of any field uninstalls it.
@@ -55,7 +61,8 @@ type Release struct {
 }
 
 // IdentityOf returns the identity of a main object, as patches may have changed it, or of a live object of its kind, with
-// the defaults of its controller and without the chart's name.
+// the defaults of its controller. The name of the chart is that of the release that lives, or of a chart in a Helm
+// repository.
 func IdentityOf(main Object) Identity {
 	identity := Identity{
 		GroupVersionKind: main.GroupVersionKind(), Namespace: main.GetNamespace(), Name: main.GetName(),
@@ -67,11 +74,15 @@ func IdentityOf(main Object) Identity {
 	switch identity.GroupKind() {
 	case helmReleaseKind.GroupKind():
 		identity.Release = fluxRelease(identity, text)
+		identity.Release.Chart = chartOf(main, text)
 	case installationKind.GroupKind():
 		namespace := text("namespace", "name")
 		identity.Release = Release{
 			StorageNamespace: namespace, Name: kkpReleaseName(identity.Namespace, identity.Name), TargetNamespace: namespace,
 		}
+	case terraformKind.GroupKind():
+		source := cmp.Or(text("sourceRef", "namespace"), identity.Namespace) + "/" + text("sourceRef", "name")
+		identity.Module = text("sourceRef", "kind") + " " + source + " ./" + strings.TrimPrefix(path.Join("/", text("path")), "/")
 	}
 	return identity
 }
@@ -92,6 +103,37 @@ func fluxRelease(identity Identity, text func(fields ...string) string) Release 
 		StorageNamespace: cmp.Or(text("storageNamespace"), identity.Namespace), Name: cmp.Or(text("releaseName"), name),
 		TargetNamespace: cmp.Or(target, identity.Namespace),
 	}
+}
+
+// chartOf returns the name of the chart of a HelmRelease, empty where only its source knows it.
+func chartOf(release Object, text func(fields ...string) string) string {
+	history, _, _ := unstructured.NestedSlice(release.Object, "status", "history")
+	if len(history) > 0 {
+		latest, _ := history[0].(map[string]any)
+		name, _ := latest["chartName"].(string)
+		return name
+	}
+	name := text("chart", "spec", "chart")
+	if name == "" || text("chart", "spec", "sourceRef", "kind") != helmRepositoryKind.Kind {
+		return ""
+	}
+	return chart{name: name}.base()
+}
+
+// ChartIn returns the name of the chart of a HelmRelease that comes from an OCIRepository among the objects, empty if none
+// of them is its source.
+func ChartIn(release Object, objects []Object) string {
+	kind, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "kind")
+	name, _, _ := unstructured.NestedString(release.Object, "spec", "chartRef", "name")
+	i := slices.IndexFunc(objects, func(o Object) bool {
+		return kind == ociRepositoryKind.Kind && o.GroupVersionKind().GroupKind() == ociRepositoryKind.GroupKind() &&
+			o.GetNamespace() == release.GetNamespace() && o.GetName() == name
+	})
+	if i < 0 {
+		return ""
+	}
+	address, _, _ := unstructured.NestedString(objects[i].Object, "spec", "url")
+	return chart{name: address}.base()
 }
 
 // kkpReleaseName returns the name that KKP gives to the release of an ApplicationInstallation.

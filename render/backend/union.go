@@ -9,9 +9,10 @@ import (
 
 // Union returns the objects of several instances, by the instances' names, each object once and all sorted as
 // Build sorts them. Sources are shared, and so are namespaces, whose labels and annotations are merged. Anything
-// else that two instances have in common is an error, which joins all problems, each an *Error.
+// else that two instances have in common is an error, which joins all problems, each an *Error. Releases are not
+// compared: patches may change them later.
 func Union(instances map[string][]Object) ([]Object, error) {
-	u := union{draft: &draft{}, owners: map[objectKey]owned{}, releases: map[Release]string{}}
+	u := union{draft: &draft{}, owners: map[objectKey]owned{}}
 	for _, name := range slices.Sorted(maps.Keys(instances)) {
 		u.Name = name
 		for _, object := range instances[name] {
@@ -40,16 +41,11 @@ type union struct {
 	*draft
 
 	owners map[objectKey]owned
-	// releases of Helm by storage namespace and name.
-	releases map[Release]string
 }
 
 func (u *union) join(object Object) {
 	kind := object.GroupVersionKind()
 	key := objectKey{kind.Group, kind.Kind, object.GetNamespace(), object.GetName()}
-	if object.Role == Main {
-		u.claim(object)
-	}
 	first, isTaken := u.owners[key]
 	switch {
 	case !isTaken:
@@ -60,21 +56,6 @@ func (u *union) join(object Object) {
 		u.refuse("", "its %s %s is also that of the instance %s: give one of them another name or namespace",
 			kind.Kind, quote(key.name), quote(first.instance))
 	}
-}
-
-// claim refuses a second owner of a release: both would upgrade it in turn.
-func (u *union) claim(main Object) {
-	release := IdentityOf(main).Release
-	if release.Name == "" {
-		return
-	}
-	key := Release{StorageNamespace: release.StorageNamespace, Name: release.Name}
-	if other, isTaken := u.releases[key]; isTaken {
-		u.refuse("releaseName", "the release %s in %s is also that of the instance %s: set another releaseName",
-			quote(key.Name), quote(key.StorageNamespace), quote(other))
-		return
-	}
-	u.releases[key] = u.Name
 }
 
 // mergeNamespaces returns a Namespace with the labels and annotations of two.

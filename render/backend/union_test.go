@@ -66,8 +66,6 @@ func TestInstancesInEachOthersWay(t *testing.T) {
 		change             func(a, b *backend.Instance)
 		want               problem
 	}{
-		{"one release twice", "", "", func(a, b *backend.Instance) { a.ReleaseName, b.ReleaseName = "x", "x" }, problem{"releaseName", `"a"`}},
-		{"the release that is called like the other instance", "", "", func(a, _ *backend.Instance) { a.ReleaseName = "b" }, problem{"releaseName", "another releaseName"}},
 		{"one object twice", "", "", func(a, _ *backend.Instance) { a.Name, a.ReleaseName = "b", "other" }, problem{"", `HelmRelease "b"`}},
 		{"labels of a namespace", "  defaultNamespace: {name: web, create: true, labels: {x: '1'}}\n", "  defaultNamespace: {name: web, create: true, labels: {x: '2'}}\n", nil, problem{"createNamespace", `"x"`}},
 	} {
@@ -78,10 +76,5 @@ func TestInstancesInEachOthersWay(t *testing.T) {
 				t.Errorf("err = %v", err)
 			}
 		})
-	}
-	if _, err := backend.Union(pair(t, "", "", func(a, b *backend.Instance) {
-		a.ReleaseName, b.ReleaseName, b.StorageNamespace = "x", "x", "other"
-	})); err != nil {
-		t.Errorf("two releases of one name in two namespaces: %v", err)
 	}
 }

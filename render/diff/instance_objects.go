@@ -83,6 +83,8 @@ func (d *instanceDiffer) plain(in *render.Instance, role backend.Role, newer boo
 		unstructured.RemoveNestedField(object.Object, path...)
 	}
 	switch {
+	case role == backend.Source:
+		return map[string]any{"spec": object.Object["spec"]}
 	case role != backend.Main:
 		return object.Object
 	case in.Backend == backend.CozystackApplication:

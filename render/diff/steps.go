@@ -12,9 +12,9 @@ type Transient struct {
 type Loss struct {
 	Application string `json:"application"`
 	// Instance of the application; empty for the application itself.
-	Instance string `json:"instance,omitempty"`
-	APIVersion  string `json:"apiVersion"`
-	Kind        string `json:"kind"`
+	Instance   string `json:"instance,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
 	// Change is removed, or updated where only versions are lost.
 	Change   Change   `json:"change"`
 	Versions []string `json:"versions"`

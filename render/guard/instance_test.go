@@ -17,14 +17,19 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// withCharts is a source of "name:version,version" words. The default version has a star behind it; a version with
-// "@chart" behind it has another chart than the one with the name of the application.
+// withCharts is a source of "name:version,version" words, or of "name/namespace:version" with a default namespace. The
+// default version has a star behind it; a version with "@chart" behind it has another chart than the one with the name
+// of the application.
 func withCharts(t *testing.T, words string) guard.Source {
 	t.Helper()
 	files := fstest.MapFS{}
 	for word := range strings.FieldsSeq(words) {
 		name, versions, _ := strings.Cut(word, ":")
+		name, namespace, _ := strings.Cut(name, "/")
 		document := "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: " + name + "}\nspec:\n  method: helm\n"
+		if namespace != "" {
+			document += "  defaultNamespace: {name: " + namespace + ", create: true}\n"
+		}
 		list := "  versions:\n"
 		for version := range strings.SplitSeq(versions, ",") {
 			version, isDefault := strings.CutSuffix(version, "*")
@@ -111,6 +116,10 @@ func TestWhatTheCatalogDoesToAnInstance(t *testing.T) {
 			}},
 		{name: "another chart with the same version", instances: app, then: "app:1.0.0", now: "app:1.0.0@chart",
 			want: []string{`IdentityChange app: instance a: chart would change from "app" to "chart": what runs would be uninstalled, and installed anew`}},
+		{name: "another default namespace", instances: app, then: "app:1.0.0", now: "app/elsewhere:1.0.0",
+			want: []string{`IdentityChange app: instance a: targetNamespace would change from "app" to "elsewhere": what runs would be uninstalled, and installed anew`}},
+		{name: "another default namespace, and the instance names its own", instances: "{a: {application: app, version: ^1, namespace: app}, z: {application: other}}",
+			then: "app:1.0.0", now: "app/elsewhere:1.0.0"},
 		{name: "another definition only gains a version", instances: app, then: "app:1.0.0", now: "app:1.0.0 third:1.0.0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,7 +183,10 @@ func TestWhatAnEditDoesToAnInstance(t *testing.T) {
 			want: []string{`IdentityChange app: instance a: storageNamespace would change from "flux-system" to "elsewhere": ` + renamed}},
 		{name: "writes what was the default", after: "{a: {application: app, version: ^1, namespace: app, releaseName: a, storageNamespace: flux-system}, z: {application: other}}"},
 		{name: "changes values", after: "{a: {application: app, version: ^1, values: {x: 1}}, z: {application: other}}"},
-		{name: "renames it", after: "{b: {application: app, version: ^1, releaseName: a}, z: {application: other}}"},
+		{name: "renames it", after: "{b: {application: app, version: ^1}, z: {application: other}}"},
+		{name: "renames it and keeps its release", after: "{b: {application: app, version: ^1, releaseName: a}, z: {application: other}}",
+			want: []string{"IdentityChange app: instance a would be removed, and instance b would get its object or its release: " + renamed +
+				"; keep the name a, or give b another releaseName"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.now == "" {

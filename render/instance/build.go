@@ -1,6 +1,8 @@
 package instance
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,8 +38,11 @@ type Built struct {
 	Identity backend.Identity
 }
 
-// Build builds the objects of all instances. The error joins all problems.
-func Build(resolved []Resolved, around Surroundings) ([]Built, error) {
+// maxBytes bounds the objects of all instances together: 256 instances can repeat the default values of one definition.
+const maxBytes = 64 << 20
+
+// Build builds the objects of all instances. The error joins all problems, or is that of the context.
+func Build(ctx context.Context, resolved []Resolved, around Surroundings) ([]Built, error) {
 	b := builder{Surroundings: around, built: map[string]*Built{}, definitions: map[string]*definition{}}
 	system := systemInstances(resolved)
 	dependencies := make(map[string][]string, len(resolved))
@@ -51,7 +56,13 @@ func Build(resolved []Resolved, around Surroundings) ([]Built, error) {
 		return nil, err
 	}
 	for _, r := range ordered {
-		b.add(r, dependencies[r.Name])
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("building the instance %s: %w", r.Name, err)
+		}
+		if b.add(r, dependencies[r.Name]); b.bytes > maxBytes {
+			b.refuse(r, "", "the objects of this instance and those before it take more than %d bytes: shorten the values, or use several selections", maxBytes)
+			break
+		}
 	}
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
@@ -128,6 +139,8 @@ type builder struct {
 	built       map[string]*Built
 	definitions map[string]*definition
 	errs        []error
+	// bytes of the objects.
+	bytes int
 }
 
 // definition is the document of an application as it is published.
@@ -165,11 +178,22 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		}
 		in.DependsOn = append(in.DependsOn, on.Identity.Name)
 	}
-	built.Identity, err = by.Identity(in)
-	if err == nil {
-		built.Objects, err = by.Build(in)
+	if built.Objects, err = by.Build(in); err != nil {
+		b.errs = append(b.errs, err)
+		return
 	}
-	b.errs = append(b.errs, err)
+	built.Identity = identityOf(built.Objects)
+	for _, object := range built.Objects {
+		b.bytes += object.Bytes
+	}
+}
+
+// identityOf returns the identity of an instance, as its backend does, which would build the objects once more.
+func identityOf(objects []backend.Object) backend.Identity {
+	main := objects[slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })] // every backend makes one
+	identity := backend.IdentityOf(main)
+	identity.Release.Chart = cmp.Or(identity.Release.Chart, backend.ChartIn(main, objects))
+	return identity
 }
 
 func (b *builder) refuse(r Resolved, path, format string, args ...any) {

@@ -65,7 +65,7 @@ func build(t *testing.T, instances string, overrides map[string]any) ([]instance
 	if len(unresolved) > 0 {
 		t.Fatal(unresolved)
 	}
-	return instance.Build(resolved, instance.Surroundings{
+	return instance.Build(t.Context(), resolved, instance.Surroundings{
 		Document: func(application string) []byte {
 			return files["applications/"+application+"/application.yaml"].Data
 		},

@@ -156,7 +156,11 @@ func highest(versions []string, constraint *semver.Constraints) string {
 	return best.Original()
 }
 
-// IsNamed reports whether the spec names exactly this version, so that no catalog decides about it.
+// IsNamed reports whether the spec names exactly this version, so that no catalog decides about it. A range names none,
+// even where a catalog has a version that is called like it.
 func (s Spec) IsNamed(version string) bool {
-	return s.Version != "" && (s.Version == version || IsExact(s.Version) && strings.TrimPrefix(s.Version, "v") == strings.TrimPrefix(version, "v"))
+	if s.Version == "" || s.constraint != nil {
+		return false
+	}
+	return s.Version == version || IsExact(s.Version) && strings.TrimPrefix(s.Version, "v") == strings.TrimPrefix(version, "v")
 }

@@ -1,16 +1,54 @@
 package safeguard
 
 import (
+	"slices"
+
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// Fields of an IdentityChange of an instance, besides those of its release.
+// Fields of an IdentityChange of an instance. Those of its release are members of Definition.Identity.
 const (
-	ObjectField      = "object"
-	ApplicationField = "application"
+	ReleaseField          = "releaseName"
+	StorageNamespaceField = "storageNamespace"
+	TargetNamespaceField  = "targetNamespace"
+	ObjectField           = "object"
+	ApplicationField      = "application"
+	// InstanceField is that of an instance whose object or release another instance gets.
+	InstanceField = "instance"
 )
+
+// Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores
+// a release by its name and the namespace of its storage, and takes objects for those of a release by its name and the
+// namespace that it installs to: two owners of either key would upgrade, and uninstall, what the other one installs.
+func (d Definition) Releases() []Key {
+	const kind = "Release"
+	name := d.Identity[ReleaseField]
+	if d.Instance == "" || name == "" {
+		return nil
+	}
+	return []Key{
+		{Group: "helm.sh", Kind: kind, Namespace: d.Identity[StorageNamespaceField], Name: name},
+		{Group: "target.helm.sh", Kind: kind, Namespace: d.Identity[TargetNamespaceField], Name: name},
+	}
+}
+
+// heir returns the instance that gets the object or the release of another one.
+func heir(of Definition, newer []Definition) (Definition, bool) {
+	if of.Instance == "" {
+		return Definition{}, false
+	}
+	releases := of.Releases()
+	i := slices.IndexFunc(newer, func(d Definition) bool {
+		shared := slices.ContainsFunc(d.Releases(), func(k Key) bool { return slices.Contains(releases, k) })
+		return d.Instance != "" && (d.Key() == of.Key() || shared)
+	})
+	if i < 0 {
+		return Definition{}, false
+	}
+	return newer[i], true
+}
 
 // instanceChanges returns the changes of an instance that stays, besides those of its release and its chart. What is
 // empty now is not known.

@@ -120,16 +120,17 @@ func (c Change) same(other Change) bool {
 }
 
 // byVersion reports whether the change of each version is excused on its own, which is so if the
-// definition stays.
+// definition stays. An instance that falls is excused only with the version that it falls to.
 func (c Change) byVersion() bool {
-	return c.Reason == v1alpha1.VersionRemovalReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
+	return c.Reason == v1alpha1.VersionRemovalReason && c.Instance == "" || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }
 
 // Compare returns the changes from the older to the newer definitions, sorted by name, then by
 // reason: Removal of a definition; and for one that stays IdentityChange for each field that
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
 // MajorUpgrade when the major of the highest semantic version rises. Instances are compared by their names, with an
-// InstanceUpgrade for another version, or a VersionRemoval for a lower one.
+// InstanceUpgrade for another version, or a VersionRemoval for a lower one. One that is gone while another one gets its
+// release has an IdentityChange.
 func Compare(older, newer []Definition) []Change {
 	after, instances := ByKey(newer), byInstance(newer)
 	var changes []Change
@@ -139,9 +140,7 @@ func Compare(older, newer []Definition) []Change {
 			now, stays = instances[before.Instance]
 		}
 		if !stays {
-			removal := before.change(v1alpha1.RemovalReason)
-			removal.Versions = before.Versions
-			changes = append(changes, removal)
+			changes = append(changes, gone(before, newer))
 			continue
 		}
 		changes = append(changes, identityChanges(before, now)...)
@@ -167,6 +166,18 @@ func Compare(older, newer []Definition) []Change {
 	return changes
 }
 
+// gone returns the change of a definition, or an instance, that the newer ones lack.
+func gone(before Definition, newer []Definition) Change {
+	if next, inherits := heir(before, newer); inherits {
+		change := before.change(v1alpha1.IdentityChangeReason)
+		change.Field, change.From, change.To = InstanceField, before.Instance, next.Instance
+		return change
+	}
+	removal := before.change(v1alpha1.RemovalReason)
+	removal.Versions = before.Versions
+	return removal
+}
+
 // change returns a change of the definition.
 func (d Definition) change(reason string) Change {
 	return Change{Reason: reason, Key: d.Key(), Source: d.Source, Instance: d.Instance, Application: d.Application}
@@ -184,7 +195,9 @@ func Adopt(live, newer []Definition) []Change {
 			continue
 		}
 		if now.Instance != "" {
-			before.Instance, before.Application, before.Versions = now.Instance, now.Application, nil // the spec decides
+			before.Instance, before.Application = now.Instance, cmp.Or(before.Application, now.Application)
+			before.Versions = now.Versions // the spec decides
+			changes = append(changes, instanceChanges(before, now)...)
 		}
 		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
 			changes = append(changes, Change{

@@ -251,3 +251,21 @@ func TestVersionsReadsWhatIsShapedLikeADefinition(t *testing.T) {
 	}
 	equal(t, safeguard.Versions(nil), []string(nil))
 }
+
+// A live object that installs another application is not the instance.
+func TestALiveInstanceOfAnotherApplicationIsNamed(t *testing.T) {
+	live := safeguard.Definition{APIVersion: kkp + "/v1", Kind: "ApplicationInstallation", Namespace: "ns", Name: "a", Versions: []string{"1.0.0"}}
+	next := live
+	next.Instance, next.Application, next.Versions = "a", "web", []string{"2.0.0"}
+	for _, test := range []struct {
+		application string
+		want        []string
+	}{
+		{"web", nil},
+		{"", nil},
+		{"database", []string{"IdentityChange a application database>web"}},
+	} {
+		live.Application = test.application
+		equal(t, lines(safeguard.Adopt([]safeguard.Definition{live}, []safeguard.Definition{next})), test.want)
+	}
+}

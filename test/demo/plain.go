@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -142,7 +143,7 @@ func (d *demo) edit(ctx context.Context, patch string) (*v1alpha1.CatalogSelecti
 		return nil, err
 	}
 	last := cs.Status.Artifact.Revision
-	if err := d.Client().Patch(ctx, cs, client.RawPatch(mergePatch, []byte(patch))); err != nil {
+	if err := d.Client().Patch(ctx, cs, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
 		return nil, err
 	}
 	if cs, err = d.awaitApplied(ctx, last); err == nil {

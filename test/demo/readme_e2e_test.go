@@ -14,6 +14,10 @@ func TestReadmeShowsTheOutputOfTheDemo(t *testing.T) {
 	showsOutput(t, "../../README.md", "make demo", platform())
 }
 
+func TestGuideShowsTheOutputOfTheDemo(t *testing.T) {
+	showsOutput(t, "../../docs/guides/plain-flux.md", "make demo-plain", plain())
+}
+
 // showsOutput checks that a demo prints each line of the excerpt in a page, in the same order. Times differ.
 func showsOutput(t *testing.T, page, command string, of show) {
 	t.Helper()

@@ -22,6 +22,19 @@ func (b *builder) fluxCRDs(ctx context.Context, modules []string) (dirs []string
 	return dirs, nil
 }
 
+// InstallHelmCRDs installs the CRDs of helm-controller on a stack that was started without it.
+func (s *Stack) InstallHelmCRDs(ctx context.Context) error {
+	b, err := newBuilder(s.root, s.progress)
+	if err != nil {
+		return err
+	}
+	dirs, err := b.fluxCRDs(ctx, []string{helmModule})
+	if err != nil {
+		return err
+	}
+	return s.ApplyPath(ctx, dirs[0])
+}
+
 func (b *builder) moduleCRDs(ctx context.Context, module string) (string, error) {
 	cache, err := b.moduleCache(ctx, module)
 	if err != nil {

@@ -86,54 +86,95 @@ func instanceSign(in diff.Instance) string {
 	return sign(in.Change)
 }
 
-func instanceTitle(in diff.Instance) string {
-	return instanceSign(in) + " instance " + in.Name + ": " + instanceHeadline(in)
+// instanceTitle returns the headline of instances with the same details.
+func instanceTitle(group []diff.Instance) string {
+	names := namesOfInstances(group)
+	title := "instance " + names[0]
+	switch {
+	case len(group) > maxInline:
+		title = plaintext.Count(len(group), "instance")
+	case len(group) > 1:
+		title = "instances " + strings.Join(names, ", ")
+	}
+	return instanceSign(group[0]) + " " + title + ": " + instanceHeadline(group[0])
+}
+
+func namesOfInstances(all []diff.Instance) []string {
+	names := make([]string, len(all))
+	for i, in := range all {
+		names[i] = in.Name
+	}
+	return names
+}
+
+// groupInstances groups the instances with the same details, by severity.
+func groupInstances(all []diff.Instance) [][]diff.Instance {
+	return groupBy(instancesBySeverity(all), func(in diff.Instance) string {
+		return instanceSign(in) + instanceHeadline(in) + "\n" + instanceBody(in)
+	})
 }
 
 // hasDetails reports whether there is more to show than the headline.
-func hasDetails(in diff.Instance) bool { return len(in.Identity)+len(in.Fields) > 0 || in.Values != nil }
+func hasDetails(in diff.Instance) bool {
+	return len(in.Identity)+len(in.Fields) > 0 || in.Values != nil
+}
 
 // instances prints the instances, each with its details unless a line for each is wanted.
 func (w selectionText) instances(all []diff.Instance) {
-	for i, in := range instancesBySeverity(all) {
-		if i == 0 || !w.stat {
-			fmt.Fprintln(w)
+	if w.stat && len(all) > 0 {
+		fmt.Fprintln(w)
+		for _, in := range instancesBySeverity(all) {
+			fmt.Fprintln(w, plaintext.Wrap(instanceTitle([]diff.Instance{in}), ""))
 		}
-		fmt.Fprintln(w, plaintext.Wrap(instanceTitle(in), ""))
-		if w.stat {
-			continue
+		return
+	}
+	for _, group := range groupInstances(all) {
+		fmt.Fprintln(w, "\n"+plaintext.Wrap(instanceTitle(group), ""))
+		if len(group) > maxInline {
+			fmt.Fprintln(w, plaintext.Wrap(strings.Join(namesOfInstances(group), ", "), "    "))
 		}
-		for _, f := range in.Identity {
-			fmt.Fprintln(w, plaintext.Wrap("IDENTITY "+fieldLine(f), "    "))
-		}
-		w.fields(in.Fields, in.FieldsOmitted, "    ")
-		if in.Values == nil {
-			continue
-		}
+		fmt.Fprint(w, instanceBody(group[0]))
+	}
+}
+
+// instanceBody returns the details of an instance below its headline.
+func instanceBody(in diff.Instance) string {
+	var text strings.Builder
+	w := selectionText{Writer: &text}
+	for _, f := range in.Identity {
+		fmt.Fprintln(w, plaintext.Wrap("IDENTITY "+fieldLine(f), "    "))
+	}
+	w.fields(in.Fields, in.FieldsOmitted, "    ")
+	if in.Values != nil {
 		fmt.Fprintf(w, "    %s\n", valuesLine(in.Values))
 		for line := range strings.Lines(in.Values.Diff) {
 			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
 		}
 	}
+	return text.String()
 }
 
-// instancesMarkdown writes a line for each instance.
+// instancesMarkdown writes a line for the instances with the same details.
 func instancesMarkdown(w *strings.Builder, all []diff.Instance) {
 	if len(all) == 0 {
 		return
 	}
 	fmt.Fprint(w, "\nInstances:\n\n")
 	var lines []statement
-	for _, in := range instancesBySeverity(all) {
-		lines = append(lines, statement{names: []string{""}, text: instanceSign(in) + " " + in.Name + ": " + instanceHeadline(in)})
+	for _, group := range groupInstances(all) {
+		lines = append(lines, statement{names: namesOfInstances(group), text: instanceSign(group[0]) + " " + instanceHeadline(group[0])})
 	}
 	listMarkdown(w, lines)
 }
 
-// instanceFold returns a fold with the details of an instance.
-func instanceFold(in diff.Instance) string {
+// instanceFold returns a fold with the details that a group of instances has in common.
+func instanceFold(group []diff.Instance) string {
 	var w strings.Builder
-	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n", html.EscapeString(plaintext.Brief(instanceTitle(in), maxCode)))
+	in := group[0]
+	fmt.Fprintf(&w, "<details>\n<summary><code>%s</code></summary>\n\n", html.EscapeString(plaintext.Brief(instanceTitle(group), maxCode)))
+	if len(group) > maxInline {
+		fmt.Fprintf(&w, "%s\n", fence("", plaintext.Wrap(strings.Join(namesOfInstances(group), ", "), "")))
+	}
 	for _, f := range in.Identity {
 		fmt.Fprintf(&w, "- **identity** %s\n", code(fieldLine(f)))
 	}

@@ -27,9 +27,9 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 		for _, group := range groupApplications(s.Applications) {
 			parts = append(parts, part{rank: rankFold, texts: []string{foldMarkdown(group)}})
 		}
-		for _, in := range instancesBySeverity(s.Instances) {
-			if hasDetails(in) {
-				parts = append(parts, part{rank: rankFold, texts: []string{instanceFold(in)}})
+		for _, group := range groupInstances(s.Instances) {
+			if hasDetails(group[0]) {
+				parts = append(parts, part{rank: rankFold, texts: []string{instanceFold(group)}})
 			}
 		}
 	}

@@ -31,6 +31,9 @@ func (s *Selection) Place(field string) string {
 	return place(s.file, s.lines.of(field))
 }
 
+// Line returns the line of a field, as Place has it; 0 if it is unknown.
+func (s *Selection) Line(field string) int { return s.lines.of(field) }
+
 // File returns the name of the file, as it was passed to Parse.
 func (s *Selection) File() string { return s.file }
 

@@ -28,6 +28,8 @@ type revision struct {
 	consumers  []placedConsumer
 	notes      []string
 	skipped    []skipped
+	// files is true where nothing but files is known: then their Kustomizations are consumers as well.
+	files bool
 }
 
 // origin is the place of an object in the repository.
@@ -71,6 +73,10 @@ type placedConsumer struct {
 	name string
 	// artifact is <namespace>/<name> of the ExternalArtifact.
 	artifact string
+	// waits reports that it is not Ready before its objects are, and moves that it changes their namespace. renames are
+	// its fields that change their names.
+	waits, moves bool
+	renames      []string
 	// prune reports that Flux deletes objects that leave the artifact, and deletes that it deletes all its
 	// objects when the Kustomization is removed.
 	prune, deletes bool
@@ -123,7 +129,7 @@ func (r *revision) read(ctx context.Context, file gitops.File) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err == nil && mayBeRelevant(document) {
+		if err == nil && (mayBeRelevant(document) || r.files && bytes.Contains(document, []byte(kustomizev1.GroupVersion.Group))) {
 			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
 		}
 		if err != nil {
@@ -153,7 +159,7 @@ func (r *revision) document(ctx context.Context, where origin, document []byte) 
 	switch {
 	case group == sourcev1.GroupVersion.Group:
 		r.sources = append(r.sources, placedSource{head, where, string(document)})
-	case group == kustomizev1.GroupVersion.Group && where.cluster != "":
+	case group == kustomizev1.GroupVersion.Group && (where.cluster != "" || r.files):
 		return r.consumer(where, document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
@@ -226,8 +232,21 @@ func (r *revision) consumer(where origin, document []byte) error {
 	r.consumers = append(r.consumers, placedConsumer{
 		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
 		prune: k.Spec.Prune, deletes: deletesOnRemoval(k), spec: raw.Spec,
+		waits: k.Spec.Wait || len(k.Spec.HealthChecks) > 0, renames: renamesOf(k), moves: k.Spec.TargetNamespace != "",
 	})
 	return nil
+}
+
+// renamesOf returns the fields of a Kustomization that change the names of objects.
+func renamesOf(k kustomizev1.Kustomization) []string {
+	var fields []string
+	if k.Spec.NamePrefix != "" {
+		fields = append(fields, "spec.namePrefix")
+	}
+	if k.Spec.NameSuffix != "" {
+		fields = append(fields, "spec.nameSuffix")
+	}
+	return fields
 }
 
 // deletesOnRemoval reports whether Flux deletes the objects of a Kustomization when it is removed.

@@ -103,6 +103,11 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 // compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
 // pulled.
 func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
+	if p.from != nil && p.to != nil && p.from.invalid == nil && p.to.invalid == nil {
+		if addError(out, AfterPrefix, diff.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
+			return out, nil
+		}
+	}
 	from, errBefore := c.side(ctx, p.from, before)
 	to, errAfter := c.side(ctx, p.to, after)
 	lost := addError(out, beforePrefix, errBefore)
@@ -156,6 +161,9 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *diff.Si
 	}
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
+	}
+	for _, w := range c.head.warnings(*p.to, to.Result) {
+		out.Notes = append(out.Notes, w.Message)
 	}
 	if slices.ContainsFunc(after, func(r reference) bool { return r.ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not looked at here")

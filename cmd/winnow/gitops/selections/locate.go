@@ -35,12 +35,13 @@ func (e *NoDocumentError) Error() string {
 	return "there is no " + e.name + " beside the selection"
 }
 
-// Locator finds catalogs by the OCIRepositories in files, which are read unchanged, without a build.
+// Locator finds catalogs by the OCIRepositories in files, which are read unchanged, without a build, and what of the
+// other documents concerns instances.
 type Locator struct{ found revision }
 
 // NewLocator reads the documents of the files. It skips those that cannot be parsed.
 func NewLocator(ctx context.Context, files []gitops.File) *Locator {
-	l := &Locator{}
+	l := &Locator{found: revision{files: true}}
 	for _, file := range files {
 		file.Path = filepath.ToSlash(file.Path)
 		l.found.read(ctx, file)
@@ -74,6 +75,12 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 		Address: found.catalog, SemVer: found.semver, SemverFilter: found.semverFilter, PlainHTTP: found.plainHTTP, Notes: found.notes(),
 		Document: qualified(source.Kind, source.Namespace, source.Name), File: source.file,
 	}, nil
+}
+
+// Warnings returns what about the sources of a selection, and about the Kustomizations that apply its instances, works
+// differently than it looks.
+func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string) []Warning {
+	return l.found.warnings(placedSelection{CatalogSelection: cs, origin: origin{file: filepath.ToSlash(file)}}, nil)
 }
 
 func qualified(kind, namespace, name string) string {

@@ -1,0 +1,151 @@
+package selections
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// Warning is something beside a selection with instances that works differently than it looks.
+type Warning struct {
+	// Rule is one of lint.SelectionRules.
+	Rule string
+	// Field of the selection that it is about.
+	Field string
+	// Message for people.
+	Message string
+}
+
+// maxListed bounds the instances in a message.
+const maxListed = 5
+
+// warnings returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
+func (r *revision) warnings(cs placedSelection, result *render.Result) []Warning {
+	if len(cs.Spec.Instances) == 0 {
+		return nil
+	}
+	all := r.movingSources(cs, floating(cs.CatalogSelection, result))
+	for _, k := range r.appliers(cs) {
+		where := "the Kustomization " + strings.TrimPrefix(k.name, "/")
+		if k.file != "" {
+			where += " in " + k.file
+		}
+		if !k.waits {
+			all = append(all, Warning{lint.NoWaitRule, "spec.instances",
+				where + " does not have wait: true, without which the condition Applied does not tell that the release of an instance has failed"})
+		}
+		if len(k.renames) > 0 {
+			all = append(all, Warning{lint.RenamedRule, "spec.instances", fmt.Sprintf(
+				"%s has %s, which renames sources and default values, but not what refers to them, so that no release finds its chart", where, strings.Join(k.renames, " and "))})
+		}
+		if k.moves {
+			all = append(all, Warning{lint.RenamedRule, "spec.instances",
+				where + " has spec.targetNamespace, which moves releases out of the namespace of the values that they name, and renames the namespaces that they create"})
+		}
+	}
+	return all
+}
+
+// movingSources returns the sources whose content changes without a commit, where the catalogs decide about the versions
+// of instances.
+func (r *revision) movingSources(cs placedSelection, instances []string) []Warning {
+	var all []Warning
+	for i, ref := range cs.Spec.Sources {
+		kind, key := guard.SourceKey(cs.CatalogSelection, ref)
+		nearest := r.nearest(cs.origin, kind, key)
+		if len(nearest) == 0 || len(instances) == 0 {
+			continue
+		}
+		if moves := nearest[0].moves(); moves != "" {
+			all = append(all, Warning{lint.MovingSourceRule, fmt.Sprintf("spec.sources[%d]", i), fmt.Sprintf(
+				"%s %s, so that new versions of instances come without a commit to review (%s): pin it to the tag of a version, or a digest",
+				qualified(kind, nearest[0].Namespace, nearest[0].Name), moves, excerpt.Names(instances, maxListed))})
+		}
+	}
+	return all
+}
+
+// floating returns the instances whose versions the catalogs decide, each with its range, sorted.
+func floating(cs *v1alpha1.CatalogSelection, result *render.Result) []string {
+	if cs.Spec.Safeguards.OnInstanceUpgrade == v1alpha1.SafeguardHold {
+		return nil // each upgrade is reviewed as an approval
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(cs.Spec.Instances)) {
+		in := cs.Spec.Instances[name]
+		_, err := semver.NewConstraint(in.Version)
+		isNamed := in.Version != "" && (instance.IsExact(in.Version) || err != nil)
+		if result != nil {
+			built := result.Find(name)
+			isNamed = built == nil || built.Named || built.Version == ""
+		}
+		if isNamed || in.Backend == backend.CozystackApplication || in.Backend == backend.Terraform {
+			continue
+		}
+		if in.Version == "" {
+			in.Version = "the default version"
+		}
+		all = append(all, name+": "+excerpt.Of(in.Version))
+	}
+	return all
+}
+
+// appliers returns the Kustomizations that apply the artifact of a selection, sorted by name. A namespace that a file
+// lacks may be any.
+func (r *revision) appliers(cs placedSelection) []placedConsumer {
+	if cs.cluster != "" {
+		found := r.consumersOf(&cs)
+		var all []placedConsumer
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			all = append(all, found[name])
+		}
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(r.consumers), func(k placedConsumer) bool {
+		namespace, name, _ := strings.Cut(k.artifact, "/")
+		return k.cluster != "" || name != cs.Name || namespace != "" && cs.Namespace != "" && namespace != cs.Namespace
+	})
+}
+
+// moves returns why the content of a source changes without a commit; empty if it is pinned, or not known.
+func (s placedSource) moves() string {
+	var source struct {
+		Spec struct {
+			Ref struct {
+				Digest, SemVer, Tag, Branch, Commit, Name string
+			} `json:"ref"`
+		} `json:"spec"`
+	}
+	if len(s.unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
+		return ""
+	}
+	ref := source.Spec.Ref
+	switch {
+	case s.Kind == sourcev1.BucketKind:
+		return "has whatever the bucket has"
+	case s.Kind == sourcev1.GitRepositoryKind && ref.Commit == "" && !strings.HasPrefix(ref.Name, "refs/tags/") && (ref.Tag == "" || ref.SemVer != "" || ref.Name != ""):
+		return "follows a branch or a range"
+	case s.Kind != sourcev1.OCIRepositoryKind || ref.Digest != "":
+		return ""
+	case ref.SemVer != "":
+		return "follows the range " + excerpt.Of(ref.SemVer)
+	case ref.Tag == "":
+		return "follows the tag latest"
+	case !instance.IsExact(ref.Tag):
+		return "follows the tag " + excerpt.Of(ref.Tag)
+	}
+	return ""
+}

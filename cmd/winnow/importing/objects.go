@@ -1,0 +1,113 @@
+package importing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Objects reads the objects of a file as the API server reads them, also those of lists, and returns what it could not
+// read. It takes no aliases: neither kubectl nor Flux writes them. No reason quotes a value.
+func Objects(ctx context.Context, file string, content []byte) (objects []map[string]any, skipped []Skipped, err error) {
+	if elements(content) > maxElements {
+		return nil, []Skipped{{Place: file, Reason: fmt.Sprintf("it has more than %d elements: import it in parts", maxElements)}}, nil
+	}
+	documents := []document{{text: content}} // JSON may contain what split takes for a marker
+	if trimmed := bytes.TrimSpace(content); !bytes.HasPrefix(trimmed, []byte("{")) || !json.Valid(trimmed) {
+		documents = split(content)
+	}
+	if len(documents) == 0 {
+		skipped = append(skipped, Skipped{Place: file, Reason: "it is empty"})
+	}
+	for n, one := range documents {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		at := place{file: file, before: one.before, exact: true}
+		if len(documents) > 1 {
+			at.document = n + 1
+		}
+		object, problem := objectOf(at, one.text)
+		if problem != nil {
+			skipped = append(skipped, *problem)
+			continue
+		}
+		objects = append(objects, lists.Objects(object)...)
+	}
+	return objects, skipped, nil
+}
+
+func objectOf(at place, text []byte) (object map[string]any, problem *Skipped) {
+	refuse := func(reason string) (map[string]any, *Skipped) {
+		return nil, &Skipped{Place: at.String(), Reason: reason}
+	}
+	root, err := yamlnode.First(text)
+	switch {
+	case err != nil:
+		skipped := at.syntaxError(err, text)
+		return nil, &skipped
+	case root == nil || root.Kind != yaml.MappingNode:
+		return refuse("it is no object")
+	case !yamlnode.IsExpanded(root):
+		return refuse("it has aliases or merge keys, which kubectl does not write: write them out")
+	}
+	for _, part := range parts(root) {
+		if problem := at.problemOf(part); problem != "" {
+			return refuse(problem)
+		}
+	}
+	encoded, err := sigsyaml.YAMLToJSONStrict(text)
+	if err == nil {
+		err = utiljson.Unmarshal(encoded, &object)
+	}
+	if err != nil {
+		return refuse("it cannot be converted to JSON: it has a key twice, or a value that JSON does not have") // err may quote a value
+	}
+	if items, isList := lists.Items(object); isList && slices.ContainsFunc(items, isNoObject) {
+		return refuse("it has an item that is no object")
+	}
+	return object, nil
+}
+
+func isNoObject(item any) bool {
+	_, isObject := item.(map[string]any)
+	return !isObject
+}
+
+// parts returns the items of a list, each of which the API server bounds, or the object itself.
+func parts(root *yaml.Node) []*yaml.Node {
+	items := written(root, "items")
+	if items == nil || items.Kind != yaml.SequenceNode {
+		return []*yaml.Node{root}
+	}
+	all := slices.Clone(items.Content)
+	for n := 1; n < len(root.Content); n += 2 {
+		if root.Content[n] != items {
+			all = append(all, root.Content[n])
+		}
+	}
+	return all
+}
+
+// problemOf returns the first reason why a part of a document must not be converted.
+func (p place) problemOf(part *yaml.Node) (problem string) {
+	size, _ := yamlnode.Check(part, 0, func(line int, format string, args ...any) {
+		if problem == "" {
+			problem = p.line(line) + "it " + excerpt.To(fmt.Sprintf(format, args...), maxReason)
+		}
+	})
+	if size.Bytes > yamlnode.MaxBytes { // without aliases, they are all its own
+		return p.line(part.Line) + fmt.Sprintf("it has more than %d bytes, which the API server does not store", yamlnode.MaxBytes)
+	}
+	return problem
+}

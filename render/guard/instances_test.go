@@ -1,0 +1,103 @@
+package guard_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// chartCatalog is a source of the application web with versions of one chart.
+func chartCatalog(t *testing.T, versions string) guard.Source {
+	t.Helper()
+	document := "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: web}\nspec:\n  method: helm\n  versions:\n"
+	for version := range strings.FieldsSeq(versions) {
+		document += fmt.Sprintf("  - {version: %q, template: {source: {helm: {url: 'https://charts.example', chartName: web, chartVersion: 1.0.0}}}}\n", version)
+	}
+	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/web/application.yaml": {Data: []byte(document)}}, render.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard.Source{Kind: "OCIRepository", Name: types.NamespacedName{Namespace: "flux-system", Name: "catalog"}, Catalog: loaded}
+}
+
+// decideInstances publishes instances from one catalog, and decides about others from another one. It returns what is held.
+func decideInstances(t *testing.T, then, now guard.Source, before, after map[string]v1alpha1.Instance) []string {
+	t.Helper()
+	spec := func(instances map[string]v1alpha1.Instance) *v1alpha1.CatalogSelection {
+		return edit(func(s *v1alpha1.CatalogSelectionSpec) {
+			s.Definitions, s.Instances = v1alpha1.DefinitionsOmit, instances
+		})
+	}
+	older, newer := spec(before), spec(after)
+	published := rendered(t, older, then).Compared()
+	last := guard.Published{Definitions: published}
+	written, err := json.Marshal(guard.Record([]guard.Source{then}, published))
+	if err == nil {
+		err = json.Unmarshal(written, &last.Sources)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := guard.RenderedSpec(older)
+	last.Spec = &recorded
+	result := rendered(t, newer, now)
+	var held []string
+	for _, reason := range guard.Reasons(guard.Decide(t.Context(), last, guard.Next{Selection: newer, Sources: []guard.Source{now}, Result: result}).Held, result.Selection) {
+		held = append(held, reason.Reason+" "+reason.Message)
+	}
+	return held
+}
+
+func TestWhoDecidesAboutInstances(t *testing.T) {
+	const fall = ", because the higher version is gone"
+	one := func(in v1alpha1.Instance) map[string]v1alpha1.Instance {
+		return map[string]v1alpha1.Instance{"web": in}
+	}
+	version := func(version string) map[string]v1alpha1.Instance { return one(v1alpha1.Instance{Version: version}) }
+	for _, test := range []struct {
+		name          string
+		then, now     string
+		before, after map[string]v1alpha1.Instance
+		want          []string
+	}{
+		{
+			"a catalog, by a version that is called like the range", "1.0.0 1.1.0", "1.0.0 1.1.0 1", version("1"), version("1"),
+			[]string{"VersionRemoval instance web would fall from 1.1.0 to 1" + fall},
+		},
+		{
+			"a catalog, by the loss of the lower version that an edit asks for", "2.0.0 1.1.0 0.9.0", "2.0.0 0.9.0", version(">=0.1"), version("<2"),
+			[]string{"VersionRemoval instance web would fall from 2.0.0 to 0.9.0" + fall},
+		},
+		{"an edit, by a range of lower versions", "2.0.0 1.1.0 0.9.0", "3.0.0 2.0.0 1.1.0", version(">=0.1"), version("<2"), nil},
+		{
+			"nobody, where an edit gives a release to another instance", "1.0.0", "1.0.0", version("1.0.0"),
+			map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0", ReleaseName: "web"}},
+			[]string{"IdentityChange instance web would be removed, and instance other would get its object or its release: what runs would be uninstalled, " +
+				"and installed anew; keep the name web, or give other another releaseName"},
+		},
+		{
+			"nobody, where an edit gives a release in another storage to another instance", "1.0.0", "1.0.0", version("1.0.0"),
+			map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0", ReleaseName: "web", StorageNamespace: "x"}},
+			[]string{"IdentityChange instance web would be removed, and instance other would get its object or its release: what runs would be uninstalled, " +
+				"and installed anew; keep the name web, or give other another releaseName"},
+		},
+		{"an edit, by another instance of another release", "1.0.0", "1.0.0", version("1.0.0"), map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0"}}, nil},
+		{"an edit, by the name of a version that is no semantic one", "1.0.0 1.1.0 stable", "1.0.0 stable", version("^1"), version("stable"), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := decideInstances(t, chartCatalog(t, test.then), chartCatalog(t, test.now), test.before, test.after)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("held:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}

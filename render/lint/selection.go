@@ -1,0 +1,20 @@
+package lint
+
+// Rules of what stands beside a CatalogSelection with instances. Run does not find them: it knows catalogs only.
+const (
+	// MovingSourceRule: the versions of instances follow a source that moves.
+	MovingSourceRule = "selection/moving-source"
+	// NoWaitRule: nothing tells that a release has failed.
+	NoWaitRule = "selection/no-wait"
+	// RenamedRule: the Kustomization renames or moves the objects of instances.
+	RenamedRule = "selection/renamed"
+)
+
+// SelectionRules returns the rules of selections, sorted by identifier.
+func SelectionRules() []Rule {
+	return []Rule{
+		{MovingSourceRule, Warning, "instances with a range, or the default version, have a pinned source"},
+		{NoWaitRule, Warning, "the Kustomization that applies instances has wait: true"},
+		{RenamedRule, Warning, "the Kustomization that applies instances leaves their names and namespaces alone"},
+	}
+}
