@@ -130,7 +130,7 @@ func (b *builder) build(ctx context.Context, srv server, path string) error {
 		return err
 	}
 	target := filepath.Join(temporary, srv.name)
-	args := []string{"build", "-o", target, "-ldflags", strings.Join(ldflags, " "), srv.pkg}
+	args := []string{"build", "-o", target, "-tags", srv.tags, "-ldflags", strings.Join(ldflags, " "), srv.pkg}
 	if err = goRun(ctx, moduleDir, []string{"CGO_ENABLED=0"}, args...); err == nil {
 		err = os.Rename(target, path)
 	}

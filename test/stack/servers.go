@@ -21,7 +21,8 @@ type server struct {
 	versionOf   string
 	versionVars []string
 
-	minutes int // time of a build on two cores with a cold cache
+	tags    string // build tags
+	minutes int    // time of a build on two cores with a cold cache
 }
 
 // servers returns all servers in the order in which they start.

@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	controlPlane := flags.Bool("control-plane", false, "with -build: only etcd, kube-apiserver and the registry, without Flux")
 	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
 	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
+	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -42,6 +43,10 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	options := everything(*dir, narration)
 	if *controlPlane {
 		options.SourceController, options.KustomizeController = false, false
+	}
+	if *opm {
+		_, err := stack.Opm(ctx, narration)
+		return err
 	}
 	if *buildOnly {
 		options.HelmController = *helm

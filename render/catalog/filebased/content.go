@@ -1,0 +1,78 @@
+package filebased
+
+import "encoding/json"
+
+// The contents of documents have every field that OLM's types have: a value of another type makes a catalog
+// invalid, whether or not the field is used here.
+
+type packageContent struct {
+	Name           string     `json:"name"`
+	DefaultChannel string     `json:"defaultChannel"`
+	Icon           *icon      `json:"icon"`
+	Description    string     `json:"description"`
+	Properties     []property `json:"properties"`
+}
+
+type icon struct {
+	Data      []byte `json:"base64data"`
+	MediaType string `json:"mediatype"`
+}
+
+type property struct {
+	Type  string          `json:"type"`
+	Value json.RawMessage `json:"value"`
+}
+
+type channelContent struct {
+	Entries    []Entry    `json:"entries"`
+	Properties []property `json:"properties"`
+}
+
+// Entry is a bundle's place in a channel.
+type Entry struct {
+	Name      string   `json:"name"`
+	Replaces  string   `json:"replaces"`
+	Skips     []string `json:"skips"`
+	SkipRange string   `json:"skipRange"`
+}
+
+type deprecationContent struct {
+	Entries []Deprecation `json:"entries"`
+}
+
+// Deprecation is a message about a package, a channel or a bundle.
+type Deprecation struct {
+	Reference Reference `json:"reference"`
+	Message   string    `json:"message"`
+}
+
+// Reference names what is deprecated: its schema, and the name unless it is the package.
+type Reference struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name"`
+}
+
+// kept returns how many values the content of a blob keeps in memory.
+func (b *Blob) kept() int64 {
+	sum := 0
+	switch content := b.content.(type) {
+	case *packageContent:
+		sum = len(content.Properties)
+	case *channelContent:
+		sum = len(content.Properties) + len(content.Entries)
+		for _, entry := range content.Entries {
+			sum += len(entry.Skips)
+		}
+	case *deprecationContent:
+		sum = len(content.Entries)
+	}
+	return int64(sum)
+}
+
+// Bundle is a version of a package.
+type Bundle struct {
+	Name    string
+	Version Version
+	Image   string
+	Blob    *Blob
+}

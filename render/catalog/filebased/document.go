@@ -1,0 +1,196 @@
+package filebased
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// document is a part of a file that OLM's tools read as one document.
+type document struct {
+	path string
+	// number in the file, and line of the first byte, from 1.
+	number, line int
+	data         []byte
+	json         bool
+	// failure is what is wrong with the content as JSON, where it begins as JSON does.
+	failure problem
+}
+
+// splitError is what hides the rest of a file.
+type splitError struct {
+	number, line int
+	message      string
+}
+
+// guessed bytes of a file tell whether it is JSON.
+const guessed = 4096
+
+// documents cuts a file where OLM's tools do, which read by YAMLOrJSONDecoder of k8s.io/apimachinery: a file that
+// begins with a brace is JSON, until something in one of its first two documents is not. YAML is cut at lines that
+// begin with three dashes.
+func documents(data []byte, most int) ([]document, *splitError) {
+	s := splitter{data: data, most: most}
+	head := bytes.TrimLeftFunc(data[:min(len(data), guessed)], unicode.IsSpace)
+	if bytes.HasPrefix(head, []byte("{")) && s.json() {
+		return s.found, s.failed
+	}
+	s.yaml()
+	return s.found, s.failed
+}
+
+type splitter struct {
+	data []byte
+	most int
+	// at is an offset that does not go back, and lines the number of lines above counted.
+	at, counted, lines int
+	found              []document
+	failure            problem
+	failed             *splitError
+}
+
+// line returns the line of an offset, from 1. Offsets may not go back.
+func (s *splitter) line(offset int) int {
+	s.lines += bytes.Count(s.data[s.counted:offset], []byte("\n"))
+	s.counted = offset
+	return s.lines + 1
+}
+
+// add adds a document, and reports whether there may be more.
+func (s *splitter) add(start, end int, isJSON bool) bool {
+	one := document{number: len(s.found) + 1, line: s.line(start), data: s.data[start:end:end], json: isJSON}
+	if !isJSON {
+		one.failure, s.failure = s.failure, problem{}
+	}
+	s.found = append(s.found, one)
+	if len(s.found) > s.most {
+		s.fail(start, fmt.Sprintf("the catalog has more than %d documents", maxDocuments))
+	}
+	return s.failed == nil
+}
+
+func (s *splitter) fail(offset int, message string) {
+	s.failed = &splitError{number: len(s.found) + 1, line: s.line(offset), message: message}
+}
+
+// json reads values until the end, or one that is not JSON. It reports whether that is the end: a file may go on
+// as YAML behind the first one.
+func (s *splitter) json() (done bool) {
+	for {
+		start := s.at + len(s.data[s.at:]) - len(bytes.TrimLeft(s.data[s.at:], " \t\r\n"))
+		if start == len(s.data) {
+			return true
+		}
+		end := objectEnd(s.data, start)
+		if s.data[start] != '{' && len(s.found) > 1 {
+			s.fail(start, "is not valid JSON: expected an object")
+			return true
+		}
+		if len(s.found) <= 1 { // further ones are checked on all cores
+			if found := checkJSON(s.data[start:end]); found != nil {
+				s.failure = *found
+				s.failure.line += bytes.Count(s.data[s.at:start], []byte("\n"))
+				s.skipBlank()
+				return false
+			}
+		}
+		if !s.add(start, end, true) {
+			return true
+		}
+		s.at = end
+	}
+}
+
+// objectEnd returns the offset behind the object that starts at an offset, or the end of the data.
+func objectEnd(data []byte, at int) int {
+	depth, quoted := 0, false
+	for ; at < len(data); at++ {
+		switch c := data[at]; {
+		case quoted && c == '\\':
+			at++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth <= 0 {
+				return at + 1
+			}
+		}
+	}
+	return len(data)
+}
+
+// checkJSON returns what is wrong with an object, nil for a valid one.
+func checkJSON(data []byte) *problem {
+	if data[0] != '{' {
+		return &problem{message: "is not valid JSON: expected an object", line: 1}
+	}
+	if json.Valid(data) {
+		return nil
+	}
+	var raw json.RawMessage
+	err := json.Unmarshal(data, &raw)
+	offset := 0
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		offset = min(int(syntax.Offset), len(data))
+	}
+	return &problem{message: fmt.Sprintf("is not valid JSON: %v", err), line: 1 + bytes.Count(data[:offset], []byte("\n"))}
+}
+
+// skipBlank skips white space up to the end of the line.
+func (s *splitter) skipBlank() {
+	for s.at < len(s.data) {
+		r, size := utf8.DecodeRune(s.data[s.at:])
+		if !unicode.IsSpace(r) {
+			return
+		}
+		s.at += size
+		if r == '\n' {
+			return
+		}
+	}
+}
+
+// yaml cuts the rest of the file at lines with three dashes. Such a line ends a document that has begun, and
+// otherwise begins one.
+func (s *splitter) yaml() {
+	start, filled := s.at, false
+	for line := range bytes.Lines(s.data[s.at:]) {
+		rest, isMarker := bytes.CutPrefix(line, []byte("---"))
+		if text := strings.TrimSpace(string(rest)); isMarker && text != "" && text[0] != '#' {
+			if !filled || s.add(start, s.at, false) {
+				s.fail(s.at, "has more than a comment behind ---: "+quote(text))
+			}
+			return
+		}
+		if isMarker && filled {
+			if !s.add(start, s.at, false) {
+				return
+			}
+			start = s.at
+		}
+		filled = !isMarker || !filled
+		s.at += len(line)
+	}
+	if filled {
+		s.add(start, len(s.data), false)
+	}
+}
+
+// content returns a document of YAML without the marker before it, and the number of lines that were cut off. A
+// marker with a comment stays, unless a second one follows.
+func (d document) content() (data []byte, lines int) {
+	data = bytes.TrimPrefix(d.data, []byte("\ufeff"))
+	first, rest, found := bytes.Cut(data, []byte("\n"))
+	if found && bytes.HasPrefix(first, []byte("---")) && (len(bytes.TrimSpace(first)) == 3 || bytes.HasPrefix(rest, []byte("---"))) {
+		return rest, 1
+	}
+	return data, 0
+}

@@ -1,0 +1,49 @@
+package filebased
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+)
+
+// ignoreFile has patterns of files that are not part of the catalog, with the rules of .gitignore.
+const ignoreFile = ".indexignore"
+
+// ignored matches files with the patterns of all ignore files. Like OLM's, it compares files only, so that a
+// pattern may take in a file of a directory that an earlier one leaves out.
+type ignored struct {
+	patterns []gitignore.Pattern
+	matcher  gitignore.Matcher
+}
+
+// read adds the patterns of an ignore file.
+func (i *ignored) read(fsys fs.FS, name string, found *report) error {
+	data, err := readFile(fsys, name, maxIgnoreFile, found)
+	if err != nil {
+		return err
+	}
+	var domain []string
+	if dir := path.Dir(name); dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "#") {
+			i.patterns = append(i.patterns, gitignore.ParsePattern(line, domain))
+		}
+	}
+	if len(i.patterns) > maxPatterns {
+		found.file(name, "takes the patterns of all files %s over %d", ignoreFile, maxPatterns)
+		i.patterns = i.patterns[:maxPatterns]
+	}
+	return nil
+}
+
+func (i *ignored) match(name string) bool {
+	if i.matcher == nil {
+		i.matcher = gitignore.NewMatcher(i.patterns)
+	}
+	return i.matcher.Match(strings.Split(name, "/"), false)
+}

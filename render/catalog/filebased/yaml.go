@@ -1,0 +1,153 @@
+package filebased
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	yaml "go.yaml.in/yaml/v2"
+)
+
+var (
+	errDepth  = fmt.Errorf("is nested deeper than %d levels", maxDepth)
+	errValues = fmt.Errorf("has more than %d values", maxValues)
+	errSize   = fmt.Errorf("has more than %d bytes with its aliases expanded", maxDocument)
+)
+
+// toJSON returns the first document of data as JSON, without keys that are there twice: the last one wins. OLM's
+// tools read the YAML 1.1 of go.yaml.in/yaml/v2, in which `on` is a boolean, and so does this function: with
+// another parser there were catalogs that pass here and fail there.
+func toJSON(data []byte) ([]byte, error) {
+	if marks(data) > maxValues {
+		return nil, errValues
+	}
+	var value any
+	if err := unmarshalYAML(data, &value); err != nil {
+		return nil, err
+	}
+	c := converter{values: maxValues, bytes: maxDocument}
+	converted, err := c.convert(value, 1)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(converted)
+}
+
+// marks returns a number that the number of values cannot exceed: each begins behind one of these characters.
+func marks(data []byte) (sum int) {
+	for _, c := range []byte(",[{:-?") {
+		sum += bytes.Count(data, []byte{c})
+	}
+	return sum + 1
+}
+
+// unmarshalYAML turns a panic of the parser into an error: the input is untrusted.
+func unmarshalYAML(data []byte, value any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("parser gave up: %v", r)
+		}
+	}()
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(data[:len(data):len(data)], '\n') // as the tools do: a text of several lines may end with it
+	}
+	return yaml.Unmarshal(data, value)
+}
+
+// converter makes what encoding/json can encode. Its budgets bound what aliases expand to.
+type converter struct{ values, bytes int }
+
+func (c *converter) convert(value any, depth int) (any, error) {
+	c.values--
+	if text, isText := value.(string); isText {
+		c.bytes -= len(text)
+	}
+	switch {
+	case depth > maxDepth:
+		return nil, errDepth
+	case c.values < 0:
+		return nil, errValues
+	case c.bytes < 0:
+		return nil, errSize
+	}
+	switch value := value.(type) {
+	case map[any]any:
+		return c.mapping(value, depth)
+	case []any:
+		for i, element := range value {
+			converted, err := c.convert(element, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if _, isMap := element.(map[any]any); isMap { // a list that an alias shares is converted once
+				value[i] = converted
+			}
+		}
+		return value, nil
+	case float64:
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			return nil, errors.New("has a number that JSON cannot have: .nan or .inf")
+		}
+	case map[string]any: // converted already, by way of an alias
+		return c.again(value, depth)
+	}
+	return value, nil
+}
+
+func (c *converter) mapping(value map[any]any, depth int) (any, error) {
+	converted := make(map[string]any, len(value))
+	for key, element := range value {
+		name, err := keyName(key)
+		if err != nil {
+			return nil, err
+		}
+		c.bytes -= len(name)
+		if converted[name], err = c.convert(element, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return converted, nil
+}
+
+// again counts a value once more.
+func (c *converter) again(value map[string]any, depth int) (any, error) {
+	for key, element := range value {
+		c.bytes -= len(key)
+		if _, err := c.convert(element, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return value, nil
+}
+
+// keyName returns a key as JSON has it.
+func keyName(key any) (string, error) {
+	switch key := key.(type) {
+	case string:
+		return key, nil
+	case int:
+		return strconv.Itoa(key), nil
+	case int64:
+		return strconv.FormatInt(key, 10), nil
+	case float64:
+		switch text := strconv.FormatFloat(key, 'g', -1, 32); text {
+		case "+Inf":
+			return ".inf", nil
+		case "-Inf":
+			return "-.inf", nil
+		case "NaN":
+			return ".nan", nil
+		default:
+			return text, nil
+		}
+	case bool:
+		return strconv.FormatBool(key), nil
+	case nil:
+		return "", errors.New("has null as a key")
+	default:
+		return "", errors.New("has a key that is neither a text nor a number nor a boolean")
+	}
+}
