@@ -25,6 +25,7 @@ func assemble(blobs []*Blob, unread map[string]bool, found *report) *Catalog {
 			if !unread[blob.Name] {
 				p.check(found)
 			}
+			p.deprecate()
 			p.sort()
 			loaded.Packages = append(loaded.Packages, p.result)
 		}
@@ -99,6 +100,8 @@ type packageCheck struct {
 	result   *Package
 	channels map[string]*Channel
 	bundles  map[string]*Bundle
+	// deprecations in the order of the catalog.
+	deprecations []Deprecation
 }
 
 func (p *packageCheck) addChannel(blob *Blob, content *channelContent, found *report) {
@@ -131,7 +134,21 @@ func (p *packageCheck) addDeprecations(blob *Blob, content *deprecationContent, 
 		found.at(blob, place{"package"}, "has deprecations of the package %s again, first in %s", quote(blob.Package), other.where())
 		return
 	}
-	p.result.deprecations, p.result.Deprecations = blob, content.Entries
+	p.result.deprecations, p.deprecations = blob, content.Entries
+}
+
+// deprecate sets the messages of what is deprecated.
+func (p *packageCheck) deprecate() {
+	for _, one := range p.deprecations {
+		switch channel, bundle := p.channels[one.Reference.Name], p.bundles[one.Reference.Name]; {
+		case one.Reference.Schema == SchemaPackage:
+			p.result.Deprecated = one.Message
+		case one.Reference.Schema == SchemaChannel && channel != nil:
+			channel.Deprecated = one.Message
+		case one.Reference.Schema == SchemaBundle && bundle != nil:
+			bundle.Deprecated = one.Message
+		}
+	}
 }
 
 // sort orders what the package has.

@@ -10,8 +10,10 @@ import (
 
 // The types of properties whose values are used.
 const (
-	propertyPackage = "olm.package"
-	propertyObject  = "olm.bundle.object"
+	propertyPackage  = "olm.package"
+	propertyObject   = "olm.bundle.object"
+	propertyGVK      = "olm.gvk"
+	propertyMetadata = "olm.csv.metadata"
 )
 
 // packageProperty says which version of a package a bundle is.
@@ -60,6 +62,7 @@ func readBundle(members []member) (*Bundle, []problem) {
 	if c.bundle.Image == "" && c.objects == 0 {
 		c.add(place{"image"}, "must be set, because there is no property %s", propertyObject)
 	}
+	c.finishFacts()
 	return c.bundle, c.problems
 }
 
@@ -70,6 +73,9 @@ type bundleCheck struct {
 	versions    []packageProperty
 	objects     int
 	problems    []problem
+	// hasMetadata says that install modes of the objects are not of interest.
+	hasMetadata bool
+	objectModes []string
 }
 
 func (c *bundleCheck) add(at place, format string, args ...any) {
@@ -97,7 +103,10 @@ func (c *bundleCheck) property(i int, name string, value []byte) {
 		return
 	}
 	if want := shapes[name]; want != nil {
-		c.problems = append(c.problems, checkShape(value, want, at)...)
+		found := checkShape(value, want, at)
+		if c.problems = append(c.problems, found...); len(found) == 0 {
+			c.fact(name, value)
+		}
 		return
 	}
 	var err error
@@ -112,6 +121,8 @@ func (c *bundleCheck) property(i int, name string, value []byte) {
 		if err = json.Unmarshal(value, &found); err == nil {
 			c.object(i, found.Data)
 		}
+	case Constraint:
+		c.fact(name, value)
 	}
 	if err != nil {
 		wrong := typeProblem(err)
@@ -120,15 +131,25 @@ func (c *bundleCheck) property(i int, name string, value []byte) {
 	}
 }
 
-// object checks a manifest in a bundle, which is not looked at when it begins as JSON does.
+// object checks a manifest in a bundle.
 func (c *bundleCheck) object(i int, manifest []byte) {
 	c.objects++
-	if bytes.HasPrefix(bytes.TrimLeftFunc(manifest, unicode.IsSpace), []byte("{")) {
+	converted, err := manifestJSON(manifest)
+	if err != nil {
+		c.add(place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return
 	}
-	if _, err := toJSON(manifest); err != nil {
-		c.add(place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	if spec := clusterServiceVersion(converted); spec != nil {
+		c.objectModes = readInstallModes(spec, c.objectModes)
 	}
+}
+
+// manifestJSON returns a manifest as JSON. One that begins as JSON does is not looked at, as in OLM's tools.
+func manifestJSON(manifest []byte) ([]byte, error) {
+	if bytes.HasPrefix(bytes.TrimLeftFunc(manifest, unicode.IsSpace), []byte("{")) {
+		return manifest, nil
+	}
+	return toJSON(manifest)
 }
 
 // version checks the version, and what depends on it.

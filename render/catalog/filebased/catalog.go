@@ -20,9 +20,10 @@ type Package struct {
 	Channels []*Channel
 	// Bundles from the highest version to the lowest.
 	Bundles []*Bundle
-	// Deprecations in the order of the catalog.
-	Deprecations []Deprecation
-	// Blobs in the order of the files, and in them: those of the above, and those whose schema is not known.
+	// Deprecated is the message of the catalog, empty for a package that is not deprecated.
+	Deprecated string
+	// Blobs in the order of the files, and in them: those of the above, and those whose schema is not known. A package
+	// of a Record has none.
 	Blobs []*Blob
 
 	blob, deprecations *Blob
@@ -33,7 +34,10 @@ type Channel struct {
 	Name string
 	// Entries in the order of the catalog. The names that they replace and skip may be those of no bundle.
 	Entries []Entry
-	Blob    *Blob
+	// Deprecated is the message of the catalog, empty for a channel that is not deprecated.
+	Deprecated string
+	// Blob is nil for a channel of a Record.
+	Blob *Blob
 }
 
 // Package returns the package with a name; nil without one.

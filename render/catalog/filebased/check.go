@@ -117,7 +117,7 @@ func (p *packageCheck) checkVersions(found *report) {
 func (p *packageCheck) checkDeprecations(found *report) {
 	blob := p.result.deprecations
 	first := map[Reference]int{}
-	for i, entry := range p.result.Deprecations {
+	for i, entry := range p.deprecations {
 		at := place{"entries", i}
 		if other, taken := first[entry.Reference]; taken {
 			found.at(blob, at, "deprecates %s again, first as number %d", quote(cmp.Or(entry.Reference.Name, p.result.Name)), other+1)

@@ -65,6 +65,8 @@ func (b *Blob) kept() int64 {
 		}
 	case *deprecationContent:
 		sum = len(content.Entries)
+	case *Bundle:
+		sum = len(content.Provides) + len(content.Dependencies) + len(content.InstallModes)
 	}
 	return int64(sum)
 }
@@ -74,5 +76,15 @@ type Bundle struct {
 	Name    string
 	Version Version
 	Image   string
-	Blob    *Blob
+	// Provides are the APIs of the properties olm.gvk, sorted, each once.
+	Provides []GVK
+	// Dependencies in the order of the properties.
+	Dependencies []Dependency
+	// InstallModes are the names of those that the bundle supports, sorted: AllNamespaces, MultiNamespace, OwnNamespace
+	// and SingleNamespace. They are nil when the catalog does not tell.
+	InstallModes []string
+	// Deprecated is the message of the catalog, empty for a bundle that is not deprecated.
+	Deprecated string
+	// Blob is nil for a bundle of a Record.
+	Blob *Blob
 }

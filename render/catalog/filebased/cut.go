@@ -47,6 +47,9 @@ func (p *packagePruning) packageBlob(blob *Blob, content *packageContent) *Blob 
 	}
 	wanted := *content
 	wanted.DefaultChannel = name
+	if blob.Data == nil {
+		return blob.withContent(&wanted)
+	}
 	return blob.edited(setText(blob, "defaultChannel", name), &wanted, func(top map[string]any) { top["defaultChannel"] = name })
 }
 
@@ -71,8 +74,11 @@ func filtered[T any](all []T, keep func(T) bool) (kept []T) {
 
 // cut returns the blob with the elements of entries that stay.
 func (b *Blob) cut(isShorter bool, wanted any, keep func(int) bool) *Blob {
-	if !isShorter {
+	switch {
+	case !isShorter:
 		return b
+	case b.Data == nil:
+		return b.withContent(wanted)
 	}
 	return b.edited(cutList(b, "entries", keep), wanted, func(top map[string]any) {
 		all, _ := top["entries"].([]any)
@@ -84,6 +90,13 @@ func (b *Blob) cut(isShorter bool, wanted any, keep func(int) bool) *Blob {
 		}
 		top["entries"] = kept
 	})
+}
+
+// withContent returns a document of a Record with another content.
+func (b *Blob) withContent(content any) *Blob {
+	changed := *b
+	changed.content = content
+	return &changed
 }
 
 // edited returns the blob with other bytes. Where these do not say what is wanted, as with the aliases and merge

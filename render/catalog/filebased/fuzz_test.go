@@ -99,9 +99,7 @@ func describe(catalog *Catalog) string {
 		for _, bundle := range one.Bundles {
 			text.WriteString(bundle.Name + " " + bundle.Version.String() + " " + bundle.Image + "\n")
 		}
-		for _, entry := range one.Deprecations {
-			text.WriteString(entry.Reference.Schema + " " + entry.Reference.Name + " " + entry.Message + "\n")
-		}
+		text.WriteString(facts(one))
 	}
 	return text.String()
 }

@@ -26,17 +26,21 @@ lemon.v1.2.0 1.2.0+build.7 registry.example.com/orchard/lemon:1.2.0
 lemon.v1.1.1 1.1.1 registry.example.com/orchard/lemon:1.1.1
 lemon.v1.1.0 1.1.0 registry.example.com/orchard/lemon:1.1.0
 lemon.v1.0.0 1.0.0 registry.example.com/orchard/lemon@sha256:1111111111111111111111111111111111111111111111111111111111111111
-olm.bundle lemon.v1.0.0 lemon 1.0.0 is sour.
+deprecated: Use plum.
+candidate deprecated: Use stable.
+lemon.v2.0.0 supports: [AllNamespaces]
+lemon.v1.2.0 requires: [the API example.com/v1, Kind=Plum]
+lemon.v1.1.1 requires: [the package plum >=1.0.0]
+lemon.v1.0.0 deprecated: lemon 1.0.0 is sour.
 
-olm.channel candidate Use stable.
-olm.package  Use plum.
+lemon.v1.0.0 provides: [example.com/v1, Kind=Lemon]
 plum v1
 old: plum-v1.0.0-1||
 v1: plum-v1.0.0-1|| plum-v1.0.0-2|plum-v1.0.0-1| plum.v1.1.0|plum-v1.0.0-2||plum.v1.0.9
 plum.v1.1.0 1.1.0 registry.example.com/plum:3
 plum-v1.0.0-2 1.0.0-2 registry.example.com/plum:2
 plum-v1.0.0-1 1.0.0-1 registry.example.com/plum:1
-olm.bundle plum-v1.0.0-1 Rotten.
+plum-v1.0.0-1 deprecated: Rotten.
 `
 	if got := describe(loaded); got != want {
 		t.Errorf("got:\n%s", got)

@@ -36,9 +36,9 @@ func (c *Catalog) Prune(keeps []Keep) (*Catalog, []Decision, error) {
 	keeps = slices.SortedStableFunc(slices.Values(keeps), func(x, y Keep) int { return cmp.Compare(x.Package, y.Package) })
 	var decisions []Decision
 	var refused PruneError
-	blobs := slices.Clone(c.Others)
+	result := &Catalog{Others: c.Others}
 	for i, keep := range keeps {
-		pruned := packagePruning{keep: keep, result: c.Package(keep.Package)}
+		pruned := packagePruning{keep: keep, of: c.Package(keep.Package)}
 		if i > 0 && keeps[i-1].Package == keep.Package {
 			pruned.refuse("is named twice")
 		} else {
@@ -46,23 +46,38 @@ func (c *Catalog) Prune(keeps []Keep) (*Catalog, []Decision, error) {
 		}
 		decisions = append(decisions, pruned.decisions...)
 		refused.Problems = append(refused.Problems, pruned.problems...)
-		blobs = append(blobs, pruned.blobs...)
+		if len(refused.Problems) > 0 {
+			continue
+		}
+		one, err := pruned.result()
+		if err != nil {
+			return nil, decisions, err
+		}
+		result.Packages = append(result.Packages, one)
 	}
 	if len(refused.Problems) > 0 {
 		return nil, decisions, &refused
 	}
-	var found report
-	loaded := assemble(blobs, nil, &found)
-	if err := found.err(); err != nil {
-		return nil, decisions, fmt.Errorf("checking the pruned catalog: %w", err)
+	return result, decisions, nil
+}
+
+// Prune returns what is kept of the package, by the rules of Catalog.Prune, whatever the package is that keep names.
+// Of a package of a Record it keeps the same, without documents.
+func (p *Package) Prune(keep Keep) (*Package, []Decision, error) {
+	keep.Package = p.Name
+	pruned := packagePruning{keep: keep, of: p}
+	pruned.run()
+	if len(pruned.problems) > 0 {
+		return nil, pruned.decisions, &PruneError{Problems: pruned.problems}
 	}
-	return loaded, decisions, nil
+	result, err := pruned.result()
+	return result, pruned.decisions, err
 }
 
 // packagePruning prunes a package.
 type packagePruning struct {
-	keep   Keep
-	result *Package
+	keep Keep
+	of   *Package
 
 	channels  map[string]map[string]bool // names of the entries that stay, by channel
 	bundles   map[string]bool
@@ -76,25 +91,39 @@ func (p *packagePruning) refuse(format string, args ...any) {
 }
 
 func (p *packagePruning) run() {
-	if p.result == nil {
+	if p.of == nil {
 		p.refuse("there is no such package in the catalog")
 		return
 	}
 	p.channels, p.bundles = map[string]map[string]bool{}, map[string]bool{}
-	byName := map[string]*Bundle{}
-	for _, bundle := range p.result.Bundles {
-		byName[bundle.Name] = bundle
-	}
-	for _, channel := range p.result.Channels {
+	byName := p.of.bundlesByName()
+	for _, channel := range p.of.Channels {
 		p.channel(channel, byName)
 	}
 	p.checkChannels()
 	if len(p.problems) > 0 {
 		return
 	}
-	for _, blob := range p.result.Blobs {
+	blobs := p.of.Blobs
+	if p.of.isRecorded() {
+		blobs = p.of.Record().blobs()
+	}
+	for _, blob := range blobs {
 		p.add(blob)
 	}
+}
+
+// result checks the documents that stay as Load does.
+func (p *packagePruning) result() (*Package, error) {
+	var found report
+	loaded := assemble(p.blobs, nil, &found)
+	if err := found.err(); err != nil {
+		return nil, fmt.Errorf("checking the pruned package: %w", err)
+	}
+	if p.of.isRecorded() {
+		return loaded.Packages[0].withoutBlobs(), nil
+	}
+	return loaded.Packages[0], nil
 }
 
 func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
@@ -124,10 +153,10 @@ func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
 }
 
 func (p *packagePruning) checkChannels() {
-	name := cmp.Or(p.keep.DefaultChannel, p.result.DefaultChannel)
-	exists := slices.ContainsFunc(p.result.Channels, func(c *Channel) bool { return c.Name == name })
+	name := cmp.Or(p.keep.DefaultChannel, p.of.DefaultChannel)
+	exists := slices.ContainsFunc(p.of.Channels, func(c *Channel) bool { return c.Name == name })
 	var kept []string
-	for _, channel := range p.result.Channels {
+	for _, channel := range p.of.Channels {
 		if p.channels[channel.Name] != nil {
 			kept = append(kept, channel.Name)
 		}

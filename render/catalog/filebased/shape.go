@@ -46,11 +46,11 @@ func listOf(elements *shape) *shape { return &shape{kind: aList, elements: eleme
 func propertyShapes() map[string]*shape {
 	aGVK := mapping([]string{"group", "kind", "version"}, nil)
 	return map[string]*shape{
-		"olm.package.required": mapping([]string{"packageName", "versionRange"}, nil),
-		"olm.gvk":              aGVK,
-		"olm.gvk.required":     aGVK,
-		"olm.channel":          mapping([]string{"channelName"}, map[string]*shape{"priority": {kind: aNumber64}}),
-		"olm.csv.metadata":     csvMetadata(aGVK),
+		PackageRequired:  mapping([]string{"packageName", "versionRange"}, nil),
+		propertyGVK:      aGVK,
+		GVKRequired:      aGVK,
+		"olm.channel":    mapping([]string{"channelName"}, map[string]*shape{"priority": {kind: aNumber64}}),
+		propertyMetadata: csvMetadata(aGVK),
 	}
 }
 

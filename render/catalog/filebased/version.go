@@ -49,11 +49,16 @@ func (v Version) String() string {
 	if len(v.release) == 0 {
 		return v.semver.String()
 	}
+	return v.semver.String() + "-" + v.releaseText()
+}
+
+// releaseText returns the release alone.
+func (v Version) releaseText() string {
 	var parts []string
 	for _, part := range v.release {
 		parts = append(parts, part.String())
 	}
-	return v.semver.String() + "-" + strings.Join(parts, ".")
+	return strings.Join(parts, ".")
 }
 
 // Semver returns the version without the release, with its build metadata.

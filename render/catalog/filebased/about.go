@@ -1,0 +1,113 @@
+package filebased
+
+import (
+	"encoding/json"
+)
+
+// About is what a package says about itself to people. Its texts are as long as those of the catalog.
+type About struct {
+	DisplayName, Description string
+	// Maintainers as "Name <mail>".
+	Maintainers []string
+	Provider    string
+	Keywords    []string
+	// Icon says that there is one.
+	Icon   bool
+	Labels map[string]string
+}
+
+// csv is what a ClusterServiceVersion says about itself, in its spec or in the property olm.csv.metadata.
+type csv struct {
+	DisplayName string `json:"displayName"`
+	Description string `json:"description"`
+	Maintainers []struct {
+		Name  string `json:"name"`
+		Email string `json:"email"`
+	} `json:"maintainers"`
+	Provider struct {
+		Name string `json:"name"`
+	} `json:"provider"`
+	Keywords []string          `json:"keywords"`
+	Labels   map[string]string `json:"labels"`
+	Icon     []icon            `json:"icon"`
+}
+
+// About decodes the documents that describe the package: its own, and the head of the default channel, of which it
+// takes what the former does not have. It is empty for a package of a Record.
+func (p *Package) About() About {
+	if p.isRecorded() {
+		return About{}
+	}
+	var own packageContent
+	if data, _, err := p.blob.object(); err == nil {
+		_ = json.Unmarshal(data, &own) // Load has accepted it
+	}
+	about := About{Description: own.Description, Icon: own.Icon != nil && len(own.Icon.Data) > 0}
+	if head := p.Heads()[p.DefaultChannel]; head != nil {
+		about.add(head.Blob.csv())
+	}
+	return about
+}
+
+func (a *About) add(from csv) {
+	a.DisplayName, a.Provider, a.Keywords, a.Labels = from.DisplayName, from.Provider.Name, from.Keywords, from.Labels
+	if a.Description == "" {
+		a.Description = from.Description
+	}
+	for _, one := range from.Icon {
+		a.Icon = a.Icon || len(one.Data) > 0
+	}
+	for _, one := range from.Maintainers {
+		switch {
+		case one.Email == "":
+			a.Maintainers = append(a.Maintainers, one.Name)
+		case one.Name == "":
+			a.Maintainers = append(a.Maintainers, "<"+one.Email+">")
+		default:
+			a.Maintainers = append(a.Maintainers, one.Name+" <"+one.Email+">")
+		}
+	}
+}
+
+// csv returns what a bundle has of its ClusterServiceVersion: the property olm.csv.metadata, else the manifest.
+func (b *Blob) csv() (found csv) {
+	_, top, err := b.object()
+	if err != nil {
+		return csv{}
+	}
+	for _, one := range byName(top.members).list("properties") {
+		property := fieldsOf(one)
+		value := property["value"]
+		switch property.text("type") {
+		case propertyMetadata:
+			found = csv{}
+			_ = json.Unmarshal(value, &found) // Load has accepted it
+			return found
+		case propertyObject:
+			var object bundleObject
+			_ = json.Unmarshal(value, &object) // Load has accepted it
+			found.read(object.Data)
+		}
+	}
+	return found
+}
+
+// read reads a manifest, if it is a ClusterServiceVersion.
+func (c *csv) read(manifest []byte) {
+	converted, err := manifestJSON(manifest)
+	if err != nil {
+		return
+	}
+	spec := clusterServiceVersion(converted)
+	if spec == nil || json.Unmarshal(spec, c) != nil {
+		return
+	}
+	var whole struct {
+		Metadata struct {
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(converted, &whole) == nil {
+		c.Labels = whole.Metadata.Labels
+	}
+}
