@@ -75,7 +75,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
 			Accounts: cluster.NewAccounts(o.Config,
 				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
-			Published: record.Definitions, Rendered: record.Rendered, Now: o.Now,
+			Published: record.Live, Rendered: record.Rendered, Now: o.Now,
 		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Storage: o.Storage, Queue: o.PushQueue, Workers: o.PushWorkers,

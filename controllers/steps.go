@@ -134,10 +134,10 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.surroundings, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Compared()); err != nil {
+	if a.surroundings, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
 		return err
 	}
-	r.cluster.NoteRender(a.selection, a.consumers, a.result.Compared(), a.addsUnknown())
+	r.cluster.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
 	return nil
 }
 
@@ -155,14 +155,14 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 			checks = []check{r.cluster.Claim, r.cluster.HandOver, r.cluster.Receive}
 		}
 		for _, check := range checks {
-			if err := check(ctx, a.selection, a.surroundings, a.result.Compared()); err != nil {
+			if err := check(ctx, a.selection, a.surroundings, a.result.Live()); err != nil {
 				return err
 			}
 		}
 		if !a.surroundings.MayAct(a.selection) {
 			return nil
 		}
-		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.surroundings, a.result.Compared())
+		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
 		if err != nil || marked {
 			return err
 		}
@@ -208,7 +208,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
-	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Compared())
+	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Live())
 	return r.artifacts.Announce(ctx, cs)
 }
 

@@ -37,6 +37,10 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
+	packages, err := readPackages(ctx, files)
+	if err != nil {
+		return nil, err
+	}
 	content := tree.New()
 	var documents []document
 	objects, err := readObjects(files)
@@ -62,7 +66,8 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 		}
 	}
 	if len(patches) > 0 {
-		return patchedDefinitions(documents, objects, patches)
+		defined, err := patchedDefinitions(documents, objects, patches)
+		return append(defined, packages...), err
 	}
 	definitions := make([]safeguard.Definition, len(loaded.Applications))
 	for i, a := range loaded.Applications {
@@ -71,7 +76,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
 		}
 	}
-	return append(definitions, mains(objects, nil)...), nil
+	return slices.Concat(definitions, mains(objects, nil), packages), nil
 }
 
 // readObjects reads the objects of instances. Their role is unknown.

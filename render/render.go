@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -37,11 +38,16 @@ const (
 	pruneAnnotation = "kustomize.toolkit.fluxcd.io/prune"
 )
 
-// The two entries in the root of an artifact.
+// Entries in the root of an artifact.
 const (
 	KustomizationFile = tree.KustomizationFile
 	ApplicationsDir   = "applicationdefinitions"
 )
+
+// Entries returns the names of all entries that the root of an artifact may have.
+func Entries() []string {
+	return []string{ApplicationsDir, InstancesDir, catalog.PackagesDir, KustomizationFile}
+}
 
 // Result is a rendered artifact. It must not be changed.
 type Result struct {
@@ -53,6 +59,8 @@ type Result struct {
 	Selection selection.Result
 	// Definitions are those of the artifact as kustomize builds them, sorted by name.
 	Definitions []safeguard.Definition
+	// Contents are the applications of the artifact that are no objects, sorted by name. No cluster has them.
+	Contents []safeguard.Definition
 	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
 	Instances  []Instance
 	Unresolved []instance.Unresolved
@@ -82,16 +90,17 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	if (selected.Selected == 0 || opts.OmitDefinitions && len(resolved) == 0) && !opts.AllowEmpty {
 		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
 	}
-	documents, err := transformAll(ctx, selected.Applications(), opts)
+	objects, contents := byContent(selected.Applications())
+	documents, err := transformAll(ctx, objects, opts)
 	if err != nil {
 		return nil, err
 	}
 	if opts.RequireMirrors {
-		if err := unmirrored(documents); err != nil {
+		if err := errors.Join(unmirrored(documents), unmirrorable(contents)); err != nil {
 			return nil, err
 		}
 	}
-	installation, err := install(ctx, resolved, selected.Applications(), documents, opts)
+	installation, err := install(ctx, resolved, objects, documents, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +109,17 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		Unmatched: unmatched(sources, opts, selected.Decisions, documents),
 	}
 	result.Unmatched = append(result.Unmatched, UnmatchedInstances(unresolved)...)
-	published := selected.Applications()
 	if opts.OmitDefinitions {
-		published, documents = nil, nil
+		objects, contents, documents = nil, nil, nil
 	}
-	defined := definitions(published, documents)
+	defined := definitions(objects, documents)
+	result.Contents = contentDefinitions(contents)
 	result.kustomization = kustomization(opts, defined, installation.objects)
+	result.kustomization.AllowEmpty = opts.AllowEmpty || len(contents) > 0
 	files, patched, err := assemble(ctx, documents, installation.objects, result.kustomization)
+	if err == nil {
+		err = addContents(files, contents)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +136,12 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	return result, nil
 }
 
-// Compared returns what the safeguards compare: the definitions, and the main objects of instances.
-func (r *Result) Compared() []safeguard.Definition {
+// Compared returns what the safeguards compare: what Live returns, and the contents.
+func (r *Result) Compared() []safeguard.Definition { return slices.Concat(r.Live(), r.Contents) }
+
+// Live returns what a cluster has of the artifact, and what is claimed there: the definitions, and the main objects of
+// instances.
+func (r *Result) Live() []safeguard.Definition {
 	all := slices.Clip(r.Definitions)
 	for _, in := range r.Instances {
 		all = append(all, in.Main)
@@ -182,6 +199,9 @@ func placed(err error) error {
 	var unknown *selection.UnknownListError
 	var expression *selection.ExpressionError
 	var merge *selection.MergeError
+	if _, ofContent := errors.AsType[*selection.KeepError](err); ofContent {
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.versions", Err: bounded(flat(err))}
+	}
 	switch {
 	case errors.As(err, &unknown):
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.catalogRefs", Err: err}

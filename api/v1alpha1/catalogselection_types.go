@@ -183,10 +183,11 @@ type SourceReference struct {
 	Path string `json:"path,omitempty"`
 
 	// Format of the catalog. Applications: applications/<dir>/application.yaml. Definitions: YAML files of
-	// ApplicationDefinitions, one or several a file, in any directory.
+	// ApplicationDefinitions, one or several a file, in any directory. FileBased: the packages of a file-based
+	// catalog of OLM.
 	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
 	// of flux push artifact, the content.
-	// +kubebuilder:validation:Enum=Auto;Applications;Definitions
+	// +kubebuilder:validation:Enum=Auto;Applications;Definitions;FileBased
 	// +kubebuilder:default=Auto
 	// +optional
 	Format string `json:"format,omitempty"`
@@ -232,6 +233,8 @@ const (
 	FormatApplications = "Applications"
 	// FormatDefinitions is YAML files of ApplicationDefinitions, in any directory.
 	FormatDefinitions = "Definitions"
+	// FormatFileBased is a file-based catalog of OLM.
+	FormatFileBased = "FileBased"
 )
 
 // +kubebuilder:object:root=true

@@ -52,6 +52,9 @@ const (
 	RemovalReason = "Removal"
 	// VersionRemovalReason: a published version of an application would be removed.
 	VersionRemovalReason = "VersionRemoval"
+	// StrandedReason: a version of a published package of operators would be gone from a channel, and nothing that
+	// the channel keeps succeeds it: whoever has installed it would get no upgrades any more.
+	StrandedReason = "Stranded"
 	// IdentityChangeReason: a field of an application would change that decides which live releases
 	// it means: these would be orphaned, and installed again under other names.
 	IdentityChangeReason = "IdentityChange"

@@ -3,7 +3,7 @@ package v1alpha1
 import apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 // VersionRule narrows the versions of applications.
-// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest) || has(self.channels) || (has(self.deprecated) && self.deprecated == 'Drop')",message="constraint, latest, channels or deprecated: Drop is needed"
+// +kubebuilder:validation:XValidation:rule="has(self.constraint) || has(self.latest) || has(self.channels) || has(self.defaultChannel) || (has(self.deprecated) && self.deprecated == 'Drop')",message="constraint, latest, channels, deprecated: Drop or defaultChannel is needed"
 type VersionRule struct {
 	// Names of the applications; absent: all applications with versions.
 	// +kubebuilder:validation:MinItems=1
@@ -21,7 +21,8 @@ type VersionRule struct {
 	// +optional
 	Constraint string `json:"constraint,omitempty"`
 
-	// Channels, one of which must have the version, by the metadata.yaml of the application.
+	// Channels, one of which must have the version, by the metadata.yaml of the application. Of a package of
+	// operators, only these channels stay.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
@@ -30,16 +31,30 @@ type VersionRule struct {
 	// +optional
 	Channels []string `json:"channels,omitempty"`
 
-	// Deprecated is what happens to the versions that the metadata.yaml of the application deprecates. Drop
-	// leaves them out, Keep does not. Absent: Keep.
+	// Deprecated is what happens to the versions that the metadata.yaml of the application deprecates, and to the
+	// deprecated channels of a package of operators. Drop leaves them out, Keep does not. Absent: Keep.
 	// +kubebuilder:validation:Enum=Keep;Drop
 	// +optional
 	Deprecated string `json:"deprecated,omitempty"`
 
-	// Latest keeps that many of the highest versions that satisfy the other members.
+	// Latest keeps that many of the highest versions that satisfy the other members. Of a package of operators,
+	// that many in each channel.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	Latest int32 `json:"latest,omitempty"`
+
+	// DefaultChannel becomes the default channel of packages of operators. It is needed where no version of the
+	// default channel of the catalog stays. Of several rules for a package, the last one that has it counts.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	DefaultChannel string `json:"defaultChannel,omitempty"`
+
+	// Strict refuses packages of operators in which other versions stay than those that match: where a channel
+	// would have several heads, or no upgrade would lead from a version to the head, Winnow otherwise drops
+	// versions, or adds those between.
+	// +optional
+	Strict bool `json:"strict,omitempty"`
 }
 
 // Values of the deprecated of a VersionRule. There is no default in the schema: records of older releases, whose specs

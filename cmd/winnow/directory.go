@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -30,7 +31,7 @@ func writeDirectory(dir string, files *tree.Tree) error {
 		if err := os.Mkdir(old, 0o755); err != nil {
 			return err
 		}
-		for _, entry := range []string{render.ApplicationsDir, render.InstancesDir, render.KustomizationFile} {
+		for _, entry := range render.Entries() {
 			if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
 				return err
 			}
@@ -133,8 +134,9 @@ func checkReplaceable(dir string) error {
 	})
 }
 
-// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, and of their directories. It
-// is empty if that file is missing or render did not write it.
+// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, of those that have
+// the paths of contents, which it does not name, and of their directories. It is empty if that file is missing or
+// render did not write it.
 func writtenFiles(dir string) (map[string]bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +158,11 @@ func writtenFiles(dir string) (map[string]bool, error) {
 			continue
 		}
 		written[render.KustomizationFile] = true
-		for _, file := range kustomization.Resources {
+		contents, err := fs.Glob(os.DirFS(dir), render.ContentPattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range slices.Concat(kustomization.Resources, contents) {
 			written[file] = true
 			for parent := path.Dir(file); parent != "."; parent = path.Dir(parent) {
 				written[parent] = true

@@ -20,7 +20,7 @@ import (
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
-	next := around.Consumers.liveDefinitions(result.Compared())
+	next := around.Consumers.liveDefinitions(result.Live())
 	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
 	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), next, around.live, first, marked)

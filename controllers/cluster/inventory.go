@@ -74,7 +74,7 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.R
 			continue
 		}
 		applied := Keys{}
-		for _, d := range next.Compared() {
+		for _, d := range next.Live() {
 			applied[item.live(d.Key())] = true
 		}
 		for _, key := range next.Supporting {

@@ -236,8 +236,8 @@ func Rendered(cs *v1alpha1.CatalogSelection) bool {
 	return err == nil && equality.Semantic.DeepEqual(r.Spec, guard.RenderedSpec(cs))
 }
 
-// Definitions returns the definitions in the artifact of the selection; nil if they are not known.
-func Definitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
+// Live returns what a cluster has of the artifact of the selection; nil if that is not known.
+func Live(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) {
 	if cs.Status.Artifact == nil {
 		return nil, nil
 	}
@@ -245,7 +245,7 @@ func Definitions(cs *v1alpha1.CatalogSelection) ([]safeguard.Definition, error) 
 	if err != nil {
 		return nil, err
 	}
-	return r.Definitions, nil
+	return slices.DeleteFunc(slices.Clone(r.Definitions), func(d safeguard.Definition) bool { return !d.IsObject() }), nil
 }
 
 // lean returns a smaller record, not ok if it cannot be smaller: first it shortens the digests of origins, then

@@ -25,15 +25,18 @@ type Application struct {
 	Above int
 	// APIVersion of the object, always <group>/<version>.
 	APIVersion string
-	// Kind of the object.
+	// Kind of the object, or of the Content.
 	Kind string
 	// Group is the part of APIVersion before the slash.
 	Group string
+	// Content is the definition of an application that is no object of Kubernetes; otherwise nil. It has no APIVersion
+	// then, no Document, and none of what is read of one.
+	Content Content
 	// Document holds the bytes that define it: a file, or a document of one with the comments before it.
 	// They must not be modified.
 	Document []byte
 	// Versions are those of spec.versions, in the document's order and each once; empty for
-	// kinds that have none.
+	// kinds that have none. Those of a Content are sorted from the highest to the lowest.
 	Versions []string
 	// Labels are the object's metadata.labels; nil without any, or when they are not a mapping
 	// of strings.

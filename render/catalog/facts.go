@@ -104,9 +104,12 @@ func (l *loader) fewKinds(candidates []candidate) {
 }
 
 // Spec parses the document again and returns its spec in JSON's types, as Metadata's Extra has
-// them, with the merged versions. It is for those who need all of it; the fields of Application cost
+// them, with the merged versions; that of a content is empty. It is for those who need all of it; the fields of Application cost
 // nothing. The result is the caller's own.
 func (a *Application) Spec() (map[string]any, error) {
+	if !a.IsObject() {
+		return map[string]any{}, nil
+	}
 	spec, err := a.ownSpec()
 	if err != nil {
 		return nil, err

@@ -25,13 +25,16 @@ type Format interface {
 }
 
 // Formats returns all formats. A new one is a file of this package, or a folder below it, and a line here.
-func Formats() []Format { return []Format{Applications{}, Definitions{}} }
+func Formats() []Format { return []Format{Applications{}, Definitions{}, FileBased{}} }
 
 // Named returns the format with a name. It is nil, which stands for detection by content, for Auto and no
 // name; the error is that of a name that no format has.
 func Named(name string) (Format, error) {
-	if name == "" || name == v1alpha1.FormatAuto {
+	switch name {
+	case "", v1alpha1.FormatAuto:
 		return nil, nil
+	case v1alpha1.FormatFileBased:
+		return FileBased{Named: true}, nil
 	}
 	for _, format := range Formats() {
 		if format.Name() == name {

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -73,7 +74,47 @@ func formatCases() []formatCase {
 		},
 		large: files{"a.yaml": definition("a") + "---\n" + definition("b") + "# " + strings.Repeat("b", 1<<20)},
 		bound: "a.yaml:8: is the first line of a document that is larger than 1048576 bytes",
+	}, {
+		format: catalog.FileBased{},
+		valid: files{
+			"plum/catalog.yaml": operator("plum", "1.0.0"), "lemon.json": `{"schema": "olm.package", "name": "lemon", "defaultChannel": "stable"}
+{"schema": "olm.channel", "package": "lemon", "name": "stable", "entries": [{"name": "lemon.v2.0.0"}]}
+{"schema": "olm.bundle", "package": "lemon", "name": "lemon.v2.0.0", "image": "example.com/lemon", "properties": [
+  {"type": "olm.package", "value": {"packageName": "lemon", "version": "2.0.0"}}]}`,
+			".indexignore": "*.md\nobjects\n", "README.md": "no YAML", "plum/objects/a": "a: b\n",
+		},
+		names: []string{"lemon", "plum"},
+		broken: files{
+			"a.yaml": operator("plum", "1.0") + "---\nschema: olm.channel\n", "b.yaml": "schema: olm.package\nname: lemon\n",
+			"c.yaml": "kind: ConfigMap\n", "d.yaml": "a: [\n",
+		},
+		want: []string{
+			`a.yaml:14: document 3: bundle "plum.v1.0": properties[0].value.version: is not a semantic version: No Major.Minor.Patch elements found: "1.0"`,
+			"c.yaml:1: document 1: has no schema: every document needs one, such as olm.bundle",
+			"d.yaml:1: document 1: is not valid YAML: did not find expected node content",
+		},
+		large: files{"a.yaml": operator("plum", "1.0.0") + strings.Repeat("---\nschema: x\n", 100_000)},
+		bound: "has more than 100000 documents",
 	}}
+}
+
+// operator returns a package with one bundle.
+func operator(name, version string) string {
+	return fmt.Sprintf(`schema: olm.package
+name: %[1]s
+defaultChannel: stable
+---
+schema: olm.channel
+package: %[1]s
+name: stable
+entries: [{name: %[1]s.v%[2]s}]
+---
+schema: olm.bundle
+package: %[1]s
+name: %[1]s.v%[2]s
+image: example.com/%[1]s
+properties: [{type: olm.package, value: {packageName: %[1]s, version: %[2]q}}]
+`, name, version)
 }
 
 func TestEveryFormatIsTested(t *testing.T) {
@@ -114,6 +155,9 @@ func (c formatCase) loads(t *testing.T) {
 	var names []string
 	for _, application := range c.load(t, c.valid.fs()).Applications {
 		names = append(names, application.Name)
+		if !application.IsObject() {
+			continue
+		}
 		if content := c.valid[application.Path]; !strings.Contains(content, string(application.Document)) {
 			t.Errorf("the document of %s is not in its file %s", application.Name, application.Path)
 		}
@@ -168,8 +212,11 @@ func (c formatCase) readsOnce(t *testing.T) {
 	loaded := c.load(t, fsys)
 	maps.DeleteFunc(fsys, func(string, *fstest.MapFile) bool { return true })
 	for _, application := range loaded.Applications {
-		if spec, err := application.Spec(); err != nil || spec["method"] != "helm" {
+		if spec, err := application.Spec(); err != nil || application.IsObject() && spec["method"] != "helm" {
 			t.Errorf("the spec of %s is %v: %v", application.Name, spec, err)
+		}
+		if !application.IsObject() && len(application.Content.Files()) == 0 {
+			t.Errorf("%s has no files", application.Name)
 		}
 	}
 }
@@ -232,6 +279,8 @@ func TestDetectAmong(t *testing.T) {
 		"a definition in a text":                 {files{"a.yaml": "a: |\n  kind: ApplicationDefinition\n"}, "Applications"},
 		"a list of definitions, of another kind": {files{"a.yaml": "kind: ApplicationDefinitionList\n"}, "Applications"},
 		"a hidden definition":                    {files{".a.yaml": definition("a")}, "Applications"},
+		"a package":                              {files{"a.yaml": "# a\n---\n\"schema\" : 'olm.package'\n"}, "FileBased"},
+		"a package in a default value":           {files{"a/application.yaml": definition("a") + "# schema: olm.package\n"}, "Applications"},
 	} {
 		if got, err := catalog.Detect(test.files.fs()); err != nil || got.Name() != test.want {
 			t.Errorf("%s: Detect() = %v, %v, want %s", name, got, err, test.want)
@@ -266,7 +315,7 @@ func TestNamed(t *testing.T) {
 	if got, err := catalog.Named("Definitions"); err != nil || got.Name() != "Definitions" {
 		t.Errorf("Named() = %v, %v", got, err)
 	}
-	if _, err := catalog.Named("Helm"); err == nil || err.Error() != `no format "Helm": want Auto, Applications, Definitions` {
+	if _, err := catalog.Named("Helm"); err == nil || err.Error() != `no format "Helm": want Auto, Applications, Definitions, FileBased` {
 		t.Errorf("Named() = %v", err)
 	}
 }

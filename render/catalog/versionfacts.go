@@ -35,10 +35,12 @@ const (
 // Components returns all of them.
 func Components() []string { return []string{ComponentKKP, ComponentKubernetes} }
 
-// Version is what a metadata.yaml says about one version.
+// Version is what a catalog says about one version.
 type Version struct {
 	// Name of the version, as in spec.versions.
 	Name string
+	// Number is the semantic version, where it is not the name; otherwise empty.
+	Number string
 	// Channels that have the version, in the order of the file.
 	Channels []string
 	// Deprecated is the message of a deprecated version, otherwise empty.
@@ -58,6 +60,9 @@ func (v Versions) Of(name string) Version {
 	}
 	return v[i]
 }
+
+// Numbered returns the semantic version, or what should be one.
+func (v Version) Numbered() string { return cmp.Or(v.Number, v.Name) }
 
 // Requirement is a condition on the platform that a version runs on.
 type Requirement struct {

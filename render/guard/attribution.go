@@ -54,7 +54,7 @@ func byPlatform(ctx context.Context, last Published, sources []Source, opts rend
 	opts.Criteria.Platform = nil
 	caused := safeguard.Unexcused(with, made(ctx, last, sources, opts, changes))
 	return slices.DeleteFunc(caused, func(c safeguard.Change) bool {
-		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason
+		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason && c.Reason != v1alpha1.StrandedReason
 	})
 }
 
@@ -96,6 +96,10 @@ func selected(ctx context.Context, sources []Source, opts render.Options) ([]saf
 		return definitions, nil
 	}
 	for _, d := range decided.Applications() {
+		if !d.Application.IsObject() {
+			definitions = append(definitions, render.ContentDefinition(d))
+			continue
+		}
 		definitions = append(definitions, safeguard.Definition{
 			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name, Versions: d.Versions,
 		})

@@ -17,7 +17,7 @@ const maxVersions = 20
 // MostSerious returns the most serious reason of several changes.
 func MostSerious(changes []safeguard.Change) string {
 	for _, reason := range []string{
-		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason,
+		v1alpha1.RemovalReason, v1alpha1.UnknownNameReason, v1alpha1.IdentityChangeReason, v1alpha1.VersionRemovalReason, v1alpha1.StrandedReason,
 		v1alpha1.AdoptionReason, v1alpha1.InstanceUpgradeReason, v1alpha1.SourceChangeReason,
 	} {
 		if slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason }) {
@@ -67,6 +67,8 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 			return "would come from another chart"
 		}
 		return "versions would come from another chart, repository or commit: " + versions
+	case v1alpha1.StrandedReason:
+		return fmt.Sprintf("the channel %s would have no upgrade any more for: %s", excerpt.Quoted(c.Channel), versions)
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
 	}

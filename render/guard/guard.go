@@ -115,7 +115,7 @@ func Holds(s v1alpha1.Safeguards, c safeguard.Change) bool {
 		return s.OnInstanceUpgrade == v1alpha1.SafeguardHold || s.OnInstanceUpgrade != v1alpha1.SafeguardPublish && c.IsMajor()
 	case v1alpha1.RemovalReason:
 		return s.OnRemoval != v1alpha1.SafeguardPublish
-	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason:
+	case v1alpha1.VersionRemovalReason, v1alpha1.AdoptionReason, v1alpha1.StrandedReason:
 		return s.OnVersionRemoval != v1alpha1.SafeguardPublish
 	case v1alpha1.IdentityChangeReason:
 		return s.OnIdentityChange != v1alpha1.SafeguardPublish

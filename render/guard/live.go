@@ -155,10 +155,13 @@ func keys(definitions []safeguard.Definition) map[safeguard.Key]bool {
 	return all
 }
 
-// Kinds returns the kinds of definitions, sorted and each once.
+// Kinds returns the kinds of definitions that are objects, sorted and each once.
 func Kinds(definitions ...[]safeguard.Definition) []schema.GroupVersionKind {
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, d := range slices.Concat(definitions...) {
+		if !d.IsObject() {
+			continue
+		}
 		kinds[d.APIVersion+" "+d.Kind] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	}
 	var sorted []schema.GroupVersionKind

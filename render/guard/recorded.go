@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -50,6 +51,8 @@ type RecordedApplication struct {
 	Annotations       map[string]string `json:"m,omitempty"`
 	// Extra has the facts on versions as well, under catalog.VersionsKey.
 	Extra map[string]any `json:"x,omitempty"`
+	// Content is the record of a content; empty for an object.
+	Content json.RawMessage `json:"c,omitempty"`
 }
 
 // Record returns the sources with their published applications.
@@ -75,12 +78,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 	r.Tiers, r.Labels, r.Channels = first(known.Tiers), first(known.Labels), first(known.Channels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {
-			r.Applications = append(r.Applications, RecordedApplication{
-				Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
-				ObjectAnnotations: recordable(a.Annotations), Method: a.Method, DefaultVersion: a.DefaultVersion,
-				Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
-				Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
-			})
+			r.Applications = append(r.Applications, recordApplication(a))
 		}
 	}
 	for list, members := range s.Catalog.Lists {
@@ -88,6 +86,22 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 			r.Lists = map[string][]string{}
 		}
 		r.Lists[list] = slices.DeleteFunc(slices.Clone(members), func(name string) bool { return !names[name] })
+	}
+	return r
+}
+
+func recordApplication(a *catalog.Application) RecordedApplication {
+	r := RecordedApplication{
+		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Versions: a.Versions, Labels: a.Labels,
+		ObjectAnnotations: recordable(a.Annotations), Method: a.Method, DefaultVersion: a.DefaultVersion,
+		Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated, Metadata: a.Metadata.Labels,
+		Annotations: a.Metadata.Annotations, Extra: a.Metadata.Extra,
+	}
+	if !a.IsObject() {
+		// Without a record, an edit excuses no loss of it.
+		if content, err := a.Content.Record(); err == nil {
+			r.Content, r.Versions = content, nil
+		}
 	}
 	return r
 }
@@ -166,6 +180,11 @@ func catalogOf(sources ...RecordedSource) *catalog.Catalog {
 }
 
 func (a RecordedApplication) application() *catalog.Application {
+	// Without its content, an application is there, so that no edit excuses that it goes; what it loses differs.
+	if recalled, err := catalog.Recall(a.Kind, a.Content); err == nil {
+		recalled.Metadata.Labels, recalled.Metadata.Annotations = a.Metadata, a.Annotations
+		return recalled
+	}
 	d := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name}
 	return &catalog.Application{
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,

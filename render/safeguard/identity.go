@@ -88,5 +88,8 @@ func (c Change) lossKey(version string) string {
 	if c.Reason == v1alpha1.SourceChangeReason {
 		return "source " + version + " " + c.origins[version]
 	}
+	if c.Reason == v1alpha1.StrandedReason {
+		return "channel " + c.Channel + " " + version
+	}
 	return version
 }

@@ -30,6 +30,9 @@ const definitionKind = "ApplicationDefinition"
 // IsDefinition reports whether the key is one of a definition, and not of an object of an instance.
 func (k Key) IsDefinition() bool { return k.Kind == definitionKind }
 
+// IsObject reports whether it is an object of Kubernetes, and no content of an artifact alone.
+func (d Definition) IsObject() bool { return d.Instance != "" || d.Key().IsDefinition() }
+
 // KeyOf returns the key of an object. A definition belongs to no namespace, whatever its metadata says.
 func KeyOf(group, kind, namespace, name string) Key {
 	key := Key{Group: group, Kind: kind, Namespace: namespace, Name: name}

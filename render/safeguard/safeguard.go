@@ -29,6 +29,8 @@ type Definition struct {
 	// meant, both as in identity.Facts. Records of older releases lack them.
 	Origins  Origins           `json:"origins,omitempty"`
 	Identity map[string]string `json:"identity,omitempty"`
+	// Package is the package of operators that a content is; nil for others.
+	Package *Package `json:"package,omitempty"`
 }
 
 // Versions returns the versions in spec.versions of a definition in JSON's types. Elements without a
@@ -49,7 +51,7 @@ func Versions(definition map[string]any) []string {
 // Change is a loss, a change or a major upgrade of one definition.
 type Change struct {
 	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
-	// Adoption, SourceChange, InstanceUpgrade or MajorUpgrade; or UnknownName, which has no Key.
+	// Stranded, Adoption, SourceChange, InstanceUpgrade or MajorUpgrade; or UnknownName, which has no Key.
 	Reason string
 	// Key of the definition, or of the main object of an instance.
 	Key Key
@@ -60,6 +62,8 @@ type Change struct {
 	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
 	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
 	Versions []string
+	// Channel of a Stranded.
+	Channel string
 	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
 	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange.
 	From, To string
@@ -86,13 +90,14 @@ func (c Change) same(other Change) bool {
 // byVersion reports whether the change of each version is excused on its own, which is so if the
 // definition stays. An instance that falls is excused only with the version that it falls to.
 func (c Change) byVersion() bool {
-	return c.Reason == v1alpha1.VersionRemovalReason && c.Instance == "" || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
+	return c.Reason == v1alpha1.VersionRemovalReason && c.Instance == "" || c.Reason == v1alpha1.StrandedReason || c.Reason == v1alpha1.SourceChangeReason && len(c.Versions) > 0
 }
 
 // Compare returns the changes from the older to the newer definitions, sorted by name, then by
 // reason: Removal of a definition; and for one that stays IdentityChange for each field that
 // decides which live releases are meant, SourceChange of versions that stay, VersionRemoval, and
-// MajorUpgrade when the major of the highest semantic version rises. Instances are compared by their names, with an
+// MajorUpgrade when the major of the highest semantic version rises. A package of operators loses only what is
+// Stranded in a channel. Instances are compared by their names, with an
 // InstanceUpgrade for another version, or a VersionRemoval for a lower one. One that is gone while another one gets its
 // release has an IdentityChange.
 func Compare(older, newer []Definition) []Change {
@@ -113,6 +118,10 @@ func Compare(older, newer []Definition) []Change {
 		}
 		if before.Instance != "" {
 			changes = append(changes, instanceChanges(before, now)...)
+			continue
+		}
+		if before.Package != nil && now.Package != nil {
+			changes = append(changes, packageChanges(before, now)...)
 			continue
 		}
 		if lost := missing(before.Versions, now.Versions); len(lost) > 0 {
@@ -215,7 +224,8 @@ func Unexcused(changes, excused []Change) []Change {
 func Sort(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Key.FullName(), b.Key.FullName()), cmp.Compare(a.Key.Group, b.Key.Group),
-			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field))
+			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field),
+			cmp.Compare(a.Channel, b.Channel))
 	})
 }
 

@@ -46,13 +46,15 @@ func fields() []field {
 		texts("tier", func(r *record) string { return r.application.Metadata.Tier }),
 		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
 		texts("source", func(r *record) string { return r.source }),
-		texts("latestVersion", func(r *record) string { return highest(r.application.Versions) }),
-		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.application.Versions, nil }},
+		texts("latestVersion", func(r *record) string { return highest(r.numbers()) }),
+		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.numbers(), nil }},
 		{"channels", types.NewListType(types.StringType), func(r *record) (any, error) { return r.collectedChannels(), nil }},
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
 		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
 		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
 		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
+		{"gvks", types.NewListType(textMap), func(r *record) (any, error) { return r.provided(), nil }},
+		{"requires", types.NewListType(textMap), func(r *record) (any, error) { return r.required(), nil }},
 		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
 		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
 	}
@@ -69,6 +71,18 @@ func (r *record) parsedSpec() (map[string]any, error) {
 	spec, err := r.application.Spec()
 	r.spec = spec
 	return spec, err
+}
+
+// numbers returns the versions, those of a content by their semantic versions: its names say more than these.
+func (r *record) numbers() []string {
+	if r.application.IsObject() {
+		return r.application.Versions
+	}
+	numbers := make([]string, 0, len(r.application.Versions))
+	for _, version := range r.application.Versions {
+		numbers = append(numbers, r.application.Metadata.Versions.Of(version).Numbered())
+	}
+	return numbers
 }
 
 func (r *record) collectedChannels() []string {

@@ -3,6 +3,7 @@ package selection
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Source is a catalog with the name of its source.
@@ -57,6 +59,10 @@ type Decision struct {
 	// Versions that stay, in the document's order; those of the catalog for an application that is not
 	// selected. They must not be modified.
 	Versions []string
+	// Kept is the content of a selected application that is no object, with the versions that stay. Repairs say, for
+	// people, which versions stay or go against the rules.
+	Kept    catalog.Content
+	Repairs []string
 	// Unmet are the versions that the platform drops, in the document's order.
 	Unmet []Unmet
 	// Rule is the identifier of the rule that decided.
@@ -104,7 +110,7 @@ func (r Result) Applications() []Decision {
 // either. A source without a catalog has no applications, nor has one those that its limit refuses.
 //
 // The error is an *UnknownListError, an *ExpressionError when the expression cannot be evaluated
-// for an application, a *SourceError with one of them for the limit of a source, a *MergeError, or the
+// for an application, a *KeepError when a content cannot keep what the rules leave, a *SourceError with one of them for the limit of a source, a *MergeError, or the
 // context's.
 func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, error) {
 	listed, err := members(sources, criteria.Lists)
@@ -123,13 +129,20 @@ func Select(ctx context.Context, sources []Source, criteria Criteria) (Result, e
 	run := sieve{rules: newRules(criteria, listed)}
 	run.met = met(run.rules)
 	var result Result
+	var refused []error
 	for _, decision := range gathered.decisions {
 		if decision.Rule == "" {
-			if err := run.decide(ctx, &decision); err != nil {
+			err := run.decide(ctx, &decision)
+			if _, ofContent := errors.AsType[*KeepError](err); ofContent {
+				refused = append(refused, err)
+			} else if err != nil {
 				return Result{}, err
 			}
 		}
 		result.add(decision)
+	}
+	if len(refused) > 0 {
+		return Result{}, errors.Join(refused...)
 	}
 	if err := gathered.conflict(result); err != nil {
 		return Result{}, err
@@ -236,6 +249,9 @@ func narrowed(decision Decision) string {
 	}
 	if len(decision.Versions) < all-unmet {
 		text += fmt.Sprintf("; versions keeps %d of %s", len(decision.Versions), which)
+	}
+	if len(decision.Repairs) > 0 {
+		text += "; " + excerpt.List(decision.Repairs, maxListed, func(repair string) string { return repair })
 	}
 	return text
 }

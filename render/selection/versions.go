@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,11 +24,14 @@ type VersionCriteria struct {
 	Constraint string
 	// Channels of the metadata.yaml, one of which must have the version.
 	Channels []string
-	// DropDeprecated drops the versions that the metadata.yaml deprecates.
+	// DropDeprecated drops the versions that the metadata.yaml deprecates, and the deprecated channels of a content.
 	DropDeprecated bool
 	// Latest is the number of highest versions, by the precedence of semantic versions, that stay of those
-	// that satisfy the other criteria.
+	// that satisfy the other criteria. Of a content, that many stay in each channel.
 	Latest int
+	// DefaultChannel becomes that of a content, and Strict refuses its repairs.
+	DefaultChannel string
+	Strict         bool
 }
 
 // VersionRule narrows the versions of applications. NewVersionRule returns one; the zero value keeps all
@@ -46,8 +50,8 @@ func NewVersionRule(criteria VersionCriteria) (VersionRule, error) {
 	switch constraint, latest := criteria.Constraint, criteria.Latest; {
 	case latest < 0:
 		return VersionRule{}, fmt.Errorf("latest must not be negative, but is %d", latest)
-	case constraint == "" && latest == 0 && len(criteria.Channels) == 0 && !criteria.DropDeprecated:
-		return VersionRule{}, errors.New("constraint, latest, channels or deprecated: Drop is needed")
+	case constraint == "" && latest == 0 && len(criteria.Channels) == 0 && !criteria.DropDeprecated && criteria.DefaultChannel == "":
+		return VersionRule{}, errors.New("constraint, latest, channels, deprecated: Drop or defaultChannel is needed")
 	case len(constraint) > maxConstraint:
 		return VersionRule{}, fmt.Errorf("constraint is longer than %d bytes", maxConstraint)
 	}
@@ -146,23 +150,31 @@ func highest(versions []string) string {
 // versioned narrows the versions of a decision by every rule in turn, and refuses an application without
 // any version left. It ignores applications that have no versions in the catalog.
 func versioned(rules []VersionRule) rule {
-	return rule{id: RuleVersions, refuse: infallible(func(decision *Decision) string {
+	return rule{id: RuleVersions, refuse: func(_ context.Context, decision *Decision) (string, error) {
+		if !decision.Application.IsObject() {
+			return keepContent(rules, decision)
+		}
 		for _, rule := range rules {
 			if !rule.concerns(decision.Application) {
 				continue
 			}
 			left := rule.keep(decision.Versions, decision.Application.Metadata.Versions)
 			if len(left) == 0 {
-				reason := rule.reason(decision)
-				decision.Versions = decision.Application.Versions
-				return reason
+				return rule.refusal(decision), nil
 			}
 			if len(left) < len(decision.Versions) {
 				decision.Versions = left
 			}
 		}
-		return ""
-	})}
+		return "", nil
+	}}
+}
+
+// refusal returns the reason why no version is left of an application, which gets all of them back.
+func (r VersionRule) refusal(decision *Decision) string {
+	reason := r.reason(decision)
+	decision.Versions = decision.Application.Versions
+	return reason
 }
 
 // reason returns why no version is left. Latest cannot be the cause: it keeps at least one.

@@ -62,7 +62,7 @@ type adoption struct {
 // adopt compares the live definitions with the result that adopts them.
 func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (adoption, error) {
-	next := result.Compared()
+	next := result.Live()
 	contents := map[safeguard.Key]map[string]any{}
 	lives := map[safeguard.Key]diff.Live{}
 	var live []*guard.Live

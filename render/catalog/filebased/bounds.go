@@ -1,8 +1,8 @@
 package filebased
 
 const (
-	// maxFile bounds a file in bytes: a catalog that is rendered into one file has 60 to 120 MB.
-	maxFile = 128 << 20
+	// MaxFile bounds a file in bytes: a catalog that is rendered into one file has 60 to 120 MB.
+	MaxFile = 128 << 20
 	// maxCatalog bounds all files together. All of it stays in memory.
 	maxCatalog = 256 << 20
 	// maxFiles bounds the files, those that are ignored included. A file for each of 7,000 bundles is normal.

@@ -48,3 +48,6 @@ func (c *Catalog) Package(name string) *Package {
 	}
 	return c.Packages[i]
 }
+
+// Blob returns the document of the package itself; nil for a package of a Record.
+func (p *Package) Blob() *Blob { return p.blob }

@@ -10,6 +10,17 @@ import (
 	"path"
 )
 
+// Paths returns the files of the catalog at the root of fsys, without those that an ignore file names. The error is that
+// of Load.
+func Paths(ctx context.Context, fsys fs.FS) ([]string, error) {
+	var found report
+	files, err := paths(ctx, fsys, &found)
+	if err != nil {
+		return nil, fmt.Errorf("listing the files of the catalog: %w", err)
+	}
+	return files, found.err()
+}
+
 // paths returns the files of the catalog, sorted by directory and name.
 func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 	var all []string
@@ -22,7 +33,7 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 			return ctx.Err()
 		case entry.IsDir():
 			return nil
-		case path.Base(name) == ignoreFile:
+		case path.Base(name) == IgnoreFile:
 			return ignore.read(fsys, name, found)
 		}
 		if all = append(all, name); len(all) > maxFiles {
@@ -51,7 +62,7 @@ func readFile(fsys fs.FS, name string, limit int, found *report) (_ []byte, err 
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		found.file(name, "must be a regular file, or match a pattern in %s", ignoreFile)
+		found.file(name, "must be a regular file, or match a pattern in %s", IgnoreFile)
 		return nil, nil
 	}
 	opened, err := fsys.Open(name)

@@ -8,8 +8,8 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// ignoreFile has patterns of files that are not part of the catalog, with the rules of .gitignore.
-const ignoreFile = ".indexignore"
+// IgnoreFile is the name of a file that has patterns of files that are not part of the catalog, with the rules of .gitignore.
+const IgnoreFile = ".indexignore"
 
 // ignored matches files with the patterns of all ignore files. Like OLM's, it compares files only, so that a
 // pattern may take in a file of a directory that an earlier one leaves out.
@@ -35,7 +35,7 @@ func (i *ignored) read(fsys fs.FS, name string, found *report) error {
 		}
 	}
 	if len(i.patterns) > maxPatterns {
-		found.file(name, "takes the patterns of all files %s over %d", ignoreFile, maxPatterns)
+		found.file(name, "takes the patterns of all files %s over %d", IgnoreFile, maxPatterns)
 		i.patterns = i.patterns[:maxPatterns]
 	}
 	return nil

@@ -53,7 +53,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 	size := 0
 	for _, name := range files {
 		before := l.report.total
-		data, err := readFile(fsys, name, maxFile, &l.report)
+		data, err := readFile(fsys, name, MaxFile, &l.report)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Content is the definition of an application that is no object of Kubernetes. Its versions are not those of a
+// document: it knows how to keep some of them. It is immutable.
+type Content interface {
+	// Channels returns the versions of each channel, from the highest to the lowest. A content without channels has
+	// one without a name.
+	Channels() []Channel
+	// Keep returns the content with the versions to keep. Where others have to stay, or go, for it to be valid, it says
+	// so by repairs, for people. The error says what is wrong with what is asked.
+	Keep(Keep) (kept Content, repairs []string, err error)
+	// Files returns the files of an artifact that hold the content.
+	Files() []File
+	// Record returns what Keep and Channels need, for Recall. It has no bytes of the catalog.
+	Record() (json.RawMessage, error)
+	// Size is about how many bytes of memory it takes.
+	Size() int64
+}
+
+// Channel of the content of an application.
+type Channel struct {
+	Name string
+	// Versions are names of versions of the application.
+	Versions []string
+	// Deprecated is the message of a deprecated channel, otherwise empty.
+	Deprecated string
+}
+
+// Keep says which versions of a content stay.
+type Keep struct {
+	// Version reports whether a channel keeps a version; nil keeps all.
+	Version func(channel, version string) bool
+	// DefaultChannel takes the place of the default channel, unless it is empty.
+	DefaultChannel string
+	// Strict makes an error of every repair.
+	Strict bool
+}
+
+// File of an artifact.
+type File struct {
+	// Path in the artifact. Contents with one path share a file: its Head, which they have in common, then the Data of
+	// each, in the order of their names.
+	Path       string
+	Head, Data []byte
+}
+
+// Recall returns an application with the content of a record, as far as Content.Record keeps it.
+func Recall(kind string, record json.RawMessage) (*Application, error) {
+	if kind == PackageKind {
+		return recallPackage(record)
+	}
+	return nil, fmt.Errorf("no content of an application is of the kind %q", kind)
+}
+
+// IsObject reports whether the definition of the application is an object of Kubernetes.
+func (a *Application) IsObject() bool { return a.Content == nil }

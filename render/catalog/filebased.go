@@ -1,0 +1,135 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+)
+
+// FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
+type FileBased struct {
+	// Named says that somebody named the format. Then each file that no .indexignore names has to be one of the
+	// catalog, as for `opm validate`. Otherwise those of other names than Detect looks at must not be there.
+	Named bool
+}
+
+// Name implements Format.
+func (FileBased) Name() string { return v1alpha1.FormatFileBased }
+
+// packageSchema says that a document is a package, in YAML and in JSON.
+var packageSchema = regexp.MustCompile(`["']?\bschema["']?\s*:\s*["']?olm\.(?:package|channel|bundle)\b`)
+
+// Detect reports whether a file has the schema of a package, a channel or a bundle. It ignores trees of Applications,
+// whose default values may have anything.
+func (FileBased) Detect(fsys fs.FS) (bool, error) {
+	other, err := Applications{}.Detect(fsys)
+	if other || err != nil {
+		return false, err
+	}
+	found := false
+	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isFileBased(name) || path.Base(name) == filebased.IgnoreFile {
+			return err
+		}
+		data, err := read(fsys, filebased.MaxFile, &findings{path: name})
+		if found = packageSchema.Match(data); found {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
+}
+
+const noPackage = "holds no package of a file-based catalog"
+
+// Needs implements Format.
+func (f FileBased) Needs(name string) bool { return f.Named || isFileBased(name) }
+
+// isFileBased reports whether a file has a name of which Detect takes it for one of such a catalog.
+func isFileBased(name string) bool {
+	return isYAML(name) || path.Ext(name) == ".json" || path.Base(name) == filebased.IgnoreFile
+}
+
+// Load implements Format.
+func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	if err := f.checkFiles(ctx, fsys); err != nil {
+		return nil, err
+	}
+	loaded, err := filebased.Load(ctx, fsys)
+	if err != nil {
+		return nil, asInvalid(err)
+	}
+	var found report
+	catalog := &Catalog{}
+	for _, one := range loaded.Packages {
+		checkNames(one, &found)
+		application := newPackage(one)
+		catalog.kept += application.Content.Size()
+		catalog.Applications = append(catalog.Applications, application)
+	}
+	if len(catalog.Applications) == 0 {
+		found.add(".", noPackage)
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	return catalog, nil
+}
+
+// checkFiles refuses files that Needs leaves out: OLM reads them.
+func (f FileBased) checkFiles(ctx context.Context, fsys fs.FS) error {
+	files, err := filebased.Paths(ctx, fsys)
+	if err != nil {
+		return asInvalid(err)
+	}
+	var found report
+	if !slices.ContainsFunc(files, f.Needs) {
+		found.add(".", noPackage)
+		return found.err()
+	}
+	for _, name := range files {
+		if !f.Needs(name) {
+			found.add(name, "is part of the file-based catalog, but has no name such as x.yaml or x.json: set format: FileBased to read it, or list it in %s", filebased.IgnoreFile)
+		}
+	}
+	return found.err()
+}
+
+// checkNames reports what is too long for conditions and the API, which repeat it.
+func checkNames(one *filebased.Package, found *report) {
+	check := func(blob *filebased.Blob, what, name string) {
+		if len(name) > maxVersion {
+			found.addTo(RuleFormat, blob.Path, blob.Line, "the name of the %s %s is longer than %d bytes", what, quote(name), maxVersion)
+		}
+	}
+	for _, channel := range one.Channels {
+		check(channel.Blob, "channel", channel.Name)
+	}
+	for _, bundle := range one.Bundles {
+		check(bundle.Blob, "bundle", bundle.Name)
+	}
+}
+
+// asInvalid returns the violations of a file-based catalog as those of any catalog; other errors as they are.
+func asInvalid(err error) error {
+	var invalid *filebased.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	out := &InvalidError{Omitted: invalid.Omitted}
+	for _, v := range invalid.Violations {
+		message := v.Message
+		if v.Document > 0 {
+			message = fmt.Sprintf("document %d: %s", v.Document, message)
+		}
+		out.Violations = append(out.Violations, Violation{Rule: RuleFormat, Path: v.Path, Line: v.Line, Message: message})
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package catalog
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+)
+
+// PackageKind is the kind of applications that are packages of operators.
+const PackageKind = filebased.SchemaPackage
+
+// PackagesDir is the directory of an artifact that has the packages, as the image of a catalog has them.
+const PackagesDir = "configs"
+
+// packageContent is a package of operators.
+type packageContent struct{ *filebased.Package }
+
+// Package returns the package of operators that the application is; nil for others.
+func (a *Application) Package() *filebased.Package { return PackageOf(a.Content) }
+
+// PackageOf returns the package of operators that a content is; nil for others.
+func PackageOf(content Content) *filebased.Package {
+	if one, ok := content.(packageContent); ok {
+		return one.Package
+	}
+	return nil
+}
+
+// newPackage returns a package as an application.
+func newPackage(of *filebased.Package) *Application {
+	a := &Application{Name: of.Name, Kind: PackageKind, Content: packageContent{of}, Annotations: map[string]string{}}
+	if blob := of.Blob(); blob != nil {
+		a.Path, a.Above = blob.Path, blob.Line-1
+	}
+	a.Metadata.Deprecated = of.Deprecated
+	channels := map[string][]string{}
+	for _, channel := range of.Channels {
+		for _, entry := range channel.Entries {
+			channels[entry.Name] = append(channels[entry.Name], channel.Name)
+		}
+	}
+	for _, bundle := range of.Bundles {
+		a.Versions = append(a.Versions, bundle.Name)
+		a.Metadata.Versions = append(a.Metadata.Versions, Version{
+			Name: bundle.Name, Number: bundle.Version.Semver(), Channels: channels[bundle.Name], Deprecated: bundle.Deprecated,
+		})
+	}
+	slices.SortFunc(a.Metadata.Versions, func(x, y Version) int { return cmp.Compare(x.Name, y.Name) })
+	return a
+}
+
+// Channels implements Content.
+func (p packageContent) Channels() []Channel {
+	rank := make(map[string]int, len(p.Bundles))
+	for i, bundle := range p.Bundles {
+		rank[bundle.Name] = i
+	}
+	channels := make([]Channel, 0, len(p.Package.Channels))
+	for _, channel := range p.Package.Channels {
+		one := Channel{Name: channel.Name, Deprecated: channel.Deprecated}
+		for _, entry := range channel.Entries {
+			one.Versions = append(one.Versions, entry.Name)
+		}
+		slices.SortFunc(one.Versions, func(x, y string) int { return rank[x] - rank[y] })
+		channels = append(channels, one)
+	}
+	return channels
+}
+
+// Keep implements Content.
+func (p packageContent) Keep(keep Keep) (Content, []string, error) {
+	wanted := filebased.Keep{Package: p.Name, DefaultChannel: keep.DefaultChannel, Strict: keep.Strict}
+	if keep.Version != nil {
+		wanted.Bundle = func(channel string, bundle *filebased.Bundle) bool { return keep.Version(channel, bundle.Name) }
+	}
+	kept, decisions, err := p.Prune(wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	var repairs []string
+	for _, decision := range decisions {
+		repairs = append(repairs, decision.String())
+	}
+	return packageContent{kept}, repairs, nil
+}
+
+// Files implements Content.
+func (p packageContent) Files() []File {
+	var files []File
+	for _, file := range p.Package.Files() {
+		files = append(files, File{Path: path.Join(PackagesDir, p.Name, file.Name), Data: file.Data})
+	}
+	return files
+}
+
+// Record implements Content.
+func (p packageContent) Record() (json.RawMessage, error) {
+	record, err := json.Marshal(p.Package.Record())
+	if err != nil {
+		return nil, fmt.Errorf("recording the package %s: %w", p.Name, err)
+	}
+	return record, nil
+}
+
+// Size implements Content.
+func (p packageContent) Size() int64 {
+	var size int64
+	for _, blob := range p.Blobs {
+		size += int64(len(blob.Data))
+	}
+	return size
+}
+
+// recallPackage returns the package of a record.
+func recallPackage(record json.RawMessage) (*Application, error) {
+	var recorded filebased.Record
+	if err := json.Unmarshal(record, &recorded); err != nil {
+		return nil, fmt.Errorf("reading the record of a package: %w", err)
+	}
+	of := recorded.Package()
+	if of == nil {
+		return nil, errors.New("reading the record of a package: it is not one of a valid package")
+	}
+	return newPackage(of), nil
+}

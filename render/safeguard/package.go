@@ -1,0 +1,74 @@
+package safeguard
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+)
+
+// Package is a package of operators as it is published. In JSON it is a record of its channels and bundles.
+type Package struct{ of *filebased.Package }
+
+// NewPackage returns what is compared of a package.
+func NewPackage(of *filebased.Package) *Package { return &Package{of} }
+
+// MarshalJSON implements json.Marshaler.
+func (p Package) MarshalJSON() ([]byte, error) { return json.Marshal(p.of.Record()) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (p *Package) UnmarshalJSON(data []byte) error {
+	var record filebased.Record
+	if err := json.Unmarshal(data, &record); err != nil {
+		return err
+	}
+	if p.of = record.Package(); p.of == nil {
+		return errors.New("a package is not valid")
+	}
+	return nil
+}
+
+// numbers returns the semantic versions of the bundles.
+func (p *Package) numbers() []string {
+	var numbers []string
+	for _, bundle := range p.of.Bundles {
+		numbers = append(numbers, bundle.Version.Semver())
+	}
+	return numbers
+}
+
+// packageChanges returns the changes of a package that stays: for each channel the versions that are Stranded, and a
+// MajorUpgrade.
+func packageChanges(before, now Definition) []Change {
+	var changes []Change
+	for _, channel := range before.Package.of.Channels {
+		change := before.change(v1alpha1.StrandedReason)
+		change.Channel = channel.Name
+		change.Versions = stranded(channel, before.Package.of, now.Package.of)
+		if len(change.Versions) > 0 {
+			changes = append(changes, change)
+		}
+	}
+	if from, to, rises := majorRise(before.Package.numbers(), now.Package.numbers()); rises {
+		upgrade := before.change(v1alpha1.MajorUpgradeReason)
+		upgrade.From, upgrade.To = from, to
+		changes = append(changes, upgrade)
+	}
+	return changes
+}
+
+// stranded returns the bundles of a channel that a package had, and that have no way to what it has now: the channel
+// neither has them, nor anything that OLM takes for their successor.
+func stranded(channel *filebased.Channel, before, now *filebased.Package) []string {
+	i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == channel.Name })
+	var lost []string
+	for _, bundle := range before.Bundles {
+		in := slices.ContainsFunc(channel.Entries, func(e filebased.Entry) bool { return e.Name == bundle.Name })
+		if in && (i < 0 || !now.Channels[i].Succeeds(bundle.Name, bundle.Version)) {
+			lost = append(lost, bundle.Name)
+		}
+	}
+	return lost
+}
