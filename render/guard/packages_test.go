@@ -1,0 +1,135 @@
+package guard_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// operators is a source of packages. A line is a package with channels, "plum stable: 1.0.0 2.0.0>1.0.0 | fast: 2.0.0";
+// an entry is "version>replaced!skipped". The first channel is the default one.
+func operators(t *testing.T, lines ...string) guard.Source {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for _, line := range append(lines, "other stable: 1.0.0") {
+		name, channels, _ := strings.Cut(line, " ")
+		text, seen := "", []string{}
+		for i, channel := range strings.Split(channels, " | ") {
+			channelName, entries, _ := strings.Cut(channel, ": ")
+			if i == 0 {
+				text = fmt.Sprintf("schema: olm.package\nname: %s\ndefaultChannel: %s\n", name, channelName)
+			}
+			text += fmt.Sprintf("---\nschema: olm.channel\npackage: %s\nname: %s\nentries:\n", name, channelName)
+			for entry := range strings.FieldsSeq(entries) {
+				entry, skipped, _ := strings.Cut(entry, "!")
+				version, replaced, _ := strings.Cut(entry, ">")
+				text += fmt.Sprintf("- {name: %s.v%s", name, version)
+				if replaced != "" {
+					text += fmt.Sprintf(", replaces: %s.v%s", name, replaced)
+				}
+				if skipped != "" {
+					text += fmt.Sprintf(", skips: [%s.v%s]", name, skipped)
+				}
+				text += "}\n"
+				if !slices.Contains(seen, version) {
+					seen = append(seen, version)
+				}
+			}
+		}
+		for _, version := range seen {
+			text += fmt.Sprintf("---\nschema: olm.bundle\npackage: %[1]s\nname: %[1]s.v%[2]s\nimage: x\nproperties: [{type: olm.package, value: {packageName: %[1]s, version: %[2]q}}]\n", name, version)
+		}
+		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard.Source{Kind: "OCIRepository", Name: types.NamespacedName{Namespace: "flux-system", Name: "operators"}, Catalog: loaded}
+}
+
+// readBack returns what a status has of a publication.
+func readBack(t *testing.T, last guard.Published) guard.Published {
+	t.Helper()
+	written, err := json.Marshal(last.Definitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last.Definitions = nil
+	if err := json.Unmarshal(written, &last.Definitions); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+func TestWhatIsStrandedIsHeld(t *testing.T) {
+	type spec = v1alpha1.CatalogSelectionSpec
+	everything := func(*spec) {}
+	rule := func(change func(*v1alpha1.VersionRule)) func(*spec) {
+		return func(s *spec) {
+			s.Versions = []v1alpha1.VersionRule{{Names: []string{"plum"}}}
+			change(&s.Versions[0])
+		}
+	}
+	above := func(constraint string) func(*spec) {
+		return rule(func(r *v1alpha1.VersionRule) { r.Constraint = constraint })
+	}
+	latest := rule(func(r *v1alpha1.VersionRule) { r.Latest = 1 })
+	inChannel := func(names ...string) func(*spec) {
+		return rule(func(r *v1alpha1.VersionRule) { r.Channels, r.DefaultChannel = names, names[0] })
+	}
+	const stranded = "Stranded plum"
+	for name, test := range map[string]struct {
+		before, after func(*spec)
+		then, now     string
+		want          []string
+	}{
+		"nothing changes":              {everything, everything, "plum stable: 1.0.0", "plum stable: 1.0.0", nil},
+		"a version that is replaced":   {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0>1.0.0", nil},
+		"a version that is skipped":    {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0!1.0.0", nil},
+		"a version that is gone":       {everything, everything, "plum stable: 1.0.0 1.1.0>1.0.0", "plum stable: 2.0.0>1.1.0", []string{stranded + " stable [plum.v1.0.0]"}},
+		"a channel that is gone":       {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0", []string{stranded + " fast [plum.v1.0.0]"}},
+		"a package that is gone":       {everything, everything, "plum stable: 1.0.0", "lemon stable: 1.0.0", []string{"Removal plum  [plum.v1.0.0]"}},
+		"the latest moves on":          {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0", nil},
+		"the latest leaves one behind": {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", []string{stranded + " stable [plum.v1.0.0]"}},
+		"an edit leaves one behind":    {everything, above(">=3"), "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", nil},
+		"an edit, while the catalog adds": {everything, above(">=3"), "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0",
+			"plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0 4.0.0>3.0.0", nil},
+		"an edit, while the catalog takes as well": {everything, above(">=2"), "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", "plum stable: 4.0.0>3.0.0",
+			[]string{stranded + " stable [plum.v2.0.0 plum.v1.0.0]"}},
+		"an edit that drops a channel": {everything, inChannel("fast"), "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0 | fast: 1.0.0", nil},
+		"an edit that drops a channel, while the catalog drops the other": {everything, inChannel("fast", "slow"), "plum stable: 1.0.0 | fast: 1.0.0 | slow: 1.0.0",
+			"plum stable: 1.0.0 | fast: 1.0.0", []string{stranded + " slow [plum.v1.0.0]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := readBack(t, recorded(t, edit(test.before), operators(t, test.then)))
+			now, cs := operators(t, test.now), edit(test.after)
+			var got []string
+			for _, c := range guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: rendered(t, cs, now)}).Held {
+				got = append(got, fmt.Sprintf("%s %s %s %v", c.Reason, c.Key.Name, c.Channel, c.Versions))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("held are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestARecordOfAPackageIsChecked(t *testing.T) {
+	for _, record := range []string{`{}`, `{"n":"plum","d":"stable"}`, `7`} {
+		var read safeguard.Definition
+		if err := json.Unmarshal([]byte(`{"kind":"olm.package","name":"plum","package":`+record+`}`), &read); err == nil {
+			t.Errorf("%s is read as a package", record)
+		}
+	}
+}
