@@ -38,7 +38,7 @@ func (p *Package) About() About {
 	if p.isRecorded() {
 		return About{}
 	}
-	var own packageContent
+	var own packageDocument
 	if data, _, err := p.blob.object(); err == nil {
 		_ = json.Unmarshal(data, &own) // Load has accepted it
 	}

@@ -113,7 +113,7 @@ func (r Record) blobs() []*Blob {
 		}
 	}
 	deprecates(SchemaPackage, "", r.Deprecated)
-	blobs := []*Blob{{Schema: SchemaPackage, Name: r.Name, content: &packageContent{Name: r.Name, DefaultChannel: r.Default}}}
+	blobs := []*Blob{{Schema: SchemaPackage, Name: r.Name, content: &packageContent{DefaultChannel: r.Default}}}
 	for _, channel := range r.Channels {
 		content := &channelContent{}
 		for _, entry := range channel.Entries {
