@@ -158,3 +158,26 @@ func TestABundleHasManyAPIs(t *testing.T) {
 		})
 	}
 }
+
+// Every bundle of the real catalogs has APIs and install modes, and every package says what it is.
+func TestFactsOfRealCatalogs(t *testing.T) {
+	all := catalogs(t)
+	delete(all, "orchard")
+	for name, catalog := range all {
+		dependencies := 0
+		for _, one := range catalog.Packages {
+			if about := one.About(); about.DisplayName == "" || about.Description == "" || about.Provider == "" || len(about.Maintainers) == 0 {
+				t.Errorf("%s says about itself %+v", one.Name, about)
+			}
+			for _, bundle := range one.Bundles {
+				dependencies += len(bundle.Dependencies)
+				if len(bundle.Provides) == 0 || bundle.InstallModes == nil {
+					t.Errorf("%s provides %v, supports %v", bundle.Name, bundle.Provides, bundle.InstallModes)
+				}
+			}
+		}
+		if want := map[string]int{"fbc": 14}[name]; dependencies != want {
+			t.Errorf("%s has %d dependencies", name, dependencies)
+		}
+	}
+}
