@@ -38,7 +38,7 @@ func (p *Package) About() About {
 	if p.isRecorded() {
 		return About{}
 	}
-	var own packageContent
+	var own packageDocument
 	if data, _, err := p.blob.object(); err == nil {
 		_ = json.Unmarshal(data, &own) // Load has accepted it
 	}
@@ -59,6 +59,7 @@ func (a *About) add(from csv) {
 	}
 	for _, one := range from.Maintainers {
 		switch {
+		case one.Name == "" && one.Email == "":
 		case one.Email == "":
 			a.Maintainers = append(a.Maintainers, one.Name)
 		case one.Name == "":
@@ -92,22 +93,22 @@ func (b *Blob) csv() (found csv) {
 	return found
 }
 
-// read reads a manifest, if it is a ClusterServiceVersion.
+// read reads a manifest, if it is a ClusterServiceVersion, without what has another type.
 func (c *csv) read(manifest []byte) {
 	converted, err := manifestJSON(manifest)
 	if err != nil {
 		return
 	}
 	spec := clusterServiceVersion(converted)
-	if spec == nil || json.Unmarshal(spec, c) != nil {
+	if spec == nil {
 		return
 	}
+	_ = json.Unmarshal(spec, c) // what has another type is left out
 	var whole struct {
 		Metadata struct {
 			Labels map[string]string `json:"labels"`
 		} `json:"metadata"`
 	}
-	if json.Unmarshal(converted, &whole) == nil {
-		c.Labels = whole.Metadata.Labels
-	}
+	_ = json.Unmarshal(converted, &whole) // as above
+	c.Labels = whole.Metadata.Labels
 }

@@ -128,11 +128,13 @@ func (b *Blob) decode(data []byte, top object) []problem {
 	var err error
 	switch b.Schema {
 	case SchemaPackage:
-		content := &packageContent{}
-		b.content, err = content, json.Unmarshal(data, content)
+		var document packageDocument
+		err = json.Unmarshal(data, &document)
+		b.content = &packageContent{DefaultChannel: document.DefaultChannel}
 	case SchemaChannel:
-		content := &channelContent{}
-		b.content, err = content, json.Unmarshal(data, content)
+		var document channelDocument
+		err = json.Unmarshal(data, &document)
+		b.content = newChannelContent(document.Entries)
 	case SchemaDeprecation:
 		content := &deprecationContent{}
 		b.content, err = content, json.Unmarshal(data, content)

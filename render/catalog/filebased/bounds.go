@@ -23,8 +23,8 @@ const (
 	maxEntries    = 5_000
 	maxAllEntries = 20_000
 	maxSkips      = 100_000
-	// maxKept bounds the entries, skipped names, deprecations and properties that stay in memory, of all documents
-	// together: one takes up to thirty times the three bytes that it may take in the text.
+	// maxKept bounds the entries, skipped names, deprecations, APIs and dependencies that stay in memory, of all
+	// documents together: one takes up to thirty times the three bytes that it may take in the text.
 	maxKept = 1_000_000
 	// maxVersion bounds a version in bytes: each part takes sixteen times its bytes.
 	maxVersion = 1_000

@@ -2,16 +2,18 @@ package filebased
 
 import "encoding/json"
 
-// The contents of documents have every field that OLM's types have: a value of another type makes a catalog
-// invalid, whether or not the field is used here.
+// The documents have every field that OLM's types have: a value of another type makes a catalog invalid, whether or
+// not the field is used here. The contents are what stays in memory of them.
 
-type packageContent struct {
+type packageDocument struct {
 	Name           string     `json:"name"`
 	DefaultChannel string     `json:"defaultChannel"`
 	Icon           *icon      `json:"icon"`
 	Description    string     `json:"description"`
 	Properties     []property `json:"properties"`
 }
+
+type packageContent struct{ DefaultChannel string }
 
 type icon struct {
 	Data      []byte `json:"base64data"`
@@ -23,9 +25,23 @@ type property struct {
 	Value json.RawMessage `json:"value"`
 }
 
-type channelContent struct {
+type channelDocument struct {
 	Entries    []Entry    `json:"entries"`
 	Properties []property `json:"properties"`
+}
+
+type channelContent struct{ Entries []Entry }
+
+// newChannelContent interns the names of bundles, of which each is in several entries and channels.
+func newChannelContent(entries []Entry) *channelContent {
+	for i := range entries {
+		entry := &entries[i]
+		entry.Name, entry.Replaces = interned(entry.Name), interned(entry.Replaces)
+		for j, skip := range entry.Skips {
+			entry.Skips[j] = interned(skip)
+		}
+	}
+	return &channelContent{Entries: entries}
 }
 
 // Entry is a bundle's place in a channel.
@@ -56,10 +72,8 @@ type Reference struct {
 func (b *Blob) kept() int64 {
 	sum := 0
 	switch content := b.content.(type) {
-	case *packageContent:
-		sum = len(content.Properties)
 	case *channelContent:
-		sum = len(content.Properties) + len(content.Entries)
+		sum = len(content.Entries)
 		for _, entry := range content.Entries {
 			sum += len(entry.Skips)
 		}

@@ -18,16 +18,19 @@ func (p *packagePruning) add(blob *Blob) {
 		if names == nil {
 			return
 		}
-		wanted := *content
-		wanted.Entries = filtered(content.Entries, func(e Entry) bool { return names[e.Name] })
-		kept = blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return names[content.Entries[i].Name] })
-	case *deprecationContent:
-		wanted := *content
-		wanted.Entries = filtered(content.Entries, p.keepsDeprecation)
-		if len(wanted.Entries) == 0 && len(content.Entries) > 0 {
-			return
+		entries := filtered(content.Entries, func(e Entry) bool { return names[e.Name] })
+		if len(entries) < len(content.Entries) {
+			kept = blob.cut(&channelContent{Entries: entries}, len(content.Entries), func(i int) bool { return names[content.Entries[i].Name] })
 		}
-		kept = blob.cut(len(wanted.Entries) < len(content.Entries), &wanted, func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+	case *deprecationContent:
+		entries := filtered(content.Entries, p.keepsDeprecation)
+		switch {
+		case len(entries) == len(content.Entries):
+		case len(entries) == 0:
+			return
+		default:
+			kept = blob.cut(&deprecationContent{Entries: entries}, len(content.Entries), func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+		}
 	case *Bundle:
 		if !p.bundles[blob.Name] {
 			return
@@ -45,12 +48,10 @@ func (p *packagePruning) packageBlob(blob *Blob, content *packageContent) *Blob 
 	if name == "" || name == content.DefaultChannel {
 		return blob
 	}
-	wanted := *content
-	wanted.DefaultChannel = name
 	if blob.Data == nil {
-		return blob.withContent(&wanted)
+		return blob.withContent(&packageContent{DefaultChannel: name})
 	}
-	return blob.edited(setText(blob, "defaultChannel", name), &wanted, func(top map[string]any) { top["defaultChannel"] = name })
+	return blob.edited(setText(blob, "defaultChannel", name), func(top map[string]any) { top["defaultChannel"] = name })
 }
 
 func (p *packagePruning) keepsDeprecation(one Deprecation) bool {
@@ -72,15 +73,12 @@ func filtered[T any](all []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
-// cut returns the blob with the elements of entries that stay.
-func (b *Blob) cut(isShorter bool, wanted any, keep func(int) bool) *Blob {
-	switch {
-	case !isShorter:
-		return b
-	case b.Data == nil:
-		return b.withContent(wanted)
+// cut returns the blob with those of its entries that stay, which leave a content.
+func (b *Blob) cut(content any, count int, keep func(int) bool) *Blob {
+	if b.Data == nil {
+		return b.withContent(content)
 	}
-	return b.edited(cutList(b, "entries", keep), wanted, func(top map[string]any) {
+	return b.edited(cutList(b, "entries", count, keep), func(top map[string]any) {
 		all, _ := top["entries"].([]any)
 		kept := []any{}
 		for i, one := range all {
@@ -99,26 +97,39 @@ func (b *Blob) withContent(content any) *Blob {
 	return &changed
 }
 
-// edited returns the blob with other bytes. Where these do not say what is wanted, as with the aliases and merge
-// keys of YAML, it writes the whole document as JSON, changed by edit. It is nil if that is not what is wanted either.
-func (b *Blob) edited(data []byte, wanted any, edit func(top map[string]any)) *Blob {
-	if len(data) > 0 {
-		if changed := b.with(data, b.JSON); reflect.DeepEqual(changed.content, wanted) {
-			return changed
-		}
-	}
-	data, err := b.rewritten(edit)
+// edited returns the blob with other bytes. Where these do not say what edit makes of the document, as with the aliases
+// and merge keys of YAML, it writes the whole document as JSON. It is nil if that does not say it either.
+func (b *Blob) edited(data []byte, edit func(top map[string]any)) *Blob {
+	wanted, err := b.values()
 	if err != nil {
 		return nil
 	}
-	if changed := b.with(data, true); reflect.DeepEqual(changed.content, wanted) {
-		return changed
+	edit(wanted)
+	if len(data) > 0 {
+		if changed := b.with(data, b.JSON, wanted); changed != nil {
+			return changed
+		}
 	}
-	return nil
+	if data, err = json.Marshal(wanted); err != nil {
+		return nil
+	}
+	return b.with(data, true, wanted)
 }
 
-// rewritten returns the document as JSON, changed by edit.
-func (b *Blob) rewritten(edit func(top map[string]any)) ([]byte, error) {
+// with returns the blob with other bytes, nil if these do not say what is wanted.
+func (b *Blob) with(data []byte, isJSON bool, wanted map[string]any) *Blob {
+	changed, problems := readBlob(document{path: b.Path, number: b.Document, line: b.Line, data: data, json: isJSON})
+	if len(problems) > 0 {
+		return nil
+	}
+	if found, err := changed.values(); err != nil || !reflect.DeepEqual(found, wanted) {
+		return nil
+	}
+	return changed
+}
+
+// values returns everything that the document says.
+func (b *Blob) values() (map[string]any, error) {
 	data, _, err := b.object()
 	if err != nil {
 		return nil, err
@@ -133,8 +144,7 @@ func (b *Blob) rewritten(edit func(top map[string]any)) ([]byte, error) {
 	for key, value := range top {
 		canonical[canonicalKey(key)] = value
 	}
-	edit(canonical)
-	return json.Marshal(canonical)
+	return canonical, nil
 }
 
 // knownKeys are those of documents and properties that are looked up.
@@ -153,10 +163,4 @@ func canonicalKey(key string) string {
 		}
 	}
 	return key
-}
-
-// with returns the blob with other bytes.
-func (b *Blob) with(data []byte, isJSON bool) *Blob {
-	changed, _ := readBlob(document{path: b.Path, number: b.Document, line: b.Line, data: data, json: isJSON})
-	return changed
 }

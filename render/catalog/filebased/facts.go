@@ -62,9 +62,22 @@ func (c *bundleCheck) finishFacts() {
 
 func readGVK(value []byte) GVK {
 	var found GVK
-	_ = json.Unmarshal(value, &found) // it has the shape
-	return GVK{Group: interned(found.Group), Version: interned(found.Version), Kind: interned(found.Kind)}
+	eachMember(value, func(key, value []byte) {
+		switch {
+		case value[0] != '"':
+		case isKey(key, "group"):
+			found.Group = interned(unquoted(value))
+		case isKey(key, "version"):
+			found.Version = interned(unquoted(value))
+		case isKey(key, "kind"):
+			found.Kind = interned(unquoted(value))
+		}
+	})
+	return found
 }
+
+// isKey reports whether a key, with its quotes, is a name in any case of its letters.
+func isKey(key []byte, name string) bool { return bytes.EqualFold(key[1:len(key)-1], []byte(name)) }
 
 // readInstallModes returns the modes that the metadata or the spec of a ClusterServiceVersion support, or else when
 // it does not have any.
@@ -101,16 +114,11 @@ func clusterServiceVersion(manifest []byte) []byte {
 // valueOf returns the last value of a key, in any case of its letters, of valid JSON; nil without one, as of what is
 // not an object.
 func valueOf(data []byte, name string) (value []byte) {
-	if data[0] != '{' {
-		return nil
-	}
-	s := scanner{data: data}
-	members, _ := s.object(1) // bounded by scanObject
-	for _, one := range members {
-		if bytes.EqualFold(one.key[1:len(one.key)-1], []byte(name)) {
-			value = one.value
+	eachMember(data, func(key, found []byte) {
+		if isKey(key, name) {
+			value = found
 		}
-	}
+	})
 	return value
 }
 

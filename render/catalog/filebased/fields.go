@@ -15,12 +15,9 @@ func byName(members []member) fields {
 
 // fieldsOf returns the fields of an object, none of null.
 func fieldsOf(data []byte) fields {
-	if data[0] != '{' {
-		return nil
-	}
-	s := scanner{data: data}
-	members, _ := s.object(1) // bounded by scanObject
-	return byName(members)
+	found := fields{}
+	eachMember(data, func(key, value []byte) { found[canonicalKey(unquoted(key))] = value })
+	return found
 }
 
 // text returns a string, which is empty for null and when it is missing.

@@ -57,6 +57,8 @@ func FuzzLoad(f *testing.F) {
 		}
 		for _, one := range loaded.Packages {
 			prunedAtRandom(t, loaded, one, choice)
+			one.About()
+			checkRecord(t, one, []Keep{{}, {Bundle: byBits(one, choice)}})
 		}
 	})
 }
@@ -115,9 +117,7 @@ func prunedAtRandom(t *testing.T, catalog *Catalog, of *Package, choice uint64) 
 		}
 	}
 	for _, channel := range of.Channels {
-		pruned, _, err := catalog.Prune([]Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: func(in string, bundle *Bundle) bool {
-			return choice>>(uint(len(in)+slices.Index(of.Bundles, bundle))%64)&1 == 1
-		}}})
+		pruned, _, err := catalog.Prune([]Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: byBits(of, choice)}})
 		var refused *PruneError
 		if errors.As(err, &refused) {
 			continue

@@ -128,6 +128,39 @@ func (s *scanner) literal() {
 	}
 }
 
+// skip skips a value whose bounds were checked before.
+func (s *scanner) skip() []byte {
+	c, start := s.blank(), s.at
+	switch c {
+	case '{', '[':
+		s.at = objectEnd(s.data, s.at)
+	case '"':
+		s.text()
+	default:
+		s.literal()
+	}
+	return s.data[start:s.at:s.at]
+}
+
+// eachMember calls do for each member of an object, none of another value, whose bounds were checked before.
+func eachMember(data []byte, do func(key, value []byte)) {
+	if data[0] != '{' {
+		return
+	}
+	for s := (scanner{data: data, at: 1}); s.blank() != '}'; {
+		key := s.text()
+		do(key, s.skip())
+	}
+}
+
+// elements returns the elements of a list whose bounds were checked before.
+func elements(data []byte) (all [][]byte) {
+	for s := (scanner{data: data, at: 1}); s.blank() != ']'; {
+		all = append(all, s.skip())
+	}
+	return all
+}
+
 // seenKeys are the keys of an object, with their quotes.
 type seenKeys struct {
 	few  [][]byte

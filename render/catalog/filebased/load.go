@@ -76,7 +76,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 		return err
 	}
 	if l.kept.Load() > maxKept {
-		l.report.file(".", "has more than %d entries, skipped names, deprecations and properties in all documents together", maxKept)
+		l.report.file(".", "has more than %d entries, skipped names, deprecations, APIs and dependencies in all documents together", maxKept)
 		l.hidden = true
 	}
 	return nil

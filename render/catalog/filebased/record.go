@@ -39,8 +39,8 @@ type RecordBundle struct {
 	// Provides are indexes of the APIs of the Record.
 	Provides     []int              `json:"p,omitempty"`
 	Dependencies []RecordDependency `json:"q,omitempty"`
-	// InstallModes are null when they are not known.
-	InstallModes []string `json:"m"`
+	// InstallModes are missing when they are not known, and empty when there is none.
+	InstallModes []string `json:"m,omitzero"`
 }
 
 // RecordDependency is a dependency of a Record.
@@ -113,13 +113,14 @@ func (r Record) blobs() []*Blob {
 		}
 	}
 	deprecates(SchemaPackage, "", r.Deprecated)
-	blobs := []*Blob{{Schema: SchemaPackage, Name: r.Name, content: &packageContent{Name: r.Name, DefaultChannel: r.Default}}}
+	blobs := []*Blob{{Schema: SchemaPackage, Name: r.Name, content: &packageContent{DefaultChannel: r.Default}}}
 	for _, channel := range r.Channels {
-		content := &channelContent{}
-		for _, entry := range channel.Entries {
-			content.Entries = append(content.Entries, Entry(entry))
+		entries := make([]Entry, len(channel.Entries))
+		for i, entry := range channel.Entries {
+			entries[i] = Entry(entry)
+			entries[i].Skips = slices.Clone(entry.Skips) // its names are interned
 		}
-		blobs = append(blobs, &Blob{Schema: SchemaChannel, Package: r.Name, Name: channel.Name, content: content})
+		blobs = append(blobs, &Blob{Schema: SchemaChannel, Package: r.Name, Name: channel.Name, content: newChannelContent(entries)})
 		deprecates(SchemaChannel, channel.Name, channel.Deprecated)
 	}
 	for _, one := range r.Bundles {
@@ -136,7 +137,7 @@ func (r Record) blobs() []*Blob {
 
 // bundle returns nil if the record is not valid.
 func (r RecordBundle) bundle(apis []GVK) *Bundle {
-	bundle := &Bundle{Name: r.Name, Image: r.Image, InstallModes: r.InstallModes}
+	bundle := &Bundle{Name: interned(r.Name), Image: r.Image, InstallModes: r.InstallModes}
 	var err error
 	if bundle.Version, err = parseVersion(r.Version); err != nil {
 		return nil

@@ -148,14 +148,3 @@ func wholeNumber(data []byte, bits int) error {
 	}
 	return nil
 }
-
-// elements returns the elements of a list of valid JSON.
-func elements(data []byte) (all [][]byte) {
-	s := scanner{data: data}
-	for s.at++; s.blank() != ']'; {
-		start := s.at
-		_ = s.value(2) // bounded by scanObject
-		all = append(all, data[start:s.at:s.at])
-	}
-	return all
-}

@@ -14,28 +14,28 @@ import (
 // cutList returns a document without elements of a list at its top: of each what is between the commas, or its
 // lines with the comments directly above them. The result is nil where that is not possible, and is compared with
 // what is wanted in any case.
-func cutList(blob *Blob, key string, keep func(int) bool) []byte {
+func cutList(blob *Blob, key string, count int, keep func(int) bool) []byte {
 	value, list := topValue(blob, key)
 	switch {
-	case value < 0:
+	case value < 0, list != nil && len(list.Content) != count: // as with an alias
 		return nil
 	case list == nil || list.Style&yaml.FlowStyle != 0:
-		return cutFlow(blob.Data, value, keep)
+		return cutFlow(blob.Data, value, count, keep)
 	}
 	return cutBlock(blob.Data, list, keep)
 }
 
 // setText returns a document with another text as the value of a key at its top, nil where that is not possible.
 func setText(blob *Blob, key, text string) []byte {
-	start, _ := topValue(blob, key)
+	start, value := topValue(blob, key)
 	if start < 0 {
 		return nil
 	}
 	end := start
 	if quote := blob.Data[start]; quote == '"' || quote == '\'' {
-		end = start + 1 + bytes.IndexByte(blob.Data[start+1:], quote) + 1
-	} else {
-		end += len(bytes.TrimRight(blob.Data[start:start+bytes.IndexAny(append(blob.Data[start:len(blob.Data):len(blob.Data)], '\n'), ",}#\r\n")], " \t"))
+		end = skippedEnd(blob.Data, start) + 1
+	} else if value != nil && bytes.HasPrefix(blob.Data[start:], []byte(value.Value)) {
+		end += len(value.Value)
 	}
 	quoted, err := json.Marshal(text)
 	if err != nil || end <= start {
@@ -155,14 +155,17 @@ func (b *blockCut) flush(dropBlank, dropComments bool) {
 }
 
 // cutFlow cuts elements out of a list in brackets.
-func cutFlow(data []byte, at int, keep func(int) bool) []byte {
+func cutFlow(data []byte, at, count int, keep func(int) bool) []byte {
 	pieces, end := flowPieces(data, at)
-	if pieces == nil {
+	if len(pieces) == 0 {
 		return nil
 	}
 	last := pieces[len(pieces)-1]
-	if len(bytes.TrimSpace(last)) == 0 { // behind a comma
-		pieces = pieces[:len(pieces)-1]
+	if len(pieces) == count+1 { // nothing but comments behind a comma
+		pieces = pieces[:count]
+	}
+	if len(pieces) != count {
+		return nil
 	}
 	var kept [][]byte
 	for i, piece := range pieces {
@@ -177,7 +180,9 @@ func cutFlow(data []byte, at int, keep func(int) bool) []byte {
 	kept[0] = slices.Concat(first[:len(first)-len(bytes.TrimLeft(first, " \t\r\n"))], bytes.TrimLeft(kept[0], " \t\r\n"))
 	blank := last[len(bytes.TrimRight(last, " \t\r\n")):]
 	final := len(kept) - 1
-	kept[final] = slices.Concat(bytes.TrimRight(kept[final], " \t\r\n"), blank)
+	if bytes.IndexByte(kept[final], '#') < 0 { // a comment needs its end
+		kept[final] = slices.Concat(bytes.TrimRight(kept[final], " \t\r\n"), blank)
+	}
 	return slices.Concat(data[:at+1], bytes.Join(kept, []byte(",")), data[end:])
 }
 
