@@ -28,6 +28,8 @@ const (
 	maxKept = 1_000_000
 	// maxVersion bounds a version in bytes: each part takes sixteen times its bytes.
 	maxVersion = 1_000
+	// maxRange bounds a skipRange in bytes: it is parsed for each bundle of which a successor is looked for.
+	maxRange = 1_000
 	// maxIgnoreFile bounds an .indexignore in bytes, and maxPatterns the patterns of all of them: each file is
 	// compared with each pattern.
 	maxIgnoreFile = 64 << 10

@@ -95,7 +95,7 @@ func (p *packageCheck) checkEntry(channel *Channel, i int, found *report) {
 			found.at(channel.Blob, place{"entries", i, "skips", j}, "skips an empty name")
 		}
 	}
-	if err := checkRange(entry.SkipRange); err != nil {
+	if _, err := parseRange(entry.SkipRange); err != nil {
 		found.at(channel.Blob, place{"entries", i, "skipRange"}, "is not a range of versions: %v: %s", err, quote(entry.SkipRange))
 	}
 }

@@ -104,6 +104,8 @@ func TestCostOfHostileDocuments(t *testing.T) {
 		{"keys that differ in the case of their letters", `{"schema":"x"` + spellings(1<<17) + "}\n", "case"},
 		{"problems", strings.Repeat(`{"schema":"olm.bundle","package":"p","properties":[`+strings.Repeat("5,", 200)+"5]}\n", 20_000), "mapping"},
 		{"a version", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.package, value: {packageName: p, version: 1.0.0-" + strings.Repeat("a.", 1<<20) + "a}}\n", "longer"},
+		{"a skipRange", "schema: olm.package\nname: p\ndefaultChannel: c\n---\nschema: olm.channel\npackage: p\nname: c\nentries:\n- {name: p.v1, skipRange: '" +
+			strings.Repeat("<1.0.0 || ", 1<<18) + "<1.0.0'}\n", "longer"},
 		{"documents", strings.Repeat("a: b\n---\n", maxDocuments+10), "documents"},
 		{"a manifest", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.bundle.object, value: {data: " +
 			base64.StdEncoding.EncodeToString([]byte(strings.Repeat("- - - -\n", 1<<19))) + "}}\n", "values"},

@@ -102,16 +102,18 @@ func checkGraph(channel *Channel, found *report) {
 	}
 }
 
-// checkRange checks a skipRange, which may be empty.
-func checkRange(text string) (err error) {
-	if text == "" {
-		return nil
+// parseRange parses a skipRange. An empty one has no version.
+func parseRange(text string) (within semver.Range, err error) {
+	switch {
+	case text == "":
+		return func(semver.Version) bool { return false }, nil
+	case len(text) > maxRange:
+		return nil, fmt.Errorf("is longer than %d bytes", maxRange)
 	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("parser gave up: %v", r)
 		}
 	}()
-	_, err = semver.ParseRange(text)
-	return err
+	return semver.ParseRange(text)
 }

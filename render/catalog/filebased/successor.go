@@ -1,10 +1,6 @@
 package filebased
 
-import (
-	"slices"
-
-	"github.com/blang/semver/v4"
-)
+import "slices"
 
 // Heads maps each channel to its head: the bundle that no entry replaces or skips.
 func (p *Package) Heads() map[string]*Bundle {
@@ -33,24 +29,15 @@ func (c *Channel) head() string {
 // an entry that is the bundle, that replaces or skips it by name, or whose skipRange has its version. That one step
 // is all there is to ask: OLM installs nothing that is not an entry, so each further step begins at one.
 func (c *Channel) Succeeds(bundle string, version Version) bool {
-	return slices.ContainsFunc(c.Entries, func(entry Entry) bool {
-		return entry.Name == bundle || entry.succeeds(bundle, version)
-	})
+	return slices.ContainsFunc(c.Entries, func(e Entry) bool { return e.Name == bundle || e.succeedsName(bundle) }) ||
+		slices.ContainsFunc(c.Entries, func(e Entry) bool { return e.succeedsVersion(version) })
 }
 
-// succeeds reports whether the entry is an upgrade from a bundle.
-func (e Entry) succeeds(bundle string, version Version) bool {
-	if e.Replaces == bundle || slices.Contains(e.Skips, bundle) {
-		return true
-	}
+func (e Entry) succeedsName(bundle string) bool {
+	return e.Replaces == bundle || slices.Contains(e.Skips, bundle)
+}
+
+func (e Entry) succeedsVersion(version Version) bool {
 	within, err := parseRange(e.SkipRange)
-	return err == nil && within != nil && within(version.semver)
-}
-
-// parseRange returns nil for an empty skipRange.
-func parseRange(text string) (within semver.Range, err error) {
-	if err := checkRange(text); err != nil || text == "" {
-		return nil, err
-	}
-	return semver.ParseRange(text)
+	return err == nil && within(version.semver)
 }

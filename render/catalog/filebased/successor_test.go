@@ -71,7 +71,7 @@ func reachesHead(of *Package, channel *Channel, installed *Bundle) bool {
 	seen := map[string]bool{installed.Name: true}
 	for waiting := []*Bundle{installed}; len(waiting) > 0; waiting = waiting[1:] {
 		for _, entry := range channel.Entries {
-			if !seen[entry.Name] && entry.succeeds(waiting[0].Name, waiting[0].Version) {
+			if !seen[entry.Name] && (entry.succeedsName(waiting[0].Name) || entry.succeedsVersion(waiting[0].Version)) {
 				seen[entry.Name] = true
 				waiting = append(waiting, bundles[entry.Name])
 			}
