@@ -175,6 +175,13 @@ e2e: $(KO) ## Run the end-to-end tests on the local real system.
 	@echo "soak: WINNOW_SOAK_SEED=$(WINNOW_SOAK_SEED)"
 	$(GO) test $(RACE) -tags e2e -count=1 -timeout 40m ./test/...
 
+# catalogd takes four minutes to build, so only this target builds it. `make e2e` runs these tests as well where opm and
+# catalogd are built already.
+.PHONY: e2e-olm
+e2e-olm: ## Run the end-to-end tests with OLM's catalogd.
+	@$(SERVERS) -catalogd
+	$(GO) test $(RACE) -tags e2e -count=1 -run '^TestOLM' -timeout 20m -v $(call dirs-of,func TestOLM)
+
 # It prints the seed with which WINNOW_SOAK_SEED repeats the run.
 SOAK_STEPS := $(or $(WINNOW_SOAK_STEPS),1000)
 

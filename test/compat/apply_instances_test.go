@@ -72,6 +72,7 @@ func TestTheAPIServerAppliesObjectsOfInstances(t *testing.T) {
 	if value, isSet := values["prometheus"]; !isSet || value != nil {
 		t.Errorf("the null in values is gone: %v", values)
 	}
+	t.Run("the definitions of OLM", func(t *testing.T) { appliesOLM(t, s) })
 }
 
 func cozystackGolden(t *testing.T, dir string) []byte {

@@ -1,9 +1,7 @@
 package compat
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -49,33 +47,11 @@ func loadDefinition(t *testing.T, root string, set *crds.Set, tools, path, file 
 // module returns the directory of a module in the version that a module of tools pins.
 func module(t *testing.T, root, tools, path string) string {
 	t.Helper()
-	dir := filepath.Join(root, "test/tools", tools)
-	var pinned struct {
-		Require []struct{ Path, Version string }
-	}
-	goJSON(t, dir, &pinned, "mod", "edit", "-json")
-	for _, require := range pinned.Require {
-		if require.Path == path {
-			var downloaded struct{ Dir string }
-			goJSON(t, dir, &downloaded, "mod", "download", "-json", path+"@"+require.Version)
-			return downloaded.Dir
-		}
-	}
-	t.Fatalf("%s does not require %s", dir, path)
-	return ""
-}
-
-func goJSON(t *testing.T, dir string, into any, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-	output, err := cmd.Output()
-	if err == nil {
-		err = json.Unmarshal(output, into)
-	}
+	dir, err := stack.PinnedModule(t.Context(), root, tools, path)
 	if err != nil {
-		t.Fatalf("go %v: %v\n%s", args, err, output)
+		t.Fatal(err)
 	}
+	return dir
 }
 
 // checkGoldens checks the objects of the kinds that the set has, of which there are so many.

@@ -32,11 +32,7 @@ type builder struct {
 // Build builds the missing binaries of the servers in the options, and reports progress on out. The
 // first time takes several minutes; `go test` would hide that and might time out.
 func Build(ctx context.Context, out io.Writer, options Options) error {
-	root, err := Root(ctx)
-	if err != nil {
-		return err
-	}
-	b, err := newBuilder(root, newProgress(out))
+	b, err := toolBuilder(ctx, out)
 	if err != nil {
 		return err
 	}
@@ -66,6 +62,15 @@ func newBuilder(root string, p *progress) (*builder, error) {
 	}
 	b.cache = filepath.Join(cache, "winnow")
 	return b, nil
+}
+
+// toolBuilder returns a builder of this repository that reports progress on out.
+func toolBuilder(ctx context.Context, out io.Writer) (*builder, error) {
+	root, err := Root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newBuilder(root, newProgress(out))
 }
 
 // find returns the path of a server's binary, or an empty string if it is missing.

@@ -16,11 +16,7 @@ func cosign() server {
 // Cosign returns the path of cosign, with which the end-to-end tests sign catalogs. Like Build, it
 // builds a missing binary and reports progress on out. No stack needs it.
 func Cosign(ctx context.Context, out io.Writer) (string, error) {
-	root, err := Root(ctx)
-	if err != nil {
-		return "", err
-	}
-	b, err := newBuilder(root, newProgress(out))
+	b, err := toolBuilder(ctx, out)
 	if err != nil {
 		return "", err
 	}

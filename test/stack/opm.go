@@ -19,7 +19,7 @@ func opm() server {
 // Opm returns the path of opm, the reference for file-based catalogs. Like Build, it builds a missing binary and
 // reports progress on out.
 func Opm(ctx context.Context, out io.Writer) (string, error) {
-	b, err := opmBuilder(ctx, out)
+	b, err := toolBuilder(ctx, out)
 	if err != nil {
 		return "", err
 	}
@@ -28,17 +28,9 @@ func Opm(ctx context.Context, out io.Writer) (string, error) {
 
 // BuiltOpm returns the path of opm, or an empty string if it is not built.
 func BuiltOpm(ctx context.Context) (string, error) {
-	b, err := opmBuilder(ctx, nil)
+	b, err := toolBuilder(ctx, nil)
 	if err != nil {
 		return "", err
 	}
 	return b.find(ctx, opm())
-}
-
-func opmBuilder(ctx context.Context, out io.Writer) (*builder, error) {
-	root, err := Root(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return newBuilder(root, newProgress(out))
 }

@@ -124,9 +124,12 @@ func (s *Stack) StartSecureRegistry(ctx context.Context, name, user, password st
 }
 
 // client returns a client that trusts the registry.
-func (r *SecureRegistry) client() *http.Client {
+func (r *SecureRegistry) client() *http.Client { return trusting(r.CA) }
+
+// trusting returns a client that trusts one certificate authority.
+func trusting(ca []byte) *http.Client {
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(r.CA)
+	roots.AppendCertsFromPEM(ca)
 	return &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true,
 	}}

@@ -8,6 +8,7 @@ const (
 	SourceController    = "source-controller"
 	KustomizeController = "kustomize-controller"
 	HelmController      = "helm-controller"
+	Catalogd            = "catalogd"
 )
 
 // server describes the build of the binary of a server.

@@ -4,4 +4,8 @@ module github.com/winnow-dev/winnow/test/tools/crds
 
 go 1.26.0
 
-require github.com/flux-iac/tofu-controller v0.16.5
+require (
+	github.com/flux-iac/tofu-controller v0.16.5
+	github.com/operator-framework/api v0.37.0
+	github.com/operator-framework/operator-controller v1.11.0
+)

@@ -36,6 +36,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	cosign := flags.Bool("cosign", false, "with -build: also cosign, for the end-to-end tests")
 	helm := flags.Bool("helm", false, "with -build: also helm-controller, for the end-to-end tests")
 	opm := flags.Bool("opm", false, "only build opm, for the tests that compare file-based catalogs with it, and exit")
+	catalogd := flags.Bool("catalogd", false, "with -build: also catalogd and opm, for the end-to-end tests of OLM")
 	dir := flags.String("dir", "", "keep data, logs and kubeconfigs in this directory (default: a temporary one)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	}
 	if *buildOnly {
 		options.HelmController = *helm
-		return build(ctx, narration, options, *cosign)
+		return build(ctx, narration, options, *cosign, *catalogd)
 	}
 	s, err := stack.Start(ctx, everything(*dir, narration))
 	if err != nil {
@@ -61,12 +62,22 @@ func run(ctx context.Context, args []string, out, narration io.Writer) error {
 	return errors.Join(err, s.Stop())
 }
 
-func build(ctx context.Context, narration io.Writer, options stack.Options, cosign bool) error {
-	if err := stack.Build(ctx, narration, options); err != nil || !cosign {
+func build(ctx context.Context, narration io.Writer, options stack.Options, cosign, catalogd bool) error {
+	if err := stack.Build(ctx, narration, options); err != nil {
 		return err
 	}
-	_, err := stack.Cosign(ctx, narration)
-	return err
+	if cosign {
+		if _, err := stack.Cosign(ctx, narration); err != nil {
+			return err
+		}
+	}
+	if !catalogd {
+		return nil
+	}
+	if _, err := stack.Opm(ctx, narration); err != nil {
+		return err
+	}
+	return stack.BuildCatalogd(ctx, narration)
 }
 
 // everything returns the options of the whole system, with the CRDs of a KKP cluster.

@@ -1,0 +1,113 @@
+package compat
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/winnow-dev/winnow/test/stack"
+)
+
+const (
+	clusterExtension = `
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterExtension
+metadata: {name: lemon}
+spec:
+  namespace: lemon
+  serviceAccount: {name: lemon}
+  source: {sourceType: Catalog, catalog: {packageName: lemon, version: ">=1.0.0 <2.0.0"}}
+`
+	clusterCatalog = `
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterCatalog
+metadata: {name: orchard}
+spec: {source: {type: Image, image: {ref: "registry.example.com/orchard:v1", pollIntervalMinutes: 5}}}
+`
+	subscription = `
+apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: lemon, namespace: default}
+spec: {name: lemon, source: orchard, sourceNamespace: default}
+`
+	operatorGroup = `
+apiVersion: operators.coreos.com/v1
+kind: OperatorGroup
+metadata: {name: lemon, namespace: default}
+spec: {targetNamespaces: [default]}
+`
+	catalogSource = `
+apiVersion: operators.coreos.com/v1alpha1
+kind: CatalogSource
+metadata: {name: orchard, namespace: default}
+spec: {sourceType: grpc, image: "registry.example.com/orchard:v1", grpcPodConfig: {extractContent: {cacheDir: /tmp/cache, catalogDir: /configs}}}
+`
+)
+
+// appliesOLM checks that the API server takes what OLM's own definitions allow, and nothing else: the objects are
+// minimal, and a case replaces a part of one.
+func appliesOLM(t *testing.T, s *stack.Stack) {
+	account := "  serviceAccount: {name: lemon}\n"
+	// Of both releases of OLM v1, since the later one replaces the definitions of the first.
+	v1 := []olmCase{
+		{clusterExtension, "", "", ""},
+		{clusterExtension, "packageName", "package", "package"},
+		{clusterExtension, "<2.0.0", "<2.0.0 || " + strings.Repeat("1", 64), "spec.source.catalog.version"},
+		{clusterExtension, "sourceType: Catalog", "sourceType: Image", "sourceType"},
+		{clusterCatalog, "", "", ""},
+		{clusterCatalog, "orchard:v1", "orchard", "must end with a digest or a tag"},
+		{clusterCatalog, "orchard:v1", "orchard@sha256:" + strings.Repeat("1", 64), "pollIntervalMinutes"},
+	}
+	for _, c := range []struct {
+		name    string
+		release stack.OLM
+		cases   []olmCase
+	}{
+		{"OLM v0", stack.OLMv0(), []olmCase{
+			{subscription, "", "", ""},
+			{subscription, "source: orchard, ", "", "spec.source"},
+			{operatorGroup, "", "", ""},
+			{operatorGroup, "targetNamespaces", "namespaces", "namespaces"},
+			{catalogSource, "", "", ""},
+			{catalogSource, "sourceType: grpc, ", "", "spec.sourceType"},
+		}},
+		{"the first OLM v1", stack.OLMv1First(), append(v1, olmCase{clusterExtension, account, "", "spec.serviceAccount"})},
+		{"OLM v1", stack.OLMv1(), append([]olmCase{
+			{strings.Replace(clusterExtension, "{name: lemon}", "{name: plum}", 1), account, "", ""}}, v1...)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := s.InstallOLM(t.Context(), c.release); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.cases {
+				want.check(t, s)
+			}
+		})
+	}
+}
+
+// olmCase is an object of which a part is replaced, and a part of the message with which it is refused.
+type olmCase struct{ manifest, old, new, refused string }
+
+// check waits, because the API server may serve the definitions of an earlier release for a moment longer.
+func (c olmCase) check(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	if !strings.Contains(c.manifest, c.old) {
+		t.Fatalf("nothing to replace: %s", c.manifest)
+	}
+	manifest := strings.Replace(c.manifest, c.old, c.new, 1)
+	var err error
+	_ = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		err = s.Apply(ctx, []byte(manifest))
+		return c.refused == "" && err == nil || c.refused != "" && err != nil && strings.Contains(err.Error(), c.refused), nil
+	})
+	switch {
+	case c.refused == "" && err != nil:
+		t.Errorf("refused: %v\n%s", err, manifest)
+	case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)):
+		t.Errorf("not refused because of %q: %v\n%s", c.refused, err, manifest)
+	}
+}
