@@ -54,6 +54,8 @@ const (
 	// currentFormat is the format of new records: status.writtenRecord, with the format beside the packed
 	// content. Formats 0 and 1 are in status.published.
 	currentFormat = 2
+	// contentsFormat is that of records with contents, which older controllers would take for live objects.
+	contentsFormat = 3
 )
 
 // maxRevisions bounds the revisions of a record. An older artifact that a tag refers to is compared by its
@@ -76,7 +78,7 @@ type newerRecordError struct{ format int32 }
 
 func (e *newerRecordError) Error() string {
 	return fmt.Sprintf("status.writtenRecord has the format %d of a newer Winnow, and this one reads formats up to %d",
-		e.format, currentFormat)
+		e.format, contentsFormat)
 }
 
 // Is implements errors.Is.
@@ -171,7 +173,14 @@ func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 		}
 		return nil, nil
 	}
-	return &v1alpha1.WrittenRecord{Format: currentFormat, Packed: packed.Bytes()}, nil
+	return &v1alpha1.WrittenRecord{Format: r.writtenFormat(), Packed: packed.Bytes()}, nil
+}
+
+func (r Record) writtenFormat() int32 {
+	if slices.ContainsFunc(r.Definitions, func(d safeguard.Definition) bool { return !d.IsObject() }) {
+		return contentsFormat
+	}
+	return currentFormat
 }
 
 // Read reads the record of the artifact from the status. Every error is an ErrNone.
@@ -188,7 +197,7 @@ func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 		}
 	case written == nil || written.Format < currentFormat:
 		err = ErrNone
-	case written.Format > currentFormat:
+	case written.Format > contentsFormat:
 		err = &newerRecordError{written.Format}
 	default:
 		if r, err = unpack(written.Packed); err == nil {

@@ -42,7 +42,8 @@ func TestReadChoosesTheRecord(t *testing.T) {
 		{name: "none", artifact: "r2", format: -1},
 		{name: "format 0", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(0)}, artifact: "r2", format: -1},
 		{name: "a negative format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(-3)}, artifact: "r2", format: -1},
-		{name: "a newer format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(3)}, artifact: "r2", format: -1, newer: true},
+		{name: "one with contents", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(3)}, artifact: "r2", format: 3},
+		{name: "a newer format", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: wrong(4)}, artifact: "r2", format: -1, newer: true},
 		{name: "an older one beside it", status: v1alpha1.CatalogSelectionStatus{WrittenRecord: ours, Published: older(t, packed(1, "r3"), 1)},
 			artifact: "r3", format: 1},
 		{name: "the oldest", status: v1alpha1.CatalogSelectionStatus{Published: older(t, packed(0), 0)}, artifact: "r9", format: 0},
@@ -87,6 +88,16 @@ func TestTheFormatOfTheRecordIsPinned(t *testing.T) {
 	want := []string{"carriers", "definitions", "passedOver", "revisions", "sources", "spec", "urls"}
 	if !slices.Equal(names, want) || currentFormat != 2 {
 		t.Errorf("format %d has the fields %q, want %q", currentFormat, names, want)
+	}
+}
+
+// An older controller would watch and claim a content as a live object.
+func TestARecordWithContentsHasAFormatOfItsOwn(t *testing.T) {
+	for kind, want := range map[string]int32{"ApplicationDefinition": currentFormat, "olm.package": contentsFormat} {
+		written, err := Record{Definitions: []safeguard.Definition{{Kind: kind, Name: "argocd"}}}.Pack()
+		if err != nil || written.Format != want {
+			t.Errorf("the record of an %s has the format %v: %v", kind, written, err)
+		}
 	}
 }
 
@@ -217,7 +228,7 @@ func older(t *testing.T, r Record, format int32) []byte {
 func definitionsOf(names ...string) []safeguard.Definition {
 	var definitions []safeguard.Definition
 	for _, name := range names {
-		definitions = append(definitions, safeguard.Definition{Name: name})
+		definitions = append(definitions, safeguard.Definition{Kind: "ApplicationDefinition", Name: name})
 	}
 	return definitions
 }

@@ -133,3 +133,20 @@ func TestARecordOfAPackageIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutTheContentAnEditExcusesNothing(t *testing.T) {
+	then := operators(t, "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0")
+	last := readBack(t, recorded(t, edit(func(*v1alpha1.CatalogSelectionSpec) {}), then))
+	last.Sources = guard.Leaner(last.Sources)
+	if last.Sources == nil || guard.Leaner(last.Sources) != nil {
+		t.Fatalf("the record is %v", last.Sources)
+	}
+	cs := edit(func(s *v1alpha1.CatalogSelectionSpec) {
+		s.Versions = []v1alpha1.VersionRule{{Names: []string{"plum"}, Constraint: ">=3"}}
+	})
+	now := operators(t, "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0 4.0.0>3.0.0")
+	held := guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: rendered(t, cs, now)}).Held
+	if len(held) != 1 || held[0].Reason != v1alpha1.StrandedReason || !slices.Equal(held[0].Versions, []string{"plum.v1.0.0"}) {
+		t.Errorf("held are %v", held)
+	}
+}

@@ -122,24 +122,39 @@ func recordable(annotations map[string]string) map[string]string {
 	return annotations
 }
 
-// Leaner returns the sources without what takes much room and is read least, the annotations of definitions; nil
-// if they have none.
+// Leaner returns the sources without what takes much room and is read least: the annotations of definitions, without
+// these the contents; nil if they have neither.
 func Leaner(sources []RecordedSource) []RecordedSource {
-	smaller := false
-	lean := slices.Clone(sources)
-	for i, s := range lean {
-		lean[i].Applications = slices.Clone(s.Applications)
-		for j, a := range s.Applications {
-			smaller = smaller || len(a.ObjectAnnotations) > 0
-			if len(a.ObjectAnnotations) > 0 {
-				lean[i].Applications[j].ObjectAnnotations = nil
-			}
+	lean, smaller := without(sources, func(a *RecordedApplication) bool {
+		some := len(a.ObjectAnnotations) > 0
+		if some {
+			a.ObjectAnnotations = nil
 		}
+		return some
+	})
+	if !smaller {
+		lean, smaller = without(sources, func(a *RecordedApplication) bool {
+			some := len(a.Content) > 0
+			a.Content = nil
+			return some
+		})
 	}
 	if !smaller {
 		return nil
 	}
 	return lean
+}
+
+// without returns the sources with their applications changed by drop, and whether it dropped something.
+func without(sources []RecordedSource, drop func(*RecordedApplication) bool) (lean []RecordedSource, smaller bool) {
+	lean = slices.Clone(sources)
+	for i, s := range lean {
+		lean[i].Applications = slices.Clone(s.Applications)
+		for j := range s.Applications {
+			smaller = drop(&lean[i].Applications[j]) || smaller
+		}
+	}
+	return lean, smaller
 }
 
 // maxKnown bounds the tiers, the labels and the channels of a source that are recorded.
