@@ -1,8 +1,6 @@
 package filebased
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // About is what a package says about itself to people. Its texts are as long as those of the catalog.
 type About struct {

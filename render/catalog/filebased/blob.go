@@ -134,7 +134,7 @@ func (b *Blob) decode(data []byte, top object) []problem {
 	case SchemaChannel:
 		var document channelDocument
 		err = json.Unmarshal(data, &document)
-		b.content = newChannelContent(document.Entries)
+		b.content = &channelContent{Entries: document.Entries}
 	case SchemaDeprecation:
 		content := &deprecationContent{}
 		b.content, err = content, json.Unmarshal(data, content)

@@ -44,7 +44,7 @@ func readBundle(members []member) (*Bundle, []problem) {
 	if len(c.problems) > 0 {
 		return c.bundle, c.problems
 	}
-	c.bundle.Name, c.bundle.Image, c.packageName = interned(fields.text("name")), fields.text("image"), fields.text("package")
+	c.bundle.Name, c.bundle.Image, c.packageName = fields.text("name"), fields.text("image"), fields.text("package")
 	c.image(c.bundle.Image, place{"image"})
 	for i, related := range fields.list("relatedImages") {
 		c.image(fieldsOf(related).text("image"), place{"relatedImages", i, "image"})

@@ -32,18 +32,6 @@ type channelDocument struct {
 
 type channelContent struct{ Entries []Entry }
 
-// newChannelContent interns the names of bundles, of which each is in several entries and channels.
-func newChannelContent(entries []Entry) *channelContent {
-	for i := range entries {
-		entry := &entries[i]
-		entry.Name, entry.Replaces = interned(entry.Name), interned(entry.Replaces)
-		for j, skip := range entry.Skips {
-			entry.Skips[j] = interned(skip)
-		}
-	}
-	return &channelContent{Entries: entries}
-}
-
 // Entry is a bundle's place in a channel.
 type Entry struct {
 	Name      string   `json:"name"`

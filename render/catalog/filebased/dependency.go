@@ -68,12 +68,12 @@ func readDependency(name string, value []byte) Dependency {
 	case PackageRequired:
 		var required packageRequired
 		_ = json.Unmarshal(value, &required) // it has the shape
-		found.Package, found.VersionRange = interned(required.PackageName), interned(required.VersionRange)
+		found.Package, found.VersionRange = required.PackageName, required.VersionRange
 	case GVKRequired:
 		found.API = readGVK(value)
 	case Constraint:
 		var read constraint
-		if err := json.Unmarshal(value, &read); err != nil {
+		if json.Unmarshal(value, &read) != nil {
 			read = constraint{}
 		}
 		read.fill(&found)
@@ -86,15 +86,14 @@ func (c constraint) fill(into *Dependency) {
 	if into.Message == "" {
 		into.Message = c.description()
 	}
-	into.Message = interned(into.Message)
 	if c.forms() != 1 {
 		return
 	}
 	if c.Package != nil {
-		into.Package, into.VersionRange = interned(c.Package.PackageName), interned(c.Package.VersionRange)
+		into.Package, into.VersionRange = c.Package.PackageName, c.Package.VersionRange
 	}
 	if c.GVK != nil {
-		into.API = GVK{Group: interned(c.GVK.Group), Version: interned(c.GVK.Version), Kind: interned(c.GVK.Kind)}
+		into.API = *c.GVK
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"unicode"
-	"unique"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -66,11 +65,11 @@ func readGVK(value []byte) GVK {
 		switch {
 		case value[0] != '"':
 		case isKey(key, "group"):
-			found.Group = interned(unquoted(value))
+			found.Group = unquoted(value)
 		case isKey(key, "version"):
-			found.Version = interned(unquoted(value))
+			found.Version = unquoted(value)
 		case isKey(key, "kind"):
-			found.Kind = interned(unquoted(value))
+			found.Kind = unquoted(value)
 		}
 	})
 	return found
@@ -129,9 +128,6 @@ func unquotedText(value []byte) string {
 	}
 	return unquoted(value)
 }
-
-// interned returns a text whose bytes are in memory once, however often it is repeated.
-func interned(text string) string { return unique.Make(text).Value() }
 
 // describeAPI names an API for people.
 func describeAPI(api GVK) string { return "the API " + excerpt.Of(api.String()) }

@@ -25,6 +25,9 @@ func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	if err := l.report.err(); err != nil {
 		return nil, err
 	}
+	for _, one := range loaded.Packages {
+		one.intern()
+	}
 	return loaded, nil
 }
 

@@ -43,7 +43,7 @@ func readMeta(members []member) (found meta, problems []problem) {
 			problems = append(problems, problem{at: place{field.name}, message: "must be a string"})
 			continue
 		}
-		*field.value = interned(unquoted(raw))
+		*field.value = unquoted(raw)
 	}
 	if len(problems) == 0 && found.schema == "" {
 		problems = append(problems, problem{message: "has no schema: every document needs one, such as olm.bundle"})

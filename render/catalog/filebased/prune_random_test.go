@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var randomGraphs = flag.Uint64("graphs", 50, "number of random packages to prune")
+var randomGraphs = flag.Uint64("graphs", 30, "number of random packages to prune")
 
 // Whatever a package is, and what of it is to be kept: see checkPruned.
 func TestPruneOfRandomGraphs(t *testing.T) {

@@ -100,7 +100,9 @@ func (r Record) Package() *Package {
 	if found.total > 0 || len(loaded.Packages) != 1 {
 		return nil
 	}
-	return loaded.Packages[0].withoutBlobs()
+	restored := loaded.Packages[0].withoutBlobs()
+	restored.intern()
+	return restored
 }
 
 // blobs returns documents that have contents alone. A bundle that cannot be restored is missing, so that the package
@@ -118,9 +120,9 @@ func (r Record) blobs() []*Blob {
 		entries := make([]Entry, len(channel.Entries))
 		for i, entry := range channel.Entries {
 			entries[i] = Entry(entry)
-			entries[i].Skips = slices.Clone(entry.Skips) // its names are interned
+			entries[i].Skips = slices.Clone(entry.Skips) // Package interns its names
 		}
-		blobs = append(blobs, &Blob{Schema: SchemaChannel, Package: r.Name, Name: channel.Name, content: newChannelContent(entries)})
+		blobs = append(blobs, &Blob{Schema: SchemaChannel, Package: r.Name, Name: channel.Name, content: &channelContent{Entries: entries}})
 		deprecates(SchemaChannel, channel.Name, channel.Deprecated)
 	}
 	for _, one := range r.Bundles {
@@ -137,7 +139,7 @@ func (r Record) blobs() []*Blob {
 
 // bundle returns nil if the record is not valid.
 func (r RecordBundle) bundle(apis []GVK) *Bundle {
-	bundle := &Bundle{Name: interned(r.Name), Image: r.Image, InstallModes: r.InstallModes}
+	bundle := &Bundle{Name: r.Name, Image: r.Image, InstallModes: r.InstallModes}
 	var err error
 	if bundle.Version, err = parseVersion(r.Version); err != nil {
 		return nil
