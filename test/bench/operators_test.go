@@ -52,7 +52,9 @@ func TestOperatorsAreValid(t *testing.T) {
 		for _, one := range catalog.Packages {
 			versions[i] += len(one.Bundles)
 			channels += len(one.Channels)
-			deprecations += len(one.Deprecations)
+			if one.Deprecated != "" || one.Channels[0].Deprecated != "" || one.Bundles[len(one.Bundles)-1].Deprecated != "" {
+				deprecations++
+			}
 			for _, blob := range one.Blobs {
 				if blob.Schema == "example.com.lifecycle" {
 					unknown++
