@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -29,11 +36,15 @@ func tasks() map[string]func(dir string) error {
 		"write YAML": func(dir string) error { return OfRealSize.WriteDir(dir, YAML) },
 		"write JSON": func(dir string) error { return OfRealSize.WriteDir(dir, JSON) },
 		"load": func(dir string) error {
-			_, err := filebased.Load(context.Background(), os.DirFS(dir))
+			_, err := load(dir)
 			return err
 		},
-		"prune": prune,
+		"render": renderTwelve,
 	}
+}
+
+func load(dir string) (*catalog.Catalog, error) {
+	return render.LoadFS(context.Background(), "operators", os.DirFS(dir), render.Place{})
 }
 
 func TestMain(m *testing.M) {
@@ -47,38 +58,48 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// prunings are measured together: one takes little.
-const prunings = 20
+// renderings are measured together: one takes little.
+const renderings = 20
 
-// prune loads a catalog, and prints the nanoseconds of the processor that pruning and writing twelve packages takes.
-func prune(dir string) error {
-	catalog, err := filebased.Load(context.Background(), os.DirFS(dir))
+// renderTwelve loads a catalog, and prints the nanoseconds of the processor that it takes to render the newest
+// versions of twelve packages into an archive.
+func renderTwelve(dir string) error {
+	loaded, err := load(dir)
 	if err != nil {
 		return err
 	}
-	var keeps []filebased.Keep
+	var names []string
 	for i := range 12 {
-		of := catalog.Packages[i*len(catalog.Packages)/12]
-		newest := of.Bundles[:(len(of.Bundles)+1)/2]
-		keeps = append(keeps, filebased.Keep{Package: of.Name, Bundle: func(_ string, bundle *filebased.Bundle) bool {
-			return bundle.Version.Compare(newest[len(newest)-1].Version) >= 0
-		}})
+		names = append(names, loaded.Applications[i*len(loaded.Applications)/12].Name)
+	}
+	opts, err := render.FromSpec(&v1alpha1.CatalogSelection{
+		ObjectMeta: metav1.ObjectMeta{Name: "operators", Namespace: "default"},
+		Spec: v1alpha1.CatalogSelectionSpec{
+			Sources: []v1alpha1.SourceReference{{Kind: "OCIRepository", Name: "operators"}},
+			Limit:   &v1alpha1.Limit{NameSelector: names}, Versions: []v1alpha1.VersionRule{{Latest: 5}},
+		},
+	})
+	if err != nil {
+		return err
 	}
 	before, err := processorTime()
 	if err != nil {
 		return err
 	}
-	for range prunings {
-		pruned, _, err := catalog.Prune(keeps)
+	for range renderings {
+		result, err := render.Render(context.Background(), []selection.Source{{Name: "operators", Catalog: loaded}}, opts)
 		if err != nil {
 			return err
 		}
-		for _, one := range pruned.Packages {
-			_ = one.Files()
+		if len(result.Contents) != len(names) {
+			return fmt.Errorf("%d packages are rendered", len(result.Contents))
+		}
+		if err := archive.Write(io.Discard, result.Tree); err != nil {
+			return err
 		}
 	}
 	after, err := processorTime()
-	fmt.Println(int64(after-before) / prunings)
+	fmt.Println(int64(after-before) / renderings)
 	return err
 }
 
@@ -115,10 +136,10 @@ func (c opmComparison) load(b *testing.B) cost {
 	return taken
 }
 
-// prune returns the processor time that pruning takes.
-func (c opmComparison) prune(b *testing.B) cost {
+// render returns the processor time of a rendering.
+func (c opmComparison) render(b *testing.B) cost {
 	b.Helper()
-	_, printed := c.own(b, "prune")
+	_, printed := c.own(b, "render")
 	nanoseconds, err := strconv.ParseInt(string(bytes.TrimSpace(printed)), 10, 64)
 	if err != nil {
 		b.Fatal(err)
@@ -133,7 +154,7 @@ func (c opmComparison) own(b *testing.B, task string) (cost, []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	command := exec.CommandContext(b.Context(), program) //nolint:gosec // itself
+	command := exec.CommandContext(b.Context(), program)
 	command.Env = append(os.Environ(), taskVariable+"="+task, dirVariable+"="+c.dir)
 	return run(b, command)
 }
@@ -148,8 +169,8 @@ func run(b *testing.B, command *exec.Cmd) (cost, []byte) {
 	return costOf(command.ProcessState), output.Bytes()
 }
 
-// Loading a catalog, which validates it, takes at most a part of what `opm validate` takes, and pruning and writing
-// twelve packages of what is loaded at most a hundredth.
+// Loading a catalog, which validates it, takes at most a part of what `opm validate` takes, and rendering twelve packages
+// of one that is loaded at most a hundredth.
 func BenchmarkOpm(b *testing.B) {
 	for _, test := range []struct {
 		encoding string
@@ -157,16 +178,16 @@ func BenchmarkOpm(b *testing.B) {
 	}{{"YAML", 1.0 / 2}, {"JSON", 1.0 / 5}} {
 		b.Run(test.encoding, func(b *testing.B) {
 			c := newOpmComparison(b, test.encoding)
-			var theirs, load, prune cost
+			var theirs, loaded, rendered cost
 			for b.Loop() {
 				theirs.add(c.validate(b))
-				load.add(c.load(b))
-				prune.add(c.prune(b))
+				loaded.add(c.load(b))
+				rendered.add(c.render(b))
 			}
 			b.ReportMetric(0, "ns/op") // the whole says nothing
-			report(b, "load", load.processor.Seconds(), theirs.processor.Seconds(), "s", test.most)
-			report(b, "peak", float64(load.peak>>20), float64(theirs.peak>>20), "MiB", 1)
-			report(b, "prune", prune.processor.Seconds(), theirs.processor.Seconds(), "s", 1.0/100)
+			report(b, "load", loaded.processor.Seconds(), theirs.processor.Seconds(), "s", test.most)
+			report(b, "peak", float64(loaded.peak>>20), float64(theirs.peak>>20), "MiB", 1)
+			report(b, "render", rendered.processor.Seconds(), theirs.processor.Seconds(), "s", 1.0/100)
 		})
 	}
 }

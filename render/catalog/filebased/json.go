@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // member is a key of an object with its value, as they are written.
@@ -204,24 +205,18 @@ func (s *scanner) escape() bool {
 
 // number skips a number.
 func (s *scanner) number() error {
-	start, hasExponent := s.at, false
-	if s.data[s.at] == '-' {
-		s.at++
-	}
+	start := s.at
+	s.oneOf("-")
 	first := s.at
 	if digits := s.digits(); digits == 0 || digits > 1 && s.data[first] == '0' {
 		return errNoJSON
 	}
-	if s.at < len(s.data) && s.data[s.at] == '.' {
-		if s.at++; s.digits() == 0 {
-			return errNoJSON
-		}
+	if s.oneOf(".") && s.digits() == 0 {
+		return errNoJSON
 	}
-	if s.at < len(s.data) && s.data[s.at]|0x20 == 'e' {
-		hasExponent = true
-		if s.at++; s.at < len(s.data) && (s.data[s.at] == '+' || s.data[s.at] == '-') {
-			s.at++
-		}
+	hasExponent := s.oneOf("eE")
+	if hasExponent {
+		s.oneOf("+-")
 		if s.digits() == 0 {
 			return errNoJSON
 		}
@@ -231,6 +226,15 @@ func (s *scanner) number() error {
 		s.plain = false
 	}
 	return nil
+}
+
+// oneOf skips one of some characters, and reports whether there is one.
+func (s *scanner) oneOf(characters string) bool {
+	isThere := s.at < len(s.data) && strings.IndexByte(characters, s.data[s.at]) >= 0
+	if isThere {
+		s.at++
+	}
+	return isThere
 }
 
 // digits skips digits, and returns how many.
