@@ -29,10 +29,14 @@ func costOf(ended *os.ProcessState) cost {
 	return taken
 }
 
-// add adds another process, of the same kind.
-func (c *cost) add(other cost) {
-	c.processor += other.processor
-	c.peak = max(c.peak, other.peak)
+// keepLeast takes over what another process of the same kind took less of.
+func (c *cost) keepLeast(other cost) {
+	if c.processor == 0 || other.processor < c.processor {
+		c.processor = other.processor
+	}
+	if c.peak == 0 || other.peak < c.peak {
+		c.peak = other.peak
+	}
 }
 
 // processorTime returns what this process has taken.
