@@ -190,9 +190,16 @@ soak: ## Compare 1,000 random steps with a model (half an hour).
 	@$(SERVERS)
 	WINNOW_SOAK_STEPS=$(SOAK_STEPS) $(GO) test $(RACE) -tags e2e -count=1 -run '^TestSoak' -timeout 60m -v ./test/e2e
 
+.PHONY: sweep
+sweep: ## Compare each pruning of operator catalogs with opm (ten minutes).
+	@$(GO) run ./test/stack/cmd/stack -opm
+	WINNOW_SWEEP=all $(GO) test -count=1 -run '^TestOpm' -timeout 60m -v ./test/compat
+
+# With opm, with which test/bench compares: `make bench BENCH=Opm` runs nothing else.
 .PHONY: bench
 bench: ## Run the benchmarks that match BENCH.
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	@$(GO) run ./test/stack/cmd/stack -opm
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m ./...
 
 .PHONY: cover
 cover: ## Measure the statement coverage of all tests but e2e.

@@ -4,5 +4,6 @@
 // tests run if WINNOW_TEST_DATA names a directory with them, and are skipped otherwise.
 //
 // Other tests compare the reader of operator catalogs with opm, the reference, once
-// `go run ./test/stack/cmd/stack -opm` has built it, and are skipped otherwise.
+// `go run ./test/stack/cmd/stack -opm` has built it, and are skipped otherwise. They try some prunings and mutations of
+// catalogs, the same in each run; `make sweep` tries all.
 package compat

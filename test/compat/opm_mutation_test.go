@@ -18,8 +18,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mutations of each sample that are tried, unless WINNOW_MUTATIONS has another number, from WINNOW_MUTATION_SEED on.
-const defaultMutations = 60
+// Mutations of each sample that are tried, unless WINNOW_MUTATIONS has another number, from WINNOW_MUTATION_SEED on.
+const (
+	triedMutations = 5
+	sweepMutations = 60
+)
 
 // mutated is a catalog with a change in one file.
 type mutated struct {
@@ -29,7 +32,11 @@ type mutated struct {
 
 func TestOpmAndLoadAgreeOnMutations(t *testing.T) {
 	o := newOpm(t)
-	number, seed := fromEnvironment(t, "WINNOW_MUTATIONS", defaultMutations), fromEnvironment(t, "WINNOW_MUTATION_SEED", 1)
+	number := triedMutations
+	if isSweep() {
+		number = sweepMutations
+	}
+	number, seed := fromEnvironment(t, "WINNOW_MUTATIONS", number), fromEnvironment(t, "WINNOW_MUTATION_SEED", 1)
 	all := samples(t)
 	valid, invalid := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"maps"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"testing"
@@ -26,25 +27,54 @@ func bounds() []bound {
 	}
 }
 
-func TestOpmAcceptsWhatIsPruned(t *testing.T) {
-	o := newOpm(t)
-	tried, repaired := map[string]int{}, map[string]int{}
-	for name, files := range samples(t) {
-		catalog, err := filebased.Load(t.Context(), files)
+// pruning keeps one channel of a package up to a bound.
+type pruning struct {
+	sample  string
+	catalog *filebased.Catalog
+	of      *filebased.Package
+	channel *filebased.Channel
+	within  bound
+	at      int
+}
+
+// prunings returns every bound of every channel of the samples.
+func prunings(t *testing.T) (all []pruning) {
+	t.Helper()
+	found := samples(t)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		catalog, err := filebased.Load(t.Context(), found[name])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range catalog.Packages {
 			for _, channel := range one.Channels {
 				for at := range channel.Entries {
-					for _, bound := range bounds() {
-						tried[bound.name]++
-						if o.prune(t, name, catalog, one, channel, bound, at) {
-							repaired[bound.name]++
-						}
+					for _, within := range bounds() {
+						all = append(all, pruning{name, catalog, one, channel, within, at})
 					}
 				}
 			}
+		}
+	}
+	return all
+}
+
+// triedPrunings are tried at random without the sweep.
+const triedPrunings = 40
+
+func TestOpmAcceptsWhatIsPruned(t *testing.T) {
+	o := newOpm(t)
+	all := prunings(t)
+	if !isSweep() {
+		random := rand.New(rand.NewPCG(1, uint64(len(all))))
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		all = all[:min(triedPrunings, len(all))]
+	}
+	tried, repaired := map[string]int{}, map[string]int{}
+	for _, one := range all {
+		tried[one.within.name]++
+		if o.prune(t, one) {
+			repaired[one.within.name]++
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(tried)) {
@@ -52,9 +82,10 @@ func TestOpmAcceptsWhatIsPruned(t *testing.T) {
 	}
 }
 
-// prune keeps one channel up to a bound, and reports whether there were decisions.
-func (o opm) prune(t *testing.T, name string, catalog *filebased.Catalog, of *filebased.Package, channel *filebased.Channel, within bound, at int) bool {
+// prune prunes, and reports whether there were decisions.
+func (o opm) prune(t *testing.T, p pruning) bool {
 	t.Helper()
+	of, channel := p.of, p.channel
 	order := map[string]int{}
 	for _, bundle := range of.Bundles {
 		if slices.ContainsFunc(channel.Entries, func(e filebased.Entry) bool { return e.Name == bundle.Name }) {
@@ -62,14 +93,14 @@ func (o opm) prune(t *testing.T, name string, catalog *filebased.Catalog, of *fi
 		}
 	}
 	kept := 0
-	pruned, decisions, err := catalog.Prune([]filebased.Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: func(in string, bundle *filebased.Bundle) bool {
-		if in != channel.Name || !within.keep(order[bundle.Name], at) {
+	pruned, decisions, err := p.catalog.Prune([]filebased.Keep{{Package: of.Name, DefaultChannel: channel.Name, Bundle: func(in string, bundle *filebased.Bundle) bool {
+		if in != channel.Name || !p.within.keep(order[bundle.Name], p.at) {
 			return false
 		}
 		kept++
 		return true
 	}}})
-	what := name + ": " + of.Name + " " + channel.Name + ", " + within.name + ": " + channel.Entries[at].Name
+	what := p.sample + ": " + of.Name + " " + channel.Name + ", " + p.within.name + ": " + channel.Entries[p.at].Name
 	if kept == 0 {
 		if err == nil {
 			t.Errorf("%s: nothing is kept, and that is no error", what)

@@ -69,7 +69,34 @@ func (o opm) compare(t *testing.T, name string, catalog fs.FS) (valid bool) {
 	return theirs == ""
 }
 
-// samples returns catalogs by name: the repository's own, and those of the data directory where there is one.
+// isSweep reports whether everything is compared, which takes minutes: see `make sweep`.
+func isSweep() bool { return os.Getenv("WINNOW_SWEEP") != "" }
+
+// realSamples returns the directories of real catalogs, and that in which they should be.
+func realSamples(t *testing.T, root string) (packages []string, data string) {
+	t.Helper()
+	if data = os.Getenv("WINNOW_TEST_DATA"); data == "" {
+		data = filepath.Join(root, "../shared/data")
+	}
+	packages, err := filepath.Glob(filepath.Join(data, "olm/fbc*/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages, data
+}
+
+// The other tests compare the catalog of this repository alone without real ones.
+func TestOpmHasRealSamples(t *testing.T) {
+	root, err := stack.Root(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages, data := realSamples(t, root); len(packages) == 0 {
+		t.Skipf("skipped: no real catalogs of operators in %s; set WINNOW_TEST_DATA", data)
+	}
+}
+
+// samples returns catalogs by name: the repository's own, and the real ones.
 func samples(t *testing.T) map[string]fstest.MapFS {
 	t.Helper()
 	root, err := stack.Root(t.Context())
@@ -77,17 +104,7 @@ func samples(t *testing.T) map[string]fstest.MapFS {
 		t.Fatal(err)
 	}
 	found := map[string]fstest.MapFS{"orchard": inMemory(t, filepath.Join(root, ownSample))}
-	data := os.Getenv("WINNOW_TEST_DATA")
-	if data == "" {
-		data = filepath.Join(root, "../shared/data")
-	}
-	packages, err := filepath.Glob(filepath.Join(data, "olm/fbc*/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(packages) == 0 {
-		t.Logf("only the catalog of this repository: no real ones in %s; set WINNOW_TEST_DATA", data)
-	}
+	packages, _ := realSamples(t, root)
 	for _, dir := range packages {
 		found[filepath.Base(dir)] = inMemory(t, dir)
 	}

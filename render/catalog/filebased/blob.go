@@ -79,17 +79,9 @@ func decodeBlob(source document) (*Blob, []problem) {
 	if len(blob.Data) > maxDocument {
 		return blob, []problem{{message: fmt.Sprintf("is larger than %d bytes", maxDocument)}}
 	}
-	if source.json {
-		if found := checkJSON(blob.Data); found != nil {
-			return blob, []problem{*found}
-		}
-	}
 	data, top, err := blob.object()
 	if err != nil {
-		if source.failure.message != "" {
-			return blob, []problem{source.failure}
-		}
-		return blob, []problem{blob.syntaxProblem(err)}
+		return blob, []problem{blob.unreadable(source, err)}
 	}
 	found, problems := readMeta(top.members)
 	blob.Schema, blob.Package, blob.Name = found.schema, found.packageName, found.name
@@ -150,6 +142,19 @@ func (b *Blob) decode(data []byte, top object) []problem {
 }
 
 var errNoMapping = errors.New("must be a mapping with a schema: a document may not have comments alone")
+
+// unreadable says why a document cannot be read.
+func (b *Blob) unreadable(source document, err error) problem {
+	if b.JSON {
+		if found := checkJSON(b.Data); found != nil {
+			return *found
+		}
+	}
+	if source.failure.message != "" {
+		return source.failure
+	}
+	return b.syntaxProblem(err)
+}
 
 // syntaxProblem says where a document cannot be read.
 func (b *Blob) syntaxProblem(err error) problem {

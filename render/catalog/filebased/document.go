@@ -105,27 +105,6 @@ func (s *splitter) json() (done bool) {
 	}
 }
 
-// objectEnd returns the offset behind the object that starts at an offset, or the end of the data.
-func objectEnd(data []byte, at int) int {
-	depth, quoted := 0, false
-	for ; at < len(data); at++ {
-		switch c := data[at]; {
-		case quoted && c == '\\':
-			at++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth--; depth <= 0 {
-				return at + 1
-			}
-		}
-	}
-	return len(data)
-}
-
 // checkJSON returns what is wrong with an object, nil for a valid one.
 func checkJSON(data []byte) *problem {
 	if data[0] != '{' {

@@ -98,7 +98,7 @@ func readInstallModes(spec []byte, otherwise []string) []string {
 // anything.
 func clusterServiceVersion(manifest []byte) []byte {
 	manifest = bytes.TrimLeftFunc(manifest, unicode.IsSpace)
-	if !bytes.Contains(manifest, []byte("ClusterServiceVersion")) || !json.Valid(manifest) || manifest[0] != '{' {
+	if !bytes.Contains(manifest, []byte("ClusterServiceVersion")) {
 		return nil
 	}
 	if _, err := scanObject(manifest); err != nil {

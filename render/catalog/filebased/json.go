@@ -3,7 +3,9 @@ package filebased
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // member is a key of an object with its value, as they are written.
@@ -20,180 +22,269 @@ type object struct {
 	plain bool
 }
 
-// scanObject reads an object of valid JSON without decoding it.
+// errNoJSON says that a document is not valid JSON; checkJSON says why.
+var errNoJSON = errors.New("is not valid JSON")
+
+// scanObject reads an object without decoding it, and checks that it is valid JSON and within bounds. It takes most
+// of the time of loading JSON.
 func scanObject(data []byte) (object, error) {
 	s := scanner{data: data, plain: true}
-	top, err := s.object(1)
+	if s.space() != '{' {
+		return object{}, errNoJSON
+	}
+	top, err := s.mapping(1)
+	if err == nil && (s.space() != 0 || s.at < len(data)) {
+		err = errNoJSON
+	}
 	return object{members: top, plain: s.plain}, err
 }
 
-// scanner goes through valid JSON.
+// scanner goes through JSON that may be invalid.
 type scanner struct {
 	data       []byte
 	at, values int
 	plain      bool
+	// keys of the objects that are open, with their quotes.
+	keys [][]byte
 }
 
-// blank skips white space and separators, whose places need no check in valid JSON.
-func (s *scanner) blank() byte {
-	for {
-		switch c := s.data[s.at]; c {
-		case ' ', '\t', '\r', '\n', ',', ':':
-			s.at++
-		default:
-			return c
-		}
+// space skips white space, and returns the next byte, 0 at the end.
+func (s *scanner) space() byte {
+	s.at = skipSpace(s.data, s.at)
+	if s.at >= len(s.data) {
+		return 0
 	}
+	return s.data[s.at]
 }
 
 func (s *scanner) value(depth int) error {
 	if s.values++; s.values > maxValues {
 		return errValues
 	}
-	switch c := s.blank(); c {
-	case '{':
-		_, err := s.object(depth)
+	switch c := s.space(); {
+	case c == '"':
+		return s.text()
+	case c == '{':
+		_, err := s.mapping(depth)
 		return err
-	case '[':
-		return s.array(depth)
-	case '"':
-		s.text()
-	default:
-		s.literal()
+	case c == '[':
+		return s.list(depth)
+	case c == '-' || isDigit(c):
+		return s.number()
 	}
-	return nil
+	for _, literal := range []string{"true", "false", "null"} {
+		if rest := s.data[s.at:]; len(rest) >= len(literal) && string(rest[:len(literal)]) == literal {
+			s.at += len(literal)
+			return nil
+		}
+	}
+	return errNoJSON
 }
 
-func (s *scanner) array(depth int) error {
+// more skips what is behind an element, and reports whether another one follows.
+func (s *scanner) more(end byte) (bool, error) {
+	switch s.space() {
+	case ',':
+		s.at++
+		return true, nil
+	case end:
+		s.at++
+		return false, nil
+	}
+	return false, errNoJSON
+}
+
+func (s *scanner) list(depth int) error {
 	if depth > maxDepth {
 		return errDepth
 	}
 	s.at++
-	for s.blank() != ']' {
+	if s.space() == ']' {
+		s.at++
+		return nil
+	}
+	for {
 		if err := s.value(depth + 1); err != nil {
 			return err
 		}
+		if more, err := s.more(']'); !more {
+			return err
+		}
 	}
-	s.at++
-	return nil
 }
 
-func (s *scanner) object(depth int) (members []member, err error) {
+// mapping skips an object, and returns the members of the one at the top.
+func (s *scanner) mapping(depth int) (members []member, err error) {
 	if depth > maxDepth {
 		return nil, errDepth
 	}
-	s.blank()
 	s.at++
-	var seen seenKeys
-	for s.blank() != '}' {
-		key := s.text()
-		if seen.add(key) {
-			s.plain = false
-		}
-		s.blank()
-		start := s.at
-		if err := s.value(depth + 1); err != nil {
+	if s.space() == '}' {
+		s.at++
+		return nil, nil
+	}
+	seen := seenKeys{start: len(s.keys)}
+	for {
+		one, err := s.member(depth)
+		if err != nil {
 			return nil, err
 		}
+		if s.plain && s.seen(&seen, one.key) {
+			s.plain = false
+		}
 		if depth == 1 {
-			members = append(members, member{key: key, value: s.data[start:s.at:s.at], start: start})
+			members = append(members, one)
+		}
+		if more, err := s.more('}'); !more {
+			s.keys = s.keys[:seen.start]
+			return members, err
 		}
 	}
-	s.at++
-	return members, nil
 }
 
-// text skips a string and returns it with its quotes.
-func (s *scanner) text() []byte {
+func (s *scanner) member(depth int) (one member, err error) {
+	if s.space() != '"' {
+		return one, errNoJSON
+	}
 	start := s.at
-	for s.at++; s.data[s.at] != '"'; s.at++ {
-		if s.data[s.at] == '\\' {
+	if err := s.text(); err != nil {
+		return one, err
+	}
+	one.key = s.data[start:s.at:s.at]
+	if s.space() != ':' {
+		return one, errNoJSON
+	}
+	s.at++
+	s.space()
+	one.start = s.at
+	err = s.value(depth + 1)
+	one.value = s.data[one.start:s.at:s.at]
+	return one, err
+}
+
+// text skips a string.
+func (s *scanner) text() error {
+	for s.at++; ; s.at++ {
+		s.at += plainText(s.data[s.at:])
+		if s.at >= len(s.data) {
+			return errNoJSON
+		}
+		switch c := s.data[s.at]; {
+		case c == '"':
 			s.at++
+			return nil
+		case c == '\\':
+			if s.at++; !s.escape() {
+				return errNoJSON
+			}
+		case c < ' ':
+			return errNoJSON
 		}
 	}
-	s.at++
-	return s.data[start:s.at:s.at]
 }
 
-// literal skips a number, a boolean or null.
-func (s *scanner) literal() {
+// escape skips all but the last byte of what follows a backslash, and reports whether it is one of JSON's.
+func (s *scanner) escape() bool {
+	if s.at >= len(s.data) {
+		return false
+	}
+	switch s.data[s.at] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	case 'u':
+	default:
+		return false
+	}
+	for range 4 {
+		if s.at++; s.at >= len(s.data) || !isHexadecimal(s.data[s.at]) {
+			return false
+		}
+	}
+	return true
+}
+
+// number skips a number.
+func (s *scanner) number() error {
 	start := s.at
-	for s.at < len(s.data) && bytes.IndexByte([]byte(" \t\r\n,:]}"), s.data[s.at]) < 0 {
-		s.at++
+	s.oneOf("-")
+	first := s.at
+	if digits := s.digits(); digits == 0 || digits > 1 && s.data[first] == '0' {
+		return errNoJSON
+	}
+	if s.oneOf(".") && s.digits() == 0 {
+		return errNoJSON
+	}
+	hasExponent := s.oneOf("eE")
+	if hasExponent {
+		s.oneOf("+-")
+		if s.digits() == 0 {
+			return errNoJSON
+		}
 	}
 	const longNumber = 300 // digits that a float64 can have before its point
-	literal := s.data[start:s.at]
-	if c := literal[0]; (c == '-' || c >= '0' && c <= '9') && (len(literal) > longNumber || bytes.ContainsAny(literal, "eE")) {
+	if hasExponent || s.at-start > longNumber {
 		s.plain = false
 	}
+	return nil
 }
 
-// skip skips a value whose bounds were checked before.
-func (s *scanner) skip() []byte {
-	c, start := s.blank(), s.at
-	switch c {
-	case '{', '[':
-		s.at = objectEnd(s.data, s.at)
-	case '"':
-		s.text()
-	default:
-		s.literal()
+// oneOf skips one of some characters, and reports whether there is one.
+func (s *scanner) oneOf(characters string) bool {
+	isThere := s.at < len(s.data) && strings.IndexByte(characters, s.data[s.at]) >= 0
+	if isThere {
+		s.at++
 	}
-	return s.data[start:s.at:s.at]
+	return isThere
 }
 
-// eachMember calls do for each member of an object, none of another value, whose bounds were checked before.
-func eachMember(data []byte, do func(key, value []byte)) {
-	if data[0] != '{' {
-		return
+// digits skips digits, and returns how many.
+func (s *scanner) digits() int {
+	start := s.at
+	for s.at < len(s.data) && isDigit(s.data[s.at]) {
+		s.at++
 	}
-	for s := (scanner{data: data, at: 1}); s.blank() != '}'; {
-		key := s.text()
-		do(key, s.skip())
-	}
+	return s.at - start
 }
 
-// elements returns the elements of a list whose bounds were checked before.
-func elements(data []byte) (all [][]byte) {
-	for s := (scanner{data: data, at: 1}); s.blank() != ']'; {
-		all = append(all, s.skip())
-	}
-	return all
-}
-
-// seenKeys are the keys of an object, with their quotes.
+// seenKeys are the keys of an object: those of the scanner from a start on, or, from where on a map is faster, a map.
 type seenKeys struct {
-	few  [][]byte
-	many map[string]bool
+	start int
+	many  map[string]bool
 }
 
-// manyKeys is from where on a map is faster.
 const manyKeys = 16
 
-// add reports whether the key is, or may be, the same as another one but for the case of its letters.
-func (k *seenKeys) add(key []byte) bool {
+// seen adds a key to those of an object, and reports whether it is, or may be, the same as another one but for the
+// case of its letters.
+func (s *scanner) seen(by *seenKeys, key []byte) bool {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		return true
 	}
-	if k.many == nil && len(k.few) < manyKeys {
-		for _, other := range k.few {
-			if bytes.EqualFold(other, key) {
+	others := s.keys[by.start:]
+	if by.many == nil && len(others) < manyKeys {
+		for _, other := range others {
+			if mayBeEqual(other, key) && bytes.EqualFold(other, key) {
 				return true
 			}
 		}
-		k.few = append(k.few, key)
+		s.keys = append(s.keys, key)
 		return false
 	}
-	if k.many == nil {
-		k.many = map[string]bool{}
-		for _, other := range k.few {
-			k.many[folded(string(other))] = true
+	if by.many == nil {
+		by.many = map[string]bool{}
+		for _, other := range others {
+			by.many[folded(string(other))] = true
 		}
 	}
 	name := folded(string(key))
-	known := k.many[name]
-	k.many[name] = true
+	known := by.many[name]
+	by.many[name] = true
 	return known
+}
+
+// mayBeEqual compares the first characters of two keys with quotes, if they are ASCII.
+func mayBeEqual(x, y []byte) bool {
+	return x[1]|0x20 == y[1]|0x20 || (x[1]|y[1])&0x80 != 0
 }
 
 // normalized returns JSON as OLM's tools read it: of equal keys the last one, sorted, with the numbers of float64.
