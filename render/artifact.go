@@ -112,6 +112,9 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 		if chart := backend.ChartIn(object, objects); chart != "" && main.Identity[safeguard.ChartField] == "" {
 			main.Identity[safeguard.ChartField] = chart
 		}
+		if targets := backend.TargetsIn(object, objects); targets != "" {
+			main.Identity[safeguard.TargetsField] = targets
+		}
 		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })

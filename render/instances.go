@@ -37,6 +37,8 @@ type Instance struct {
 	Named bool
 	// Objects that install it, sorted by kind, namespace and name. Instances share sources and namespaces.
 	Objects []InstanceObject
+	// Notes on what will not work everywhere, though nothing is wrong with it.
+	Notes []backend.Note
 }
 
 // installation has the objects of all instances.
@@ -139,7 +141,7 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 		add(object.Role, object.GroupVersionKind().GroupKind())
 	}
 	var all []tree.KindAnnotations
-	for _, role := range []backend.Role{backend.Definition, backend.Main, backend.Values, backend.Namespace} {
+	for _, role := range []backend.Role{backend.Definition, backend.Main, backend.Values, backend.Shared, backend.Namespace} {
 		slices.SortFunc(kinds[role], func(a, b schema.GroupKind) int {
 			return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 		})
@@ -180,17 +182,20 @@ func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[safeguard.ChartField] == "" {
 			main.Identity[safeguard.ChartField] = chart
 		}
+		if b.Identity.Targets != "" {
+			main.Identity[safeguard.TargetsField] = b.Identity.Targets
+		}
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
-		if b.Resolved.Resolved != "" {
-			main.Versions = []string{b.Resolved.Resolved}
+		if version := b.Installed(); version != "" {
+			main.Versions = []string{version}
 		}
 		if origin := in.origins[b.Name]; origin != "" {
 			main.Origins = safeguard.Origins{origin}
 		}
 		all = append(all, Instance{
-			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Resolved.Resolved,
-			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved),
-			Objects: keysOf(b.Objects),
+			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Installed(),
+			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved) || b.IsNamed(b.Installed()),
+			Objects: keysOf(b.Objects), Notes: b.Notes,
 		})
 	}
 	return all
@@ -204,8 +209,7 @@ func distinctReleases(instances []Instance) error {
 		for _, release := range in.Main.Releases() {
 			other, taken := owners[release]
 			if owners[release] = in.Name; taken {
-				errs = append(errs, &backend.Error{Instance: in.Name, Path: safeguard.ReleaseField, Message: fmt.Sprintf(
-					"the release %s is also that of the instance %s: set another releaseName", excerpt.Quoted(release.FullName()), excerpt.Quoted(other))})
+				errs = append(errs, secondOwner(in, release, other))
 				break
 			}
 		}
@@ -214,6 +218,15 @@ func distinctReleases(instances []Instance) error {
 		return nil
 	}
 	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: bounded(errs)}
+}
+
+func secondOwner(in Instance, release safeguard.Key, other string) error {
+	path, advice := safeguard.ReleaseField, "set another releaseName"
+	if in.Main.Identity[safeguard.PackageField] != "" {
+		path, advice = "application", "OLM installs a package once, so leave one of them out"
+	}
+	return &backend.Error{Instance: in.Name, Path: path, Message: fmt.Sprintf("the %s %s is also that of the instance %s: %s",
+		strings.ToLower(release.Kind), excerpt.Quoted(release.FullName()), excerpt.Quoted(other), advice)}
 }
 
 // supporting returns the keys of the objects besides the main ones.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,8 +23,8 @@ func annotate(b instance.Built, opts Options) {
 			annotations = map[string]string{}
 		}
 		annotations[v1alpha1.InstanceAnnotation], annotations[v1alpha1.ApplicationAnnotation] = b.Name, b.Application
-		if b.Resolved.Resolved != "" {
-			annotations[v1alpha1.VersionAnnotation] = b.Resolved.Resolved
+		if version := b.Installed(); version != "" {
+			annotations[v1alpha1.VersionAnnotation] = version
 		}
 		if opts.AnnotateSource {
 			annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
@@ -38,7 +39,8 @@ func mainOf(objects []backend.Object) backend.Object {
 }
 
 // MainOf reads the main object of an instance, in the types that JSON and kustomize have. The instance, its application
-// and its version are those of the annotations; without them, an ApplicationInstallation has its application.
+// and its version are those of the annotations; without them, an ApplicationInstallation has its application, and an object of OLM its
+// package.
 func MainOf(object map[string]any) safeguard.Definition {
 	u := &unstructured.Unstructured{Object: object}
 	annotations := u.GetAnnotations()
@@ -54,10 +56,12 @@ func MainOf(object map[string]any) safeguard.Definition {
 		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
 	}
 	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
+	main.Application = cmp.Or(main.Application, identity.Package)
 	release := identity.Release
 	for field, value := range map[string]string{
-		safeguard.ReleaseField: release.Name, safeguard.StorageNamespaceField: release.StorageNamespace, safeguard.TargetNamespaceField: release.TargetNamespace,
-		safeguard.ChartField: release.Chart, safeguard.ModuleField: identity.Module,
+		safeguard.ReleaseField: release.Name, safeguard.StorageNamespaceField: release.StorageNamespace,
+		safeguard.TargetNamespaceField: cmp.Or(release.TargetNamespace, identity.PackageNamespace),
+		safeguard.ChartField:           release.Chart, safeguard.ModuleField: identity.Module, safeguard.PackageField: identity.Package,
 	} {
 		if value != "" {
 			main.Identity[field] = value

@@ -64,7 +64,7 @@ type Result struct {
 	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
 	Instances  []Instance
 	Unresolved []instance.Unresolved
-	// Supporting are the keys of the other objects of the instances, which Flux may prune freely or never prunes.
+	// Supporting are the keys of the other objects of the instances.
 	Supporting []safeguard.Key
 	// Targets are the kinds that the cluster has to serve for the instances, sorted.
 	Targets []schema.GroupVersionKind

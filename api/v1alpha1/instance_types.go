@@ -26,10 +26,26 @@ type Instance struct {
 	// +optional
 	Version string `json:"version,omitempty"`
 
+	// Channels of a package of OLM that it is installed and upgraded from; by default all of them, or, for a
+	// Subscription, which has one, the default channel of the package.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +listType=set
+	// +optional
+	Channels []string `json:"channels,omitempty"`
+
+	// Catalog in the cluster that a package of OLM is installed from; by default any ClusterCatalog. A Subscription
+	// needs a CatalogSource.
+	// +optional
+	Catalog *CatalogReference `json:"catalog,omitempty"`
+
 	// Backend that installs it: Helm (Flux's helm-controller), ApplicationInstallation (KKP), Application
-	// (Cozystack) or Terraform (tofu-controller). By default Helm for the definitions of KKP, and Application
-	// for those of Cozystack.
-	// +kubebuilder:validation:Enum=Helm;ApplicationInstallation;Application;Terraform
+	// (Cozystack), Terraform (tofu-controller), or for packages of OLM ClusterExtension (v1) or
+	// Subscription (v0). By default Helm
+	// for the definitions of KKP, and Application for those of Cozystack; packages have no default.
+	// +kubebuilder:validation:Enum=Helm;ApplicationInstallation;Application;Terraform;ClusterExtension;Subscription
 	// +optional
 	Backend string `json:"backend,omitempty"`
 
@@ -72,6 +88,11 @@ type Instance struct {
 	// +optional
 	CreateNamespace *bool `json:"createNamespace,omitempty"`
 
+	// CreateOperatorGroup adds the OperatorGroup of the namespace to the artifact, for a Subscription; by default
+	// true. OLM allows one in a namespace.
+	// +optional
+	CreateOperatorGroup *bool `json:"createOperatorGroup,omitempty"`
+
 	// ServiceAccountName is an account in the namespace of the selection that the controller of the backend
 	// impersonates.
 	// +kubebuilder:validation:MaxLength=253
@@ -98,6 +119,21 @@ type Instance struct {
 	// so too.
 	// +optional
 	DestroyResources bool `json:"destroyResources,omitempty"`
+}
+
+// CatalogReference names a catalog of OLM in the cluster.
+type CatalogReference struct {
+	// Namespace of a CatalogSource; a ClusterCatalog has none.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// Name of the ClusterCatalog or CatalogSource.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +required
+	Name string `json:"name"`
 }
 
 // ValuesReference names values in a ConfigMap or a Secret, as in a HelmRelease.

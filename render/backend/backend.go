@@ -33,6 +33,8 @@ func All() []Backend {
 		installationBackend(),
 		applicationBackend(),
 		terraformBackend(),
+		extensionBackend(),
+		subscriptionBackend(),
 	}
 }
 
@@ -85,7 +87,7 @@ func (t translation) Identity(instance Instance) (Identity, error) {
 	}
 	i := slices.IndexFunc(d.objects, func(o Object) bool { return o.Role == Main })
 	identity := IdentityOf(d.objects[i])
-	identity.Release.Chart = d.chart
+	identity.Release.Chart, identity.Targets = d.chart, TargetsIn(d.objects[i], d.objects)
 	return identity, nil
 }
 

@@ -105,29 +105,42 @@ func (r ValuesReference) check(report func(path, format string, args ...any)) {
 
 // unsupported refuses the fields of an instance, of those listed, that are set.
 func (d *draft) unsupported(fields ...string) {
-	set := map[string]bool{
-		"namespace":          d.TargetNamespace != "" && d.TargetNamespace != d.Namespace,
-		"createNamespace":    d.CreateNamespace != nil && *d.CreateNamespace,
-		"releaseName":        d.ReleaseName != "",
-		"storageNamespace":   d.StorageNamespace != "",
-		"serviceAccountName": d.ServiceAccountName != "",
-		"interval":           d.Interval != 0,
-		"timeout":            d.Timeout != 0,
-		"suspend":            d.Suspend,
-		"dependsOn":          len(d.DependsOn) > 0,
-		"valuesFrom":         len(d.ValuesFrom) > 0,
-		"destroyResources":   d.DestroyResources,
-		"version":            d.Version != "",
-	}
 	for _, name := range fields {
-		if set[name] {
+		if d.given(name) {
 			d.refuse(name, "the backend %s has no such field: leave it out", d.backend)
 		}
 	}
 }
 
+// given reports whether a field of the instance is set that not every backend has.
+func (d *draft) given(name string) bool {
+	return map[string]bool{
+		"namespace":           d.TargetNamespace != "" && d.TargetNamespace != d.Namespace,
+		"createNamespace":     d.CreateNamespace != nil && *d.CreateNamespace,
+		"releaseName":         d.ReleaseName != "",
+		"storageNamespace":    d.StorageNamespace != "",
+		"serviceAccountName":  d.ServiceAccountName != "",
+		"interval":            d.Interval != 0,
+		"timeout":             d.Timeout != 0,
+		"suspend":             d.Suspend,
+		"dependsOn":           len(d.DependsOn) > 0,
+		"valuesFrom":          len(d.ValuesFrom) > 0,
+		"destroyResources":    d.DestroyResources,
+		"version":             d.Version != "",
+		"channels":            len(d.Channels) > 0,
+		"catalog":             d.Catalog != CatalogReference{},
+		"createOperatorGroup": d.CreateOperatorGroup != nil,
+		"values":              len(d.Values) > 0,
+	}[name]
+}
+
 // ofGroup refuses definitions of other API groups.
 func (d *draft) ofGroup(groups ...string) bool {
+	if d.Package != nil {
+		d.refuse("backend", "the backend %s installs no packages of OLM: name %s or %s", d.backend, ClusterExtension, Subscription)
+		return false
+	}
+	d.unsupported("channels", "catalog", "createOperatorGroup")
 	if slices.Contains(groups, d.Application.Group) {
 		return true
 	}

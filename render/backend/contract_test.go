@@ -56,7 +56,10 @@ func TestEveryBackendKeepsTheContract(t *testing.T) {
 
 func copied(t testing.TB, instance backend.Instance) backend.Instance {
 	t.Helper()
-	instance.Definition = backend.MergeValues(instance.Definition, nil)
+	if instance.Definition != nil {
+		instance.Definition = backend.MergeValues(instance.Definition, nil)
+	}
+	instance.Channels = slices.Clone(instance.Channels)
 	instance.Values = backend.MergeValues(instance.Values, nil)
 	instance.ValuesFrom = slices.Clone(instance.ValuesFrom)
 	instance.DependsOn = slices.Clone(instance.DependsOn)
@@ -127,6 +130,7 @@ func identified(t testing.TB, g golden, objects []backend.Object) {
 	if chart := backend.ChartIn(main, objects); chart != "" {
 		of.Release.Chart = chart // that of an OCIRepository is not in the main object
 	}
+	of.Targets = backend.TargetsIn(main, objects) // nor are those of an OperatorGroup
 	if identity != of {
 		t.Errorf("identity = %+v, of the object %+v", identity, of)
 	}

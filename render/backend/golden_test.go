@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -40,6 +42,10 @@ type settings struct {
 	Suspend            bool                      `json:"suspend"`
 	DestroyResources   bool                      `json:"destroyResources"`
 	Access             backend.Access            `json:"access"`
+	Channels           []string                  `json:"channels"`
+	Requested          string                    `json:"requested"`
+	Catalog            backend.CatalogReference  `json:"catalog"`
+	CreateGroup        *bool                     `json:"createOperatorGroup"`
 }
 
 // object is values with the types that the API server's decoder makes.
@@ -54,6 +60,28 @@ func (s settings) instance(t testing.TB, definition []byte) backend.Instance {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s.of(application, spec)
+}
+
+// ofPackage returns an instance of the only package of a file-based catalog.
+func (s settings) ofPackage(t testing.TB, document []byte) backend.Instance {
+	t.Helper()
+	loaded, err := filebased.Load(t.Context(), fstest.MapFS{"catalog.yaml": {Data: document}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := loaded.Packages[0]
+	instance := s.of(&catalog.Application{Name: p.Name, Kind: catalog.PackageKind}, nil)
+	instance.Package = p
+	i := slices.IndexFunc(p.Bundles, func(b *filebased.Bundle) bool { return b.Name == s.Version })
+	if i < 0 {
+		t.Fatalf("no bundle %q", s.Version)
+	}
+	instance.Bundle = p.Bundles[i]
+	return instance
+}
+
+func (s settings) of(application *catalog.Application, spec map[string]any) backend.Instance {
 	return backend.Instance{
 		Name: s.Name, Namespace: s.Namespace, Application: application, Definition: spec, Version: s.Version,
 		Values: backend.MergeValues(s.Values, s.Overrides), ValuesFrom: s.ValuesFrom, DependsOn: s.DependsOn,
@@ -61,6 +89,7 @@ func (s settings) instance(t testing.TB, definition []byte) backend.Instance {
 		ReleaseName: s.ReleaseName, StorageNamespace: s.StorageNamespace, ServiceAccountName: s.ServiceAccountName,
 		Interval: s.Interval.Duration, Timeout: s.Timeout.Duration, Suspend: s.Suspend,
 		DestroyResources: s.DestroyResources, Access: s.Access,
+		Channels: s.Channels, Requested: s.Requested, Catalog: s.Catalog, CreateOperatorGroup: s.CreateGroup,
 	}
 }
 
@@ -106,7 +135,12 @@ func goldens(t testing.TB) (all []golden) {
 		if b == nil {
 			t.Fatalf("%s: no backend %q", file, s.Backend)
 		}
-		all = append(all, golden{filepath.Base(dir), dir, b, s.instance(t, read(t, dir, "definition.yaml"))})
+		instance := s.ofPackage
+		document, err := os.ReadFile(filepath.Join(dir, "catalog.yaml"))
+		if err != nil {
+			instance, document = s.instance, read(t, dir, "definition.yaml")
+		}
+		all = append(all, golden{filepath.Base(dir), dir, b, instance(t, document)})
 	}
 	return all
 }

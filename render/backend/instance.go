@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
 
 // Instance is an application that a selection installs.
@@ -15,10 +16,20 @@ type Instance struct {
 	Namespace, Selection string
 	// Application as it is published: selection, transformations and mirrors have changed its document.
 	Application *catalog.Application
-	// Definition is the spec of that document, as Application.Spec returns it.
+	// Definition is the spec of that document, as Application.Spec returns it; nil for an application without one.
 	Definition map[string]any
-	// Version is the entry of spec.versions that is installed, empty for definitions without versions.
+	// Version is the entry of spec.versions that is installed, empty for definitions without versions; of a package the
+	// name of its bundle.
 	Version string
+	// Requested is the version or range in the spec, empty for none, and Channels are those in it.
+	Requested string
+	Channels  []string
+	// Package is the package of OLM that the application is, cut to the selected versions, and Bundle the one of Version;
+	// nil for definitions.
+	Package *filebased.Package
+	Bundle  *filebased.Bundle
+	// Catalog in the cluster that has the package.
+	Catalog CatalogReference
 	// Values are those of the instance, with what wins over them merged into them by MergeValues. They
 	// have JSON's types, with int64 and float64 for numbers.
 	Values map[string]any
@@ -31,6 +42,8 @@ type Instance struct {
 	TargetNamespace string
 	// CreateNamespace says whether the namespace comes with the instance; nil is what the definition says.
 	CreateNamespace *bool
+	// CreateOperatorGroup says whether the OperatorGroup comes with the instance; nil is yes.
+	CreateOperatorGroup *bool
 	// ReleaseName and StorageNamespace of Helm are the name of the main object, and its namespace, without.
 	ReleaseName, StorageNamespace string
 	// ServiceAccountName is impersonated by the controller that installs the application.
@@ -60,6 +73,9 @@ type ValuesReference struct {
 	// Optional allows the object to be missing.
 	Optional bool
 }
+
+// CatalogReference names a ClusterCatalog, which has no namespace, or a CatalogSource.
+type CatalogReference struct{ Namespace, Name string }
 
 // Access names what a source of Flux needs in the namespace of the selection.
 type Access struct {

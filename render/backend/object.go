@@ -27,6 +27,8 @@ const (
 	Source Role = "source"
 	// Values are default values.
 	Values Role = "values"
+	// Shared is what several instances need as long as one of them is installed.
+	Shared Role = "shared"
 	// Namespace is one that an application runs in. Instances share it.
 	Namespace Role = "namespace"
 )
@@ -50,6 +52,11 @@ type Identity struct {
 	Release Release
 	// Module of a Terraform object, which destroys what another one has made; empty for others.
 	Module string
+	// Package of OLM, and the namespace that a ClusterExtension installs it into, neither of which can be changed; empty
+	// for others.
+	Package, PackageNamespace string
+	// Targets are the namespaces that the operator of a Subscription watches; empty where they are not known.
+	Targets string
 }
 
 // Release identifies a release of Helm. A change of any field uninstalls it.
@@ -80,6 +87,10 @@ func IdentityOf(main Object) Identity {
 		identity.Release = Release{
 			StorageNamespace: namespace, Name: kkpReleaseName(identity.Namespace, identity.Name), TargetNamespace: namespace,
 		}
+	case subscriptionKind.GroupKind():
+		identity.Package = text("name")
+	case extensionKind.GroupKind():
+		identity.Package, identity.PackageNamespace = text("source", "catalog", "packageName"), text("namespace")
 	case terraformKind.GroupKind():
 		source := cmp.Or(text("sourceRef", "namespace"), identity.Namespace) + "/" + text("sourceRef", "name")
 		identity.Module = text("sourceRef", "kind") + " " + source + " ./" + strings.TrimPrefix(path.Join("/", text("path")), "/")

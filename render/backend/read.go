@@ -22,6 +22,10 @@ func ValuesOf(object Object) (map[string]any, error) {
 		return decodeValues([]byte(block))
 	case terraformKind.GroupKind():
 		return variablesOf(object), nil
+	case extensionKind.GroupKind():
+		return nil, nil
+	case subscriptionKind.GroupKind():
+		return at("spec", "config"), nil
 	case configMapKind.GroupKind():
 		text, _, _ := unstructured.NestedString(object.Object, "data", defaultsKey)
 		return decodeValues([]byte(text))

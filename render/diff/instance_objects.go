@@ -19,7 +19,7 @@ func (d *instanceDiffer) objects(out *Instance, before, after *render.Instance) 
 		out.Values = textValues("values", older, newer)
 	}
 	var changes []change
-	for _, role := range []backend.Role{backend.Main, backend.Source, backend.Namespace} {
+	for _, role := range []backend.Role{backend.Main, backend.Source, backend.Shared, backend.Namespace} {
 		for _, c := range fieldsOf(d.plain(before, role, false), d.plain(after, role, true)) {
 			if role != backend.Main {
 				c.path = slices.Insert(c.path, 0, string(role))
@@ -91,6 +91,12 @@ func (d *instanceDiffer) plain(in *render.Instance, role backend.Role, newer boo
 		delete(object.Object, "spec") // nothing but values
 	case in.Backend == backend.Helm:
 		withoutOwnNames(object, in)
+	case in.Backend == backend.ClusterExtension:
+		unstructured.RemoveNestedField(object.Object, "spec", "namespace")
+		unstructured.RemoveNestedField(object.Object, "spec", "source", "catalog", "packageName")
+	case in.Backend == backend.Subscription:
+		unstructured.RemoveNestedField(object.Object, "spec", "config")
+		unstructured.RemoveNestedField(object.Object, "spec", "name")
 	}
 	return object.Object
 }

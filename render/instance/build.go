@@ -36,6 +36,8 @@ type Built struct {
 	Objects []backend.Object
 	// Identity of the main object, before patches.
 	Identity backend.Identity
+	// Notes on what will not work everywhere.
+	Notes []backend.Note
 }
 
 // maxBytes bounds the objects of all instances together: 256 instances can repeat the default values of one definition.
@@ -156,6 +158,10 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		built.Backend = backend.Default(r.Decision.Application.Group)
 	}
 	by := backend.Named(built.Backend)
+	if by == nil && r.Bundle != nil {
+		b.refuse(r, "backend", "is missing: a package is installed by %s (OLM v1) or %s (OLM v0)", backend.ClusterExtension, backend.Subscription)
+		return
+	}
 	if by == nil {
 		b.refuse(r, "backend", "no backend installs definitions of the API group %q", r.Decision.Application.Group)
 		return
@@ -169,7 +175,9 @@ func (b *builder) add(r Resolved, dependencies []string) {
 	in.Selection = b.Selection
 	in.Application, in.Definition, in.Version = defined.application, defined.spec, r.Resolved
 	in.Values = backend.MergeValues(in.Values, b.Overrides(r.Application))
-	in.Access = b.Access(chartURL(defined.spec, r.Resolved))
+	if in.Package, in.Bundle, in.Requested = r.Package, r.Bundle, r.Version; r.Bundle == nil {
+		in.Access = b.Access(chartURL(defined.spec, r.Resolved))
+	}
 	for _, name := range dependencies {
 		on := b.built[name]
 		if on.Backend != built.Backend {
@@ -182,7 +190,7 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	built.Identity = identityOf(built.Objects)
+	built.Identity, built.Notes = identityOf(built.Objects), backend.Notes(by.Type(), in)
 	for _, object := range built.Objects {
 		b.bytes += object.Bytes
 	}
@@ -193,6 +201,7 @@ func identityOf(objects []backend.Object) backend.Identity {
 	main := objects[slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })] // every backend makes one
 	identity := backend.IdentityOf(main)
 	identity.Release.Chart = cmp.Or(identity.Release.Chart, backend.ChartIn(main, objects))
+	identity.Targets = backend.TargetsIn(main, objects)
 	return identity
 }
 
@@ -200,8 +209,11 @@ func (b *builder) refuse(r Resolved, path, format string, args ...any) {
 	b.errs = append(b.errs, &backend.Error{Instance: r.Name, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// define reads the published document of an application, once for all its instances.
+// define reads the published document of an application, once for all its instances. One that is no object has none.
 func (b *builder) define(application *catalog.Application) (*definition, error) {
+	if !application.IsObject() {
+		return &definition{application: application}, nil
+	}
 	if known := b.definitions[application.Name]; known != nil {
 		return known, nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -26,7 +27,9 @@ const (
 // Choose returns how the version comes about, and the selected versions that the spec allows: of a range the highest
 // first.
 func (s Spec) Choose(d selection.Decision) (Choice, []string) {
-	switch {
+	switch of := catalog.PackageOf(d.Kept); {
+	case of != nil:
+		return s.choosePackage(of)
 	case len(d.Application.Versions) == 0:
 		return ChoiceNone, nil
 	case s.Version == "":

@@ -7,6 +7,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -17,8 +19,20 @@ type Resolved struct {
 	Spec
 	// Decision on the application, which is selected.
 	Decision selection.Decision
-	// Version that is installed; empty for definitions without versions.
+	// Version that is installed; empty for definitions without versions, and of a package the name of its bundle.
 	Resolved string
+	// Package with the versions that stay, and the Bundle of it that is installed; nil for definitions.
+	Package *filebased.Package
+	Bundle  *filebased.Bundle
+}
+
+// Installed returns the version that is installed as people know it, and as versions are compared: of a package the version
+// of its bundle, whose name need not have it.
+func (r Resolved) Installed() string {
+	if r.Bundle == nil {
+		return r.Resolved
+	}
+	return r.Bundle.Version.String()
 }
 
 // Unresolved is an instance whose application or version the selection does not have.
@@ -29,7 +43,7 @@ type Unresolved struct {
 	Field, Value string
 	// Reason why.
 	Reason string
-	// OfVersion is true if the application is selected, and has no such version.
+	// OfVersion is true if the application is selected, and has no such version or channel.
 	OfVersion bool
 }
 
@@ -50,11 +64,18 @@ func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unres
 			unresolved = append(unresolved, spec.unresolved("application", spec.Application, whyNot(spec.Application, decided)))
 			continue
 		}
+		if of := catalog.PackageOf(decision.Kept); of != nil {
+			bundle, missing := spec.resolvePackage(of)
+			if missing != nil {
+				unresolved = append(unresolved, *missing)
+				continue
+			}
+			resolved = append(resolved, Resolved{Spec: spec, Decision: decision, Resolved: bundle.Name, Package: of, Bundle: bundle})
+			continue
+		}
 		version, problem := spec.resolve(decision)
 		if problem != "" {
-			u := spec.unresolved("version", spec.Version, problem)
-			u.OfVersion = true
-			unresolved = append(unresolved, u)
+			unresolved = append(unresolved, spec.lacking("version", spec.Version, problem))
 			continue
 		}
 		resolved = append(resolved, Resolved{Spec: spec, Decision: decision, Resolved: version})
@@ -66,6 +87,13 @@ func (s Spec) unresolved(child, value, reason string) Unresolved {
 	return Unresolved{
 		Name: s.Name, Application: s.Application, Field: fmt.Sprintf("spec.instances[%s].%s", s.Name, child), Value: value, Reason: reason,
 	}
+}
+
+// lacking is unresolved of an application that is selected.
+func (s Spec) lacking(child, value, reason string) Unresolved {
+	u := s.unresolved(child, value, reason)
+	u.OfVersion = true
+	return u
 }
 
 // whyNot returns why an application is not selected.

@@ -42,6 +42,8 @@ const (
 	maxInstances = 256
 	maxListed    = 32
 	maxVersion   = 256
+	maxChannels  = 256
+	maxChannel   = 253
 )
 
 // New returns the instances of a spec, sorted by name. namespace is that of the selection. It repeats the checks of
@@ -95,8 +97,13 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 	spec.given = backend.Instance{
 		Name: name, Namespace: namespace, Values: values, TargetNamespace: in.Namespace, CreateNamespace: in.CreateNamespace,
 		ReleaseName: in.ReleaseName, StorageNamespace: in.StorageNamespace, ServiceAccountName: in.ServiceAccountName,
-		Suspend: in.Suspend, DestroyResources: in.DestroyResources,
+		Suspend: in.Suspend, DestroyResources: in.DestroyResources, Channels: in.Channels,
+		CreateOperatorGroup: in.CreateOperatorGroup,
 	}
+	if in.Catalog != nil {
+		spec.given.Catalog = backend.CatalogReference(*in.Catalog)
+	}
+	errs = append(errs, checkChannels(in.Channels, path.Child("channels"))...)
 	for _, duration := range []struct {
 		from *metav1.Duration
 		to   *time.Duration
@@ -109,6 +116,25 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
 	}
 	return spec, errs
+}
+
+// checkChannels repeats the bounds of the API.
+func checkChannels(channels []string, path *field.Path) field.ErrorList {
+	if len(channels) > maxChannels {
+		return field.ErrorList{field.TooMany(path, len(channels), maxChannels)}
+	}
+	var errs field.ErrorList
+	for i, channel := range channels {
+		switch {
+		case channel == "":
+			errs = append(errs, field.Required(path.Index(i), ""))
+		case len(channel) > maxChannel:
+			errs = append(errs, field.TooLong(path.Index(i), channel, maxChannel))
+		case slices.Contains(channels[:i], channel):
+			errs = append(errs, field.Duplicate(path.Index(i), channel))
+		}
+	}
+	return errs
 }
 
 func backendNames() []string {

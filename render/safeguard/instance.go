@@ -15,7 +15,11 @@ const (
 	TargetNamespaceField  = "targetNamespace"
 	ChartField            = "chart"
 	// ModuleField is that of a Terraform object: another module destroys what the first one has made.
-	ModuleField      = "module"
+	ModuleField = "module"
+	// PackageField is that of an object of OLM.
+	PackageField = "package"
+	// TargetsField is that of the namespaces that an operator watches.
+	TargetsField     = "targetNamespaces"
 	ObjectField      = "object"
 	ApplicationField = "application"
 	// InstanceField is that of an instance whose object or release another instance gets.
@@ -24,9 +28,13 @@ const (
 
 // Releases returns the keys of the release of an instance; none without one. They are no objects of the API. Helm stores
 // a release by its name and the namespace of its storage, and takes objects for those of a release by its name and the
-// namespace that it installs to: two owners of either key would upgrade, and uninstall, what the other one installs.
+// namespace that it installs to: two owners of either key would upgrade, and uninstall, what the other one installs. OLM v1
+// installs a package once in a cluster, and OLM v0 once in a namespace.
 func (d Definition) Releases() []Key {
 	const kind = "Release"
+	if d.Instance != "" && d.Identity[PackageField] != "" {
+		return []Key{{Group: d.Key().Group, Kind: "Package", Namespace: d.Namespace, Name: d.Identity[PackageField]}}
+	}
 	name := d.Identity[ReleaseField]
 	if d.Instance == "" || name == "" {
 		return nil

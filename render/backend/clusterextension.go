@@ -1,0 +1,124 @@
+package backend
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+var extensionKind = schema.GroupVersionKind{Group: "olm.operatorframework.io", Version: "v1", Kind: "ClusterExtension"}
+
+// catalogNameLabel is set by OLM on each ClusterCatalog, with its name.
+const catalogNameLabel = "olm.operatorframework.io/metadata.name"
+
+// extensionBackend makes ClusterExtensions of packages. OLM resolves the range of versions by itself, over the
+// catalogs of the cluster.
+func extensionBackend() Backend {
+	return translation{
+		name:    ClusterExtension,
+		targets: []schema.GroupVersionKind{extensionKind},
+		build:   func(d *draft) { d.extension() },
+	}
+}
+
+func (d *draft) extension() {
+	if !d.ofPackage(map[string]string{
+		"values":              "OLM v1 installs a package as it is (instanceOverrides of the selection count as well)",
+		"createOperatorGroup": "OLM v1 has no OperatorGroups",
+	}) {
+		return
+	}
+	catalog := map[string]any{"packageName": d.Package.Name}
+	setText(catalog, "version", d.versionRange())
+	channels := make([]any, 0, len(d.Channels))
+	for i, channel := range d.Channels {
+		if problems := validation.IsDNS1123Subdomain(channel); len(problems) > 0 {
+			d.refuse(indexed("channels", i), "%s cannot be selected in OLM v1: %s", quote(channel), problems[0])
+		}
+		channels = append(channels, channel)
+	}
+	if len(channels) > 0 {
+		catalog["channels"] = channels
+	}
+	if d.Catalog.Namespace != "" {
+		d.refuse("catalog.namespace", "a ClusterCatalog has no namespace: leave it out")
+	}
+	if d.Catalog.Name != "" {
+		d.label("catalog.name", d.Catalog.Name)
+		catalog["selector"] = map[string]any{"matchLabels": map[string]any{catalogNameLabel: d.Catalog.Name}}
+	}
+	spec := map[string]any{
+		"namespace": d.TargetNamespace,
+		"source":    map[string]any{"sourceType": "Catalog", "catalog": catalog},
+	}
+	if d.ServiceAccountName != "" {
+		spec["serviceAccount"] = map[string]any{"name": d.ServiceAccountName}
+	}
+	d.addPackageNamespace()
+	d.add(Main, extensionKind, "", d.Name, map[string]any{"spec": spec})
+}
+
+// versionRange returns the range of a ClusterExtension: that of the spec as it is given, because OLM finds the
+// upgrades that lead there, and of a bundle by its name the version.
+func (d *draft) versionRange() string {
+	if d.Requested == "" {
+		return ""
+	}
+	given := d.Requested
+	if given == d.Bundle.Name {
+		given = d.Bundle.Version.Semver()
+		d.distinguishable()
+	}
+	translated, err := OLMRange(given)
+	if err != nil {
+		d.refuse("version", "%v", err)
+	}
+	return translated
+}
+
+// distinguishable refuses a bundle by its name if OLM, which knows ranges of versions only and ignores their build
+// metadata, would install another one.
+func (d *draft) distinguishable() {
+	constraint, err := semver.NewConstraint(d.Bundle.Version.Semver())
+	for _, other := range d.Package.Bundles {
+		version, invalid := semver.NewVersion(other.Version.Semver())
+		if err == nil && invalid == nil && constraint.Check(version) && other.Version.Compare(d.Bundle.Version) > 0 {
+			d.refuse("version", "%s cannot be told from the bundle %s in OLM v1, which knows versions without build metadata and release: name a channel without that one",
+				quote(d.Bundle.Name), quote(other.Name))
+			return
+		}
+	}
+}
+
+// extensionNotes says what does not work with every release of OLM v1, or not for long.
+func extensionNotes(in Instance) []Note {
+	var notes []Note
+	note := func(field, format string, args ...any) {
+		notes = append(notes, Note{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	if in.ServiceAccountName == "" {
+		note("serviceAccountName", "is not set: OLM before 1.11 refuses a ClusterExtension without it")
+	}
+	if in.Requested == in.Bundle.Name || isWhole(in.Requested) {
+		note("version", "names one version, which OLM refuses where an upgrade needs several steps: name a range that ends with it, such as <=%s", in.Bundle.Version.Semver())
+	}
+	if len(in.Bundle.Dependencies) > 0 {
+		note("application", "the bundle %s has dependencies, and OLM v1 installs no such bundle: use the backend %s", quote(in.Bundle.Name), Subscription)
+	}
+	if modes := in.Bundle.InstallModes; modes != nil && !slices.Contains(modes, allNamespaces) {
+		note("application", "the bundle %s does not support the install mode %s, only %s, and OLM v1 installs for all namespaces: use the backend %s",
+			quote(in.Bundle.Name), allNamespaces, excerpt.Names(modes, maxModes), Subscription)
+	}
+	return notes
+}
+
+func isWhole(version string) bool {
+	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	return err == nil
+}

@@ -1,0 +1,127 @@
+package instance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// resolvePackage returns the bundle that OLM leads to, or why there is none.
+func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolved) {
+	for _, channel := range s.given.Channels {
+		if !slices.ContainsFunc(p.Channels, func(c *filebased.Channel) bool { return c.Name == channel }) {
+			missing := s.lacking("channels", channel, fmt.Sprintf("the package %s has no channel %s, only %s", p.Name, excerpt.Quoted(channel), listed(channelsOf(p))))
+			return nil, &missing
+		}
+	}
+	if s.Backend == backend.Subscription {
+		return s.head(p), nil
+	}
+	in := s.inChannels(p)
+	if matching := s.matching(in); len(matching) > 0 {
+		return matching[0], nil
+	}
+	missing := s.lacking("version", s.Version, s.whyNoBundle(p, in))
+	return nil, &missing
+}
+
+// head returns the bundle that OLM v0 leads to: the head of the first channel, because the backend refuses more, or of the
+// default one.
+func (s Spec) head(p *filebased.Package) *filebased.Bundle {
+	channel := p.DefaultChannel
+	if len(s.given.Channels) > 0 {
+		channel = s.given.Channels[0]
+	}
+	return p.Heads()[channel]
+}
+
+func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {
+	of := "the package " + p.Name
+	if len(s.given.Channels) > 0 {
+		of += " in the channels " + listed(s.given.Channels)
+	}
+	versions := make([]string, len(in))
+	for i, bundle := range in {
+		versions[i] = bundle.Version.String()
+	}
+	switch {
+	case s.constraint != nil:
+		return fmt.Sprintf("no version of %s is in the range %s; it has %s", of, excerpt.Quoted(s.Version), listed(versions))
+	case IsExact(s.Version):
+		return fmt.Sprintf("%s has no version %s, only %s", of, excerpt.Of(s.Version), listed(versions))
+	default:
+		return fmt.Sprintf("%s is neither a bundle nor a version of %s, nor a range; it has %s", excerpt.Quoted(s.Version), of, listed(versions))
+	}
+}
+
+func channelsOf(p *filebased.Package) []string {
+	names := make([]string, len(p.Channels))
+	for i, channel := range p.Channels {
+		names[i] = channel.Name
+	}
+	return names
+}
+
+// inChannels returns the bundles that are in the channels of the spec, from the highest to the lowest.
+func (s Spec) inChannels(p *filebased.Package) []*filebased.Bundle {
+	in := map[string]bool{}
+	for _, channel := range p.Channels {
+		if len(s.given.Channels) > 0 && !slices.Contains(s.given.Channels, channel.Name) {
+			continue
+		}
+		for _, entry := range channel.Entries {
+			in[entry.Name] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Bundles), func(b *filebased.Bundle) bool { return !in[b.Name] })
+}
+
+// choosePackage is Choose of a package.
+func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
+	if s.Backend == backend.Subscription {
+		if head := s.head(p); head != nil { // there is no such channel
+			return ChoiceDefault, []string{head.Name}
+		}
+		return ChoiceDefault, nil
+	}
+	var names []string
+	for _, bundle := range s.matching(s.inChannels(p)) {
+		names = append(names, bundle.Name)
+	}
+	switch {
+	case s.Version == "":
+		return ChoiceDefault, names[:min(len(names), 1)]
+	case s.constraint == nil || len(names) == 1 && names[0] == s.Version:
+		return ChoiceExact, names[:min(len(names), 1)]
+	}
+	return ChoiceRange, names
+}
+
+// matching returns the bundles that the version of the spec allows, in the order of OLM v1: those that are deprecated
+// after the others, the highest first.
+func (s Spec) matching(in []*filebased.Bundle) []*filebased.Bundle {
+	if named := slices.IndexFunc(in, func(b *filebased.Bundle) bool { return b.Name == s.Version }); named >= 0 {
+		return in[named : named+1]
+	}
+	constraint := s.constraint
+	if IsExact(s.Version) {
+		constraint, _ = semver.NewConstraint(s.Version)
+	}
+	if constraint == nil && s.Version != "" {
+		return nil
+	}
+	matching := slices.DeleteFunc(slices.Clone(in), func(b *filebased.Bundle) bool {
+		version, err := semver.NewVersion(b.Version.Semver())
+		return constraint != nil && (err != nil || !constraint.Check(version))
+	})
+	slices.SortStableFunc(matching, func(a, b *filebased.Bundle) int {
+		return cmp.Compare(min(len(a.Deprecated), 1), min(len(b.Deprecated), 1))
+	})
+	return matching
+}
