@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// texts are JSON, and what is nearly that.
-var texts = []string{
+// nearJSON is JSON, and what is nearly that.
+var nearJSON = []string{
 	`{}`, ` { } `, `{"a":1}`, `{"a":{"b":[1,{"c":null}]},"d":"e"}`, `{"a":[],"b":{},"c":""}`,
 	`{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 "b":2}`, `{a:1}`, `{"a":1}}`, `{"a":1} x`, `{1:2}`, `[]`, ``,
 	`{"a":[1,]}`, `{"a":[,1]}`, `{"a":[1 2]}`, `{"a":[1}}`, `{"a":{"b":1]}`, `{"a":[`, `{"a":[1`,
@@ -23,7 +23,7 @@ var texts = []string{
 
 // What scanObject finds is what encoding/json finds.
 func FuzzScan(f *testing.F) {
-	for _, text := range texts {
+	for _, text := range nearJSON {
 		f.Add([]byte(text))
 	}
 	seed := large(1, true)
