@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -68,6 +69,14 @@ func addContents(files *tree.Tree, contents []selection.Decision) error {
 		}
 	}
 	return nil
+}
+
+// allMirrored returns an error for what has no mirror, where the options require one.
+func allMirrored(documents []document, contents []selection.Decision, opts Options) error {
+	if !opts.RequireMirrors {
+		return nil
+	}
+	return errors.Join(unmirrored(documents), unmirrorable(contents))
 }
 
 // unmirrorable refuses contents where every address has to have a mirror: mirrors do not change their bytes.

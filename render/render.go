@@ -95,10 +95,8 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	if err != nil {
 		return nil, err
 	}
-	if opts.RequireMirrors {
-		if err := errors.Join(unmirrored(documents), unmirrorable(contents)); err != nil {
-			return nil, err
-		}
+	if err := allMirrored(documents, contents, opts); err != nil {
+		return nil, err
 	}
 	installation, err := install(ctx, resolved, objects, documents, opts)
 	if err != nil {
