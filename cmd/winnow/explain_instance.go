@@ -64,9 +64,17 @@ type instanceExplanation struct {
 	Objects    []explainedObject  `json:"objects"`
 	Values     []explainedValue   `json:"values"`
 	ValuesFrom []explainedSecrets `json:"valuesFrom"`
+	// Notes on what does not work everywhere.
+	Notes []explainedNote `json:"notes,omitempty"`
 
 	// layers are the names of the layers of values, the highest first.
 	layers []string
+}
+
+type explainedNote struct {
+	// Field of the instance that it is about.
+	Field   string `json:"field"`
+	Message string `json:"message"`
 }
 
 type explainedObject struct {
@@ -116,6 +124,9 @@ func newInstanceExplanation(e *render.ExplainedInstance, summary instanceSummary
 	}
 	for _, o := range e.Instance.Objects {
 		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
+	}
+	for _, n := range e.Instance.Notes {
+		out.Notes = append(out.Notes, explainedNote(n))
 	}
 	for _, v := range e.Values {
 		out.Values = append(out.Values, explainedValue{v.Text(), v.Value, v.Layer, v.Over, v.Deleted, v.Replaceable})

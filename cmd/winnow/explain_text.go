@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/instance"
 )
@@ -47,6 +48,9 @@ func (e *instanceExplanation) facts() []string {
 		}
 		all = append(all, text)
 	}
+	for _, n := range e.Notes {
+		all = append(all, fmt.Sprintf("note: %s %s", n.Field, n.Message))
+	}
 	return all
 }
 
@@ -60,6 +64,10 @@ func (e *instanceExplanation) versionReason() string {
 		return "none fits; the selection has " + excerpt.Names(e.Versions, maxCandidates)
 	case e.Choice == instance.ChoiceRange:
 		return fmt.Sprintf("%s, the highest in the range %s, of %s", e.Candidates[0], excerpt.Of(e.Requested), candidates)
+	case e.Choice == instance.ChoiceDefault && e.Backend == backend.ClusterExtension:
+		return candidates + ", the highest in its channels"
+	case e.Choice == instance.ChoiceDefault && e.Backend == backend.Subscription:
+		return candidates + ", the head of its channel"
 	case e.Choice == instance.ChoiceDefault:
 		return candidates + ", the default version of the definition"
 	}

@@ -96,7 +96,8 @@ func (d *draft) distinguishable() {
 	}
 }
 
-// extensionNotes says what does not work with every release of OLM v1, or not for long.
+// extensionNotes says what does not work with every release of OLM v1, or not for long. Without a bundle it knows the spec
+// alone.
 func extensionNotes(in Instance) []Note {
 	var notes []Note
 	note := func(field, format string, args ...any) {
@@ -105,8 +106,18 @@ func extensionNotes(in Instance) []Note {
 	if in.ServiceAccountName == "" {
 		note("serviceAccountName", "is not set: OLM before 1.11 refuses a ClusterExtension without it")
 	}
-	if in.Requested == in.Bundle.Name || isWhole(in.Requested) {
-		note("version", "names one version, which OLM refuses where an upgrade needs several steps: name a range that ends with it, such as <=%s", in.Bundle.Version.Semver())
+	number := ""
+	switch {
+	case isWhole(in.Requested):
+		number = strings.TrimPrefix(in.Requested, "v")
+	case in.Bundle != nil && in.Requested == in.Bundle.Name:
+		number = in.Bundle.Version.Semver()
+	}
+	if number != "" {
+		note("version", "names one version, which OLM refuses where an upgrade needs several steps: name a range that ends with it, such as <=%s", number)
+	}
+	if in.Bundle == nil {
+		return notes
 	}
 	if len(in.Bundle.Dependencies) > 0 {
 		note("application", "the bundle %s has dependencies, and OLM v1 installs no such bundle: use the backend %s", quote(in.Bundle.Name), Subscription)

@@ -8,7 +8,7 @@ type Note struct {
 	Message string
 }
 
-// Notes returns the notes on an instance that a backend has built.
+// Notes returns the notes on an instance that a backend has built, or will: then it has no bundle, and there are fewer.
 func Notes(backend string, instance Instance) []Note {
 	if backend == ClusterExtension {
 		return extensionNotes(instance)

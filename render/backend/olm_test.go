@@ -174,7 +174,7 @@ func TestSubscriptionsThatAreRefused(t *testing.T) {
 		}, []problem{{"values.env", "must be a list"}, {"values.resource", "spec.config"}, {"values.resources", "must be a mapping"}, {"values.volumes", "must be a list"}}},
 		{"install modes that are not known", func(i *backend.Instance) { i.Bundle.InstallModes = nil }, []problem{{"createOperatorGroup", "does not tell"}}},
 		{"other install modes", func(i *backend.Instance) { i.Bundle.InstallModes = []string{"MultiNamespace", "SingleNamespace"} },
-			[]problem{{"createOperatorGroup", `supports MultiNamespace, SingleNamespace, but neither`}}},
+			[]problem{{"createOperatorGroup", `supports MultiNamespace, SingleNamespace, and neither`}}},
 		{"no install modes", func(i *backend.Instance) { i.Bundle.InstallModes = []string{} }, []problem{{"createOperatorGroup", "supports no install mode"}}},
 		{"another OperatorGroup", func(i *backend.Instance) { i.Bundle.InstallModes, i.CreateOperatorGroup = nil, &no }, nil},
 		{"an account of another OperatorGroup", func(i *backend.Instance) { i.ServiceAccountName, i.CreateOperatorGroup = "a", &no },

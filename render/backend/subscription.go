@@ -109,7 +109,7 @@ func (d *draft) addOperatorGroup() {
 		d.refuse("createOperatorGroup", "must be false, because the catalog does not tell the install modes of the bundle %s: make the OperatorGroup of the namespace %s yourself",
 			quote(d.Bundle.Name), quote(d.TargetNamespace))
 	default:
-		d.refuse("createOperatorGroup", "must be false, because the bundle %s supports %s, but neither %s nor %s: make an OperatorGroup with the namespaces that it is to watch in %s yourself",
+		d.refuse("createOperatorGroup", "must be false, because the bundle %s supports %s, and neither %s nor %s: make an OperatorGroup with the namespaces that it is to watch in %s yourself",
 			quote(d.Bundle.Name), modesText(modes), allNamespaces, ownNamespace, quote(d.TargetNamespace))
 	}
 	setText(spec, "serviceAccountName", d.ServiceAccountName)

@@ -6,6 +6,8 @@ const (
 	MovingSourceRule = "selection/moving-source"
 	// NoWaitRule: nothing tells that a release has failed.
 	NoWaitRule = "selection/no-wait"
+	// NoteRule: an instance does not work everywhere.
+	NoteRule = "selection/note"
 	// RenamedRule: the Kustomization renames or moves the objects of instances.
 	RenamedRule = "selection/renamed"
 )
@@ -15,6 +17,7 @@ func SelectionRules() []Rule {
 	return []Rule{
 		{MovingSourceRule, Warning, "instances with a range, or the default version, have a pinned source"},
 		{NoWaitRule, Warning, "the Kustomization that applies instances has wait: true"},
+		{NoteRule, Warning, "OLM, of any release, installs what instances of packages ask for"},
 		{RenamedRule, Warning, "the Kustomization that applies instances leaves their names and namespaces alone"},
 	}
 }

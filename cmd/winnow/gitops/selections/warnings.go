@@ -37,7 +37,7 @@ func (r *revision) warnings(cs placedSelection, result *render.Result) []Warning
 	if len(cs.Spec.Instances) == 0 {
 		return nil
 	}
-	all := r.movingSources(cs, floating(cs.CatalogSelection, result))
+	all := append(r.movingSources(cs, floating(cs.CatalogSelection, result)), notes(cs.CatalogSelection, result)...)
 	for _, k := range r.appliers(cs) {
 		where := "the Kustomization " + strings.TrimPrefix(k.name, "/")
 		if k.file != "" {
@@ -57,6 +57,37 @@ func (r *revision) warnings(cs placedSelection, result *render.Result) []Warning
 		}
 	}
 	return all
+}
+
+// notes returns the notes on the instances of an artifact, or on those of a spec where nothing is rendered: each with all
+// instances that it is about.
+func notes(cs *v1alpha1.CatalogSelection, result *render.Result) []Warning {
+	instances := map[backend.Note][]string{}
+	var found []backend.Note
+	for _, name := range slices.Sorted(maps.Keys(cs.Spec.Instances)) {
+		for _, note := range notesOn(name, cs.Spec.Instances[name], result) {
+			if instances[note] == nil {
+				found = append(found, note)
+			}
+			instances[note] = append(instances[note], name)
+		}
+	}
+	var all []Warning
+	for _, note := range found {
+		names := instances[note]
+		all = append(all, Warning{lint.NoteRule, fmt.Sprintf("spec.instances[%s].%s", names[0], note.Field),
+			fmt.Sprintf("%s (%s) %s", note.Field, excerpt.Names(names, maxListed), note.Message)})
+	}
+	return all
+}
+
+func notesOn(name string, in v1alpha1.Instance, result *render.Result) []backend.Note {
+	if result != nil {
+		if built := result.Find(name); built != nil {
+			return built.Notes
+		}
+	}
+	return backend.Notes(in.Backend, backend.Instance{Requested: in.Version, ServiceAccountName: in.ServiceAccountName})
 }
 
 // movingSources returns the sources whose content changes without a commit, where the catalogs decide about the versions

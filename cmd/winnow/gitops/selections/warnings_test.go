@@ -60,6 +60,10 @@ func TestWarnings(t *testing.T) {
 		{"one without a namespace", exact, "", strings.ReplaceAll(consumer, ", namespace: fleet", "") + "}\n", noWait},
 		{"a prefix", exact, "", consumer + "wait: true, namePrefix: p-, nameSuffix: -s}\n", renamed},
 		{"a namespace", exact, "", consumer + "wait: true, targetNamespace: other}\n", renamed},
+		{"OLM before 1.11", "  instances: {app: {backend: ClusterExtension, version: ~1.0}, other: {backend: ClusterExtension, version: ~1.0}}\n", "", pinned, []string{lint.NoteRule}},
+		{"one version of a package", "  instances: {app: {backend: ClusterExtension, version: 1.0.0, serviceAccountName: a}}\n", "", pinned, []string{lint.NoteRule}},
+		{"a range of a package", "  instances: {app: {backend: ClusterExtension, version: ~1.0, serviceAccountName: a}}\n", "", pinned, nil},
+		{"OLM v0", "  instances: {app: {backend: Subscription}}\n", "", pinned, nil},
 		{"what cannot be read", exact, "", "kind: [kustomize.toolkit.fluxcd.io\n---\n" + consumer + "wait: maybe}\n", nil},
 	}
 	for _, tt := range tests {
