@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -80,13 +81,23 @@ entries:
 // awaitPublished waits until the catalog of a digest is published and applied.
 func (o *operators) awaitPublished(digest string) *v1alpha1.CatalogSelection {
 	o.t.Helper()
-	return o.awaitSelection("published "+digest, func(cs *v1alpha1.CatalogSelection) error {
-		if !conditions.IsReady(cs) || !conditions.IsTrue(cs, v1alpha1.AppliedCondition) || cs.Status.Held != nil ||
-			len(cs.Status.Sources) == 0 || !strings.HasSuffix(cs.Status.Sources[0].Revision, digest) {
-			return fmt.Errorf("held is %+v", cs.Status.Held)
+	var published *v1alpha1.CatalogSelection
+	o.await("published "+digest, func(ctx context.Context) error {
+		cs, ea, ks, err := o.live(ctx)
+		if err != nil {
+			return err
 		}
+		of := cs.Status.Artifact
+		switch {
+		case of == nil || !strings.HasSuffix(cs.Status.Sources[0].Revision, digest) || !conditions.IsReady(cs) || cs.Status.Held != nil:
+			return fmt.Errorf("not published: held is %+v, the conditions are %+v", cs.Status.Held, cs.Status.Conditions)
+		case ea.Status.Artifact == nil || ea.Status.Artifact.Revision != of.Revision || ks.Status.LastAppliedRevision != of.Revision:
+			return fmt.Errorf("not applied: %+v", ks.Status.Conditions)
+		}
+		published = cs
 		return nil
 	})
+	return published
 }
 
 // A package is cut to the versions of a selection, and stays as it is published while a new catalog would strand one.
