@@ -52,15 +52,16 @@ func TestTheAPIServerAppliesObjectsOfInstances(t *testing.T) {
 		t.Fatalf("no golden files: %v", err)
 	}
 	for _, dir := range dirs {
-		if strings.HasPrefix(filepath.Base(dir), "installation") {
-			continue // KKP's definitions are not in this repository
+		name := filepath.Base(dir)
+		if strings.HasPrefix(name, "installation") || isOLM(name) {
+			continue // KKP's definitions are not in this repository, and OLM's are below
 		}
 		content, err := os.ReadFile(filepath.Join(dir, "objects.yaml"))
 		if err == nil {
 			err = s.Apply(t.Context(), content)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", filepath.Base(dir), err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	release := &unstructured.Unstructured{}
@@ -72,7 +73,7 @@ func TestTheAPIServerAppliesObjectsOfInstances(t *testing.T) {
 	if value, isSet := values["prometheus"]; !isSet || value != nil {
 		t.Errorf("the null in values is gone: %v", values)
 	}
-	t.Run("the definitions of OLM", func(t *testing.T) { appliesOLM(t, s) })
+	t.Run("the definitions of OLM", func(t *testing.T) { appliesOLM(t, s, goldens) })
 }
 
 func cozystackGolden(t *testing.T, dir string) []byte {

@@ -26,6 +26,21 @@ func TestObjectsOfInstancesFitTheirKinds(t *testing.T) {
 		loadDefinition(t, root, set, definition.tools, definition.module, definition.file)
 	}
 	t.Run("Flux and tofu-controller", func(t *testing.T) { checkGoldens(t, root, set, 9) })
+	t.Run("OLM", func(t *testing.T) {
+		set := &crds.Set{}
+		for _, release := range []stack.OLM{stack.OLMv0(), stack.OLMv1()} {
+			files, err := release.CRDs(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range files {
+				if err := set.LoadFile(filepath.Dir(file), os.DirFS(filepath.Dir(file)), filepath.Base(file)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		checkGoldens(t, root, set, 6)
+	})
 	t.Run("KKP", func(t *testing.T) {
 		set := &crds.Set{}
 		if err := set.Load(t.Context(), "kkp", os.DirFS(filepath.Join(dataDir(t, root), "kkp/crd"))); err != nil {

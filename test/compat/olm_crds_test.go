@@ -2,6 +2,9 @@ package compat
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,9 +50,9 @@ spec: {sourceType: grpc, image: "registry.example.com/orchard:v1", grpcPodConfig
 `
 )
 
-// appliesOLM checks that the API server takes what OLM's own definitions allow, and nothing else: the objects are
-// minimal, and a case replaces a part of one.
-func appliesOLM(t *testing.T, s *stack.Stack) {
+// appliesOLM checks that the API server takes what OLM's own definitions allow, and nothing else: minimal objects, of
+// which a case replaces a part, and those in the golden files of the backends.
+func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 	account := "  serviceAccount: {name: lemon}\n"
 	// Of both releases of OLM v1, since the later one replaces the definitions of the first.
 	v1 := []olmCase{
@@ -66,17 +69,20 @@ func appliesOLM(t *testing.T, s *stack.Stack) {
 		release stack.OLM
 		cases   []olmCase
 	}{
-		{"OLM v0", stack.OLMv0(), []olmCase{
+		{"OLM v0", stack.OLMv0(), append(goldenCases(t, goldens, "subscription*", ""), []olmCase{
 			{subscription, "", "", ""},
 			{subscription, "source: orchard, ", "", "spec.source"},
 			{operatorGroup, "", "", ""},
 			{operatorGroup, "targetNamespaces", "namespaces", "namespaces"},
 			{catalogSource, "", "", ""},
 			{catalogSource, "sourceType: grpc, ", "", "spec.sourceType"},
-		}},
-		{"the first OLM v1", stack.OLMv1First(), append(v1, olmCase{clusterExtension, account, "", "spec.serviceAccount"})},
-		{"OLM v1", stack.OLMv1(), append([]olmCase{
-			{strings.Replace(clusterExtension, "{name: lemon}", "{name: plum}", 1), account, "", ""}}, v1...)},
+		}...)},
+		{"the first OLM v1", stack.OLMv1First(), slices.Concat(v1, goldenCases(t, goldens, "cluster-extension*", "serviceAccount:"), []olmCase{
+			{clusterExtension, account, "", "spec.serviceAccount"},
+		})},
+		{"OLM v1", stack.OLMv1(), slices.Concat(goldenCases(t, goldens, "cluster-extension*", ""), v1, []olmCase{
+			{strings.Replace(clusterExtension, "{name: lemon}", "{name: plum}", 1), account, "", ""},
+		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := s.InstallOLM(t.Context(), c.release); err != nil {
@@ -87,6 +93,32 @@ func appliesOLM(t *testing.T, s *stack.Stack) {
 			}
 		})
 	}
+}
+
+// isOLM reports whether a golden file has objects of OLM.
+func isOLM(name string) bool {
+	return strings.HasPrefix(name, "cluster-extension") || strings.HasPrefix(name, "subscription")
+}
+
+// goldenCases returns the golden files that match a pattern. Those without a required text are refused.
+func goldenCases(t *testing.T, goldens, pattern, required string) (cases []olmCase) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(goldens, pattern, "objects.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden files %s: %v", pattern, err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := olmCase{manifest: string(content)}
+		if !strings.Contains(c.manifest, required) {
+			c.refused = "spec." + strings.TrimSuffix(required, ":")
+		}
+		cases = append(cases, c)
+	}
+	return cases
 }
 
 // olmCase is an object of which a part is replaced, and a part of the message with which it is refused.

@@ -106,3 +106,19 @@ spec: {source: {type: Image, image: {ref: %q}}}
 		t.Fatal(err)
 	}
 }
+
+// Bundles returns the names of the bundles in blobs, sorted.
+func Bundles(t *testing.T, blobs []string) (names []string) {
+	t.Helper()
+	for _, content := range blobs {
+		var blob struct{ Schema, Name string }
+		if err := json.Unmarshal([]byte(content), &blob); err != nil {
+			t.Fatal(err)
+		}
+		if blob.Schema == "olm.bundle" {
+			names = append(names, blob.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -59,7 +59,7 @@ func TestOLMServesCatalogImages(t *testing.T) {
 // pushOrchard pushes an image with a catalog and returns its reference by digest.
 func pushOrchard(t *testing.T, s *stack.Stack, name string, labels map[string]string) string {
 	t.Helper()
-	digest, err := s.PushCatalogImage(t.Context(), orchard, name+":v1", labels)
+	digest, err := s.PushCatalogImage(t.Context(), name+":v1", labels, orchard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,41 +17,48 @@ import (
 // ConfigsLabel is the label of a catalog image that names the directory with the catalog.
 const ConfigsLabel = "operators.operatorframework.io.index.configs.v1"
 
-// PushCatalogImage pushes the file-based catalog in a directory to the registry as "name:tag", in an image of one layer
-// with these labels, and returns the manifest's digest. The catalog is in the directory that ConfigsLabel names, or in
-// /configs. A relative path starts at the root of the repository.
-func (s *Stack) PushCatalogImage(ctx context.Context, dir, ref string, labels map[string]string) (digest.Digest, error) {
-	below := "configs"
-	if named := labels[ConfigsLabel]; named != "" {
-		below = strings.TrimPrefix(path.Clean(named), "/")
-	}
-	layer, err := packDirectory(fromRoot(s.root, dir), below)
-	if err != nil {
-		return "", fmt.Errorf("packing %s: %w", dir, err)
+// PushCatalogImage pushes an image with these labels to the registry as "name:tag", and returns the manifest's digest.
+// Each directory is a layer of it, lowest first, with the files of a file-based catalog below the directory that
+// ConfigsLabel names, or /configs. Files such as .wh.NAME are whiteouts. A relative path starts at the root of the
+// repository.
+func (s *Stack) PushCatalogImage(ctx context.Context, ref string, labels map[string]string, dirs ...string) (digest.Digest, error) {
+	below := strings.TrimPrefix(path.Clean(cmp.Or(labels[ConfigsLabel], "/configs")), "/")
+	var layers []tarball
+	for _, dir := range dirs {
+		layer, err := packDirectory(fromRoot(s.root, dir), below)
+		if err != nil {
+			return "", fmt.Errorf("packing %s: %w", dir, err)
+		}
+		layers = append(layers, layer)
 	}
 	return s.push(ctx, ref, func(to *remote.Repository) (ocispec.Descriptor, error) {
-		return pushImage(ctx, to, layer, labels)
+		return pushImage(ctx, to, layers, labels)
 	})
 }
 
-func pushImage(ctx context.Context, to *remote.Repository, layer tarball, labels map[string]string) (ocispec.Descriptor, error) {
-	image, err := json.Marshal(ocispec.Image{
+func pushImage(ctx context.Context, to *remote.Repository, layers []tarball, labels map[string]string) (ocispec.Descriptor, error) {
+	image := ocispec.Image{
 		Platform: ocispec.Platform{OS: "linux", Architecture: "amd64"},
 		Config:   ocispec.ImageConfig{Labels: labels},
-		RootFS:   ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{layer.diffID}},
-	})
+		RootFS:   ocispec.RootFS{Type: "layers"},
+	}
+	pack := oras.PackManifestOptions{ManifestAnnotations: fixedCreation()}
+	for _, layer := range layers {
+		pushed, err := pushBlob(ctx, to, ocispec.MediaTypeImageLayerGzip, layer.gzip)
+		if err != nil {
+			return ocispec.Descriptor{}, err
+		}
+		pack.Layers = append(pack.Layers, pushed)
+		image.RootFS.DiffIDs = append(image.RootFS.DiffIDs, layer.diffID)
+	}
+	content, err := json.Marshal(image)
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	config, err := pushBlob(ctx, to, ocispec.MediaTypeImageConfig, image)
+	config, err := pushBlob(ctx, to, ocispec.MediaTypeImageConfig, content)
 	if err != nil {
 		return ocispec.Descriptor{}, err
 	}
-	content, err := pushBlob(ctx, to, ocispec.MediaTypeImageLayerGzip, layer.gzip)
-	if err != nil {
-		return ocispec.Descriptor{}, err
-	}
-	return oras.PackManifest(ctx, to, oras.PackManifestVersion1_1, "", oras.PackManifestOptions{
-		ConfigDescriptor: &config, Layers: []ocispec.Descriptor{content}, ManifestAnnotations: fixedCreation(),
-	})
+	pack.ConfigDescriptor = &config
+	return oras.PackManifest(ctx, to, oras.PackManifestVersion1_1, "", pack)
 }
