@@ -1,7 +1,9 @@
 package functions
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,6 +27,29 @@ func TestKustomizeReadsNothingElse(t *testing.T) {
 		_, got := resolveFiles(t, test.files)
 		if !slices.Equal(got, []string{test.want}) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, test.want)
+		}
+	}
+}
+
+// Kustomize asks the network for these, whatever lies in the directory.
+func TestRemoteConfigsAreNotTakenForLocalOnes(t *testing.T) {
+	for name, test := range map[string]struct{ entry, file string }{
+		"an address":                   {"https://e.com/a.yaml", "https:/e.com/a.yaml"},
+		"an address in capitals":       {"HTTPS:a.yaml", "HTTPS:a.yaml"},
+		"a repository":                 {"github.com/org/repo", "github.com/org/repo/kustomization.yaml"},
+		"a repository in capitals":     {"GitHub.com/org/repo", "GitHub.com/org/repo/kustomization.yaml"},
+		"a repository over SSH":        {"GitHub.com:org/repo", "GitHub.com:org/repo/kustomization.yaml"},
+		"a repository of a user":       {"git@e.com/org/repo", "git@e.com/org/repo/kustomization.yaml"},
+		"a repository with a protocol": {"GIT::github.com/org/repo", "GIT::github.com/org/repo/kustomization.yaml"},
+	} {
+		content := configText("a")
+		if strings.HasSuffix(test.file, "/kustomization.yaml") {
+			content = "resources: []\n"
+		}
+		_, got := resolveFiles(t, map[string]string{"kustomization.yaml": "transformers: ['" + test.entry + "']\n", test.file: content})
+		want := fmt.Sprintf("kustomization.yaml:1: transformers %q is remote and not fetched: keep the configs of functions in the directory", test.entry)
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -161,5 +161,5 @@ func isInline(text string) bool {
 // looksRemote reports whether kustomize may take an entry that is no file for a repository or an address.
 func looksRemote(text string) bool {
 	return strings.ContainsAny(text, "?@") || strings.Contains(text, "::") || strings.Contains(text, "://") ||
-		strings.HasPrefix(text, "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
+		strings.HasPrefix(strings.ToLower(text), "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
 }
