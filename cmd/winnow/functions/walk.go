@@ -21,6 +21,8 @@ type walk struct {
 	// root is the path of the root, as people reach it.
 	root  string
 	notes []string
+	// remote are the bases that are not fetched.
+	remote []Problem
 	// layers in the order in which they are entered first.
 	layers  []*layer
 	configs []*config
@@ -164,7 +166,7 @@ func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.Fi
 	case isConfig && isRemote:
 		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, quote(one.text))
 	case isRemote:
-		w.note("%s:%d: %s is remote and not fetched: its functions stay as they are", w.show(l.file), one.line, quote(one.text))
+		w.remote = append(w.remote, Problem{w.show(l.file), one.line, quote(one.text) + " is remote and not fetched"})
 	case errors.Is(err, fs.ErrNotExist):
 		w.add(w.show(l.file), one.line, "%s %s does not exist", one.field, quote(one.text))
 	default:
