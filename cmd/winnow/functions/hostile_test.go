@@ -53,3 +53,17 @@ func TestRemoteConfigsAreNotTakenForLocalOnes(t *testing.T) {
 		}
 	}
 }
+
+func TestARuntimeInAFileIsNoConsent(t *testing.T) {
+	for runtime, want := range map[string]string{
+		"{container: {image: a, mounts: [{type: bind, src: ., dst: /x, rw: true}]}}": "A of e.com/v1 has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount",
+		"{container: {image: a, network: true}}":                                     "A of e.com/v1 has the network in its runtime: pass --network to allow it",
+		"{exec: {path: ./evil}}":                                                     `A of e.com/v1 has the program "./evil", which runs with all rights of the user: look at it, and pass --enable-exec to allow it`,
+	} {
+		_, got := resolveFiles(t, map[string]string{"kustomization.yaml": "validators: [a.yaml]\n",
+			"a.yaml": configText("a") + "  annotations: {config.k8s.io/function: '" + runtime + "'}\n"})
+		if !slices.Equal(got, []string{"a.yaml:1: " + want}) {
+			t.Errorf("%s: %q", runtime, got)
+		}
+	}
+}

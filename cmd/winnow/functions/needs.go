@@ -23,6 +23,8 @@ func (r *resolver) keep(c *config) {
 		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
 	case network && !r.Network:
 		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
+	case len(c.kept.Container.StorageMounts) > 0:
+		r.add(r.show(c.file), c.line, "%s has mounts in its runtime, which kustomize makes without a flag: remove them, and pass --mount", c)
 	case image != "" && !strings.Contains(image, "@sha256:"):
 		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
 	case image == "" && !strings.Contains(exec, "/"):
