@@ -67,3 +67,23 @@ func TestARuntimeInAFileIsNoConsent(t *testing.T) {
 		}
 	}
 }
+
+// Kustomize reads the text of these whatever their type is.
+func TestTypesHideNothing(t *testing.T) {
+	const second = "\n    config.k8s.io/function: 'container: {image: \"a@sha256:0a\"}'\n"
+	for value, want := range map[string]string{
+		"!x 'exec: {path: ./evil}'":       "a.yaml:1: the config of a function has a value with the tag \"!x\" in the annotation config.kubernetes.io/function: expected a string",
+		"!!binary 'exec: {path: ./evil}'": "a.yaml:1: the config of a function has a value with the tag \"!!binary\" in the annotation config.kubernetes.io/function: expected a string",
+		"~":                               "a.yaml:1: the config of a function has null in the annotation config.kubernetes.io/function: expected a string",
+	} {
+		_, got := resolveFiles(t, map[string]string{"kustomization.yaml": "validators: [a.yaml]\n",
+			"a.yaml": configText("a") + "  annotations:\n    config.kubernetes.io/function: " + value + second})
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q", value, got)
+		}
+	}
+	result, problems := resolveFiles(t, map[string]string{"kustomization.yaml": "validators: [a.yaml]\n", "a.yaml": configText("123")})
+	if len(problems) > 0 || !strings.HasSuffix(string(result.Files["a.yaml"]), "  name: 123\n") {
+		t.Errorf("%v %q", problems, result.Files)
+	}
+}
