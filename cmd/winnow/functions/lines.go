@@ -38,6 +38,24 @@ func (l lines) remove(from, before int) []byte {
 	return []byte(string(l.text[:l.offsets[from-1]]) + string(l.text[end:]))
 }
 
+// endOfField returns the line behind a field at the left margin and its list. A comment there belongs to the list only if an
+// element follows.
+func (l lines) endOfField(line int) int {
+	end := line + 1
+	for next := end; next <= len(l.offsets); next++ {
+		indent, blank := l.indentOf(next)
+		content := yamlnode.Line(l.text, l.offsets, next-1)
+		switch {
+		case blank, content[0] == '#':
+		case indent == 0 && content[0] != '-':
+			return end
+		default:
+			end = next + 1
+		}
+	}
+	return end
+}
+
 // indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
 func (l lines) indentOf(line int) (indent int, blank bool) {
 	content := yamlnode.Line(l.text, l.offsets, line-1)
