@@ -197,7 +197,12 @@ func (o *object) starlark() *Starlark {
 		return nil
 	}
 	s := &Starlark{}
-	if uri, isText := yamlnode.Text(entry.Value); isText {
+	uri, isText := yamlnode.Text(entry.Value)
+	switch {
+	case isText && uri == "":
+		o.refuse(entry.Line, "starlark has no uri")
+		return nil
+	case isText:
 		s.URI = uri
 		if !o.addressed(uri, entry.Line, &s.SHA256) {
 			return nil

@@ -9,8 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
+
+// maxNamed versions or platforms are part of a message.
+const maxNamed = 10
 
 // Source is an opened catalog.
 type Source struct {
@@ -105,11 +109,8 @@ func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, 
 			return s, f, v, nil, nil
 		}
 		if f != nil {
-			var names []string
-			for _, version := range f.Versions {
-				names = append(names, version.Name)
-			}
-			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, strings.Join(names, ", ")))
+			versions := excerpt.List(f.Versions, maxNamed, func(v *krmfunctions.Version) string { return v.Name })
+			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, versions))
 		}
 	}
 	return nil, nil, nil, near, nil
