@@ -8,13 +8,16 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// ContentPattern matches the paths of the files of contents in an artifact.
-const ContentPattern = catalog.PackagesDir + "/*/catalog.*"
+// ContentPatterns match the paths of the files of contents in an artifact.
+func ContentPatterns() []string {
+	return []string{catalog.PackagesDir + "/*/catalog.*", catalog.FunctionsFile}
+}
 
 // byContent separates the selected applications that are objects from those that are contents, in their order.
 func byContent(selected []selection.Decision) (objects, contents []selection.Decision) {
@@ -63,6 +66,9 @@ func addContents(files *tree.Tree, contents []selection.Decision) error {
 		}
 	}
 	for _, path := range paths {
+		if size := merged[path].Len(); path == catalog.FunctionsFile && size > krmfunctions.MaxFile {
+			return fmt.Errorf("assembling the artifact: %s would have %d bytes, and is read with at most %d: select fewer functions", path, size, krmfunctions.MaxFile)
+		}
 		if err := files.Add(path, merged[path].Bytes()); err != nil {
 			return fmt.Errorf("assembling the artifact: %w", err)
 		}
@@ -83,20 +89,30 @@ func unmirrorable(contents []selection.Decision) error {
 	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.requireMirrors", Err: bounded(found)}
 }
 
-// readPackages reads the packages of operators in an artifact.
-func readPackages(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
-	below := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
-	packages, err := copied(files, below, func(string) bool { return true })
-	if err != nil || packages.Len() == 0 {
+// readContents reads the contents of an artifact: packages of operators, and functions.
+func readContents(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
+	packages := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
+	functions := func(path string) (string, bool) { return path, path == catalog.FunctionsFile }
+	operators, err := readWith(ctx, catalog.FileBased{Named: true}, files, packages)
+	if err != nil {
 		return nil, err
 	}
-	loaded, err := catalog.FileBased{Named: true}.Load(ctx, packages.FS())
+	more, err := readWith(ctx, catalog.KRMFunctions{}, files, functions)
+	return contentDefinitions(append(operators, more...)), err
+}
+
+// readWith reads the applications of the files that have a name.
+func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) (all []selection.Decision, _ error) {
+	named, err := copied(files, name, func(string) bool { return true })
+	if err != nil || named.Len() == 0 {
+		return nil, err
+	}
+	loaded, err := format.Load(ctx, named.FS())
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
-	var all []selection.Decision
 	for _, a := range loaded.Applications {
 		all = append(all, selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content})
 	}
-	return contentDefinitions(all), nil
+	return all, nil
 }
