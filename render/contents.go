@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -17,6 +19,17 @@ import (
 // ContentPatterns match the paths of the files of contents in an artifact.
 func ContentPatterns() []string {
 	return []string{catalog.PackagesDir + "/*/catalog.*", catalog.FunctionsFile}
+}
+
+// ContentFiles returns the paths of the files of contents, sorted.
+func (r *Result) ContentFiles() []string {
+	var files []string
+	for _, file := range r.Tree.Paths() {
+		if slices.ContainsFunc(ContentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // byContent separates the selected applications that are objects from those that are contents, in their order.
@@ -53,23 +66,24 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 // addContents adds the files of contents to a tree. No kustomization.yaml names them.
 func addContents(files *tree.Tree, contents []selection.Decision) error {
 	merged := map[string]*bytes.Buffer{}
-	var paths []string
+	var names []string
 	for _, d := range contents {
 		for _, file := range d.Kept.Files() {
 			into := merged[file.Path]
 			if into == nil {
 				into = bytes.NewBuffer(bytes.Clone(file.Head))
 				merged[file.Path] = into
-				paths = append(paths, file.Path)
+				names = append(names, file.Path)
 			}
 			into.Write(file.Data)
 		}
 	}
-	for _, path := range paths {
-		if size := merged[path].Len(); path == catalog.FunctionsFile && size > krmfunctions.MaxFile {
-			return fmt.Errorf("assembling the artifact: %s would have %d bytes, and is read with at most %d: select fewer functions", path, size, krmfunctions.MaxFile)
+	for _, name := range names {
+		if size := merged[name].Len(); name == catalog.FunctionsFile && size > krmfunctions.MaxFile {
+			return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(
+				"%s would have %d bytes, and is read with at most %d: select fewer functions", name, size, krmfunctions.MaxFile)}
 		}
-		if err := files.Add(path, merged[path].Bytes()); err != nil {
+		if err := files.Add(name, merged[name].Bytes()); err != nil {
 			return fmt.Errorf("assembling the artifact: %w", err)
 		}
 	}
