@@ -37,7 +37,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
-	packages, err := readPackages(ctx, files)
+	applications, err := readContents(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	}
 	if len(patches) > 0 {
 		defined, err := patchedDefinitions(documents, objects, patches)
-		return append(defined, packages...), err
+		return append(defined, applications...), err
 	}
 	definitions := make([]safeguard.Definition, len(loaded.Applications))
 	for i, a := range loaded.Applications {
@@ -76,7 +76,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 			Origins: a.Identity.Origins, Identity: a.Identity.Fields,
 		}
 	}
-	return slices.Concat(definitions, mains(objects, nil), packages), nil
+	return slices.Concat(definitions, mains(objects, nil), applications), nil
 }
 
 // readObjects reads the objects of instances. Their role is unknown.

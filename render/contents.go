@@ -5,17 +5,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// ContentPattern matches the paths of the files of contents in an artifact.
-const ContentPattern = catalog.PackagesDir + "/*/catalog.*"
+// ContentPatterns match the paths of the files of contents in an artifact.
+func ContentPatterns() []string {
+	return []string{catalog.PackagesDir + "/*/catalog.*", catalog.FunctionsFile}
+}
+
+// ContentFiles returns the paths of the files of contents, sorted.
+func (r *Result) ContentFiles() []string {
+	var files []string
+	for _, file := range r.Tree.Paths() {
+		if slices.ContainsFunc(ContentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
 
 // byContent separates the selected applications that are objects from those that are contents, in their order.
 func byContent(selected []selection.Decision) (objects, contents []selection.Decision) {
@@ -51,20 +67,24 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 // addContents adds the files of contents to a tree. No kustomization.yaml names them.
 func addContents(files *tree.Tree, contents []selection.Decision) error {
 	merged := map[string]*bytes.Buffer{}
-	var paths []string
+	var names []string
 	for _, d := range contents {
 		for _, file := range d.Kept.Files() {
 			into := merged[file.Path]
 			if into == nil {
 				into = bytes.NewBuffer(bytes.Clone(file.Head))
 				merged[file.Path] = into
-				paths = append(paths, file.Path)
+				names = append(names, file.Path)
 			}
 			into.Write(file.Data)
 		}
 	}
-	for _, path := range paths {
-		if err := files.Add(path, merged[path].Bytes()); err != nil {
+	for _, name := range names {
+		if size := merged[name].Len(); name == catalog.FunctionsFile && size > krmfunctions.MaxFile {
+			return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(
+				"%s would have %d bytes, and is read with at most %d: select fewer functions", name, size, krmfunctions.MaxFile)}
+		}
+		if err := files.Add(name, merged[name].Bytes()); err != nil {
 			return fmt.Errorf("assembling the artifact: %w", err)
 		}
 	}
@@ -92,20 +112,30 @@ func unmirrorable(contents []selection.Decision) error {
 	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.requireMirrors", Err: bounded(found)}
 }
 
-// readPackages reads the packages of operators in an artifact.
-func readPackages(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
-	below := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
-	packages, err := copied(files, below, func(string) bool { return true })
-	if err != nil || packages.Len() == 0 {
+// readContents reads the contents of an artifact: packages of operators, and functions.
+func readContents(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
+	packages := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
+	functions := func(path string) (string, bool) { return path, path == catalog.FunctionsFile }
+	operators, err := readWith(ctx, catalog.FileBased{Named: true}, files, packages)
+	if err != nil {
 		return nil, err
 	}
-	loaded, err := catalog.FileBased{Named: true}.Load(ctx, packages.FS())
+	more, err := readWith(ctx, catalog.KRMFunctions{}, files, functions)
+	return contentDefinitions(append(operators, more...)), err
+}
+
+// readWith reads the applications of the files that have a name.
+func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) (all []selection.Decision, _ error) {
+	named, err := copied(files, name, func(string) bool { return true })
+	if err != nil || named.Len() == 0 {
+		return nil, err
+	}
+	loaded, err := format.Load(ctx, named.FS())
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
-	var all []selection.Decision
 	for _, a := range loaded.Applications {
 		all = append(all, selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content})
 	}
-	return contentDefinitions(all), nil
+	return all, nil
 }

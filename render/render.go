@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -46,7 +47,7 @@ const (
 
 // Entries returns the names of all entries that the root of an artifact may have.
 func Entries() []string {
-	return []string{ApplicationsDir, InstancesDir, catalog.PackagesDir, KustomizationFile}
+	return []string{ApplicationsDir, InstancesDir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile}
 }
 
 // Result is a rendered artifact. It must not be changed.

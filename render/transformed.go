@@ -108,7 +108,7 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 }
 
 // Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
-// the decisions. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
+// the decisions; none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
 // error is that of Render.
 func Refer(ctx context.Context, selected []selection.Decision, opts Options) ([]Addresses, error) {
 	if opts.Transform == nil {
@@ -119,13 +119,17 @@ func Refer(ctx context.Context, selected []selection.Decision, opts Options) ([]
 		opts.Transform = unchanged
 	}
 	opts.Transform = opts.Transform.Referring()
-	documents, err := transformAll(ctx, selected, opts)
+	objects, _ := byContent(selected)
+	documents, err := transformAll(ctx, objects, opts)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Addresses, len(documents))
-	for i, d := range documents {
-		out[i] = d.Addresses
+	out := make([]Addresses, len(selected))
+	for i, d := range selected {
+		out[i].Application = d.Application.Name
+		if d.Application.IsObject() {
+			out[i], documents = documents[0].Addresses, documents[1:]
+		}
 	}
 	return out, nil
 }

@@ -184,10 +184,11 @@ type SourceReference struct {
 
 	// Format of the catalog. Applications: applications/<dir>/application.yaml. Definitions: YAML files of
 	// ApplicationDefinitions, one or several a file, in any directory. FileBased: the packages of a file-based
-	// catalog of OLM.
+	// catalog of OLM. KRMFunctions: catalogs of functions of kustomize (KEP-2906), of the kind Catalog or
+	// KRMFunctionCatalog.
 	// Auto: for an OCIRepository, the manifest in the registry decides; for other kinds, and for artifacts
 	// of flux push artifact, the content.
-	// +kubebuilder:validation:Enum=Auto;Applications;Definitions;FileBased
+	// +kubebuilder:validation:Enum=Auto;Applications;Definitions;FileBased;KRMFunctions
 	// +kubebuilder:default=Auto
 	// +optional
 	Format string `json:"format,omitempty"`
@@ -235,6 +236,8 @@ const (
 	FormatDefinitions = "Definitions"
 	// FormatFileBased is a file-based catalog of OLM.
 	FormatFileBased = "FileBased"
+	// FormatKRMFunctions is catalogs of functions of kustomize.
+	FormatKRMFunctions = "KRMFunctions"
 )
 
 // +kubebuilder:object:root=true

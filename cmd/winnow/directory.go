@@ -158,11 +158,15 @@ func writtenFiles(dir string) (map[string]bool, error) {
 			continue
 		}
 		written[render.KustomizationFile] = true
-		contents, err := fs.Glob(os.DirFS(dir), render.ContentPattern)
-		if err != nil {
-			return nil, err
+		named := kustomization.Resources
+		for _, pattern := range render.ContentPatterns() {
+			contents, err := fs.Glob(os.DirFS(dir), pattern)
+			if err != nil {
+				return nil, err
+			}
+			named = slices.Concat(named, contents)
 		}
-		for _, file := range slices.Concat(kustomization.Resources, contents) {
+		for _, file := range named {
 			written[file] = true
 			for parent := path.Dir(file); parent != "."; parent = path.Dir(parent) {
 				written[parent] = true

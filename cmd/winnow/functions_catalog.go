@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
@@ -45,7 +46,7 @@ func loadFunctions(ctx context.Context, where string, access *accessOptions) (di
 		loaded, err := krmfunctions.LoadFile(ctx, root.FS(), filepath.Base(where))
 		return dir, loaded, err
 	}
-	opened, err := openCatalog(where, krmfunctions.Format, access)
+	opened, err := openCatalog(where, v1alpha1.FormatKRMFunctions, access)
 	if err != nil {
 		return "", nil, err
 	}

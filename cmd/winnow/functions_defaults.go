@@ -23,7 +23,10 @@ const maxDefaults = 64 << 10
 // Paths in it are relative to it.
 func defaultFunctionCatalogs(ctx context.Context, notes io.Writer) ([]string, error) {
 	dir, err := os.UserConfigDir()
-	if err != nil {
+	switch {
+	case err != nil && os.Getenv("XDG_CONFIG_HOME") != "":
+		return nil, fmt.Errorf("looking for the catalogs of this user: %w", err)
+	case err != nil:
 		return nil, nil // a user without a home has no configuration
 	}
 	file := filepath.Join(dir, "winnow", "functions.yaml")

@@ -21,6 +21,7 @@ type lintOptions struct {
 	file, name     string
 	access         accessOptions
 	output, failOn *choice
+	strict         bool
 }
 
 func newLintCommand() *cobra.Command {
@@ -63,6 +64,7 @@ func newLintCommand() *cobra.Command {
 	completeSelection(cmd)
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
+	f.BoolVar(&o.strict, "strict", false, "what functions do not say of themselves is an error")
 	o.ruleOptions.addFlags(cmd)
 	o.placeOptions.addFlags(cmd)
 	o.access.addFlags(cmd)
@@ -109,6 +111,7 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 		report.unreadable("", err)
 		return []error{err}
 	}
+	options.Strict = o.strict
 	for _, where := range catalogs {
 		opened, result, err := o.lintCatalog(ctx, where, options)
 		if err != nil {

@@ -135,6 +135,13 @@ func (o *renderOptions) write(stdout io.Writer, stream []byte, result *render.Re
 	case o.archive != "":
 		return writeArchive(o.archive, result)
 	}
+	for _, file := range result.ContentFiles() {
+		content, _ := result.Tree.Content(file)
+		if len(stream) > 0 {
+			stream = append(stream, "---\n"...)
+		}
+		stream = append(stream, content...)
+	}
 	_, err := stdout.Write(stream)
 	return err
 }

@@ -124,7 +124,7 @@ func (s *shower) define(ctx context.Context, source selection.Source, dir, place
 
 // definition returns what a catalog has about an application.
 func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
-	spec, err := a.Spec()
+	spec, err := fieldsOf(a)
 	if err != nil {
 		return shownDefinition{}, err
 	}
@@ -142,11 +142,22 @@ func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownD
 		d.Versions = append(d.Versions, shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)})
 	}
 	d.DefaultVersion, d.DefaultValues = defaultsOf(spec)
-	for _, shown := range []string{"versions", "method", "defaultVersion", "defaultValues", "defaultValuesBlock"} {
+	if a.IsObject() {
+		delete(spec, "versions")
+	}
+	for _, shown := range []string{"method", "defaultVersion", "defaultValues", "defaultValuesBlock"} {
 		delete(spec, shown)
 	}
 	d.Fields, _ = shortened(spec).(map[string]any)
 	return d, nil
+}
+
+// fieldsOf returns the spec of a definition, or the entry of a function.
+func fieldsOf(a *catalog.Application) (map[string]any, error) {
+	if of := a.Function(); of != nil {
+		return of.Plain()
+	}
+	return a.Spec()
 }
 
 // listsOf returns the named lists that have an application, sorted.

@@ -46,7 +46,7 @@ func (d shownDefinition) table(w io.Writer) {
 	if d.Digest != "" {
 		fmt.Fprintf(w, "  digest: %s\n", plaintext.Line(d.Digest)) // in one line, for copying
 	}
-	facts(w, [2]string{"path", d.Path}, [2]string{"object", d.Kind + " of " + d.APIVersion},
+	facts(w, [2]string{"path", d.Path}, [2]string{"object", strings.TrimSuffix(d.Kind+" of "+d.APIVersion, " of ")},
 		[2]string{"tier", d.Tier}, [2]string{"deprecated", d.Deprecated}, [2]string{"labels", pairsOf(d.Labels)},
 		[2]string{"annotations", pairsOf(d.Annotations)}, [2]string{"lists", strings.Join(d.Lists, ", ")},
 		[2]string{"object labels", pairsOf(d.ObjectLabels)}, [2]string{"object annotations", pairsOf(d.ObjectAnnotations)},

@@ -9,6 +9,8 @@ type Catalog struct {
 	// Lists are the named lists of catalogs/<name>/metadata.yaml: application names in the
 	// order of the file. Every name is that of an application.
 	Lists map[string][]string
+	// Warnings are what the catalog should say, and does not; a strict check refuses it for them.
+	Warnings []Violation
 	// Digest of all files that were loaded, <algorithm>:<hex>; empty where the loader does not say.
 	Digest string
 
@@ -27,7 +29,7 @@ type Application struct {
 	APIVersion string
 	// Kind of the object, or of the Content.
 	Kind string
-	// Group is the part of APIVersion before the slash.
+	// Group is the part of APIVersion before the slash, or the group of a function.
 	Group string
 	// Content is the definition of an application that is no object of Kubernetes; otherwise nil. It has no APIVersion
 	// then, no Document, and none of what is read of one.

@@ -51,8 +51,11 @@ type File struct {
 
 // Recall returns an application with the content of a record, as far as Content.Record keeps it.
 func Recall(kind string, record json.RawMessage) (*Application, error) {
-	if kind == PackageKind {
+	switch kind {
+	case PackageKind:
 		return recallPackage(record)
+	case FunctionKind:
+		return recallFunction(record)
 	}
 	return nil, fmt.Errorf("no content of an application is of the kind %q", kind)
 }

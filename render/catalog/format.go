@@ -25,7 +25,7 @@ type Format interface {
 }
 
 // Formats returns all formats. A new one is a file of this package, or a folder below it, and a line here.
-func Formats() []Format { return []Format{Applications{}, Definitions{}, FileBased{}} }
+func Formats() []Format { return []Format{Applications{}, Definitions{}, FileBased{}, KRMFunctions{}} }
 
 // Named returns the format with a name. It is nil, which stands for detection by content, for Auto and no
 // name; the error is that of a name that no format has.

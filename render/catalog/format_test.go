@@ -95,7 +95,39 @@ func formatCases() []formatCase {
 		},
 		large: files{"a.yaml": operator("plum", "1.0.0") + strings.Repeat("---\nschema: x\n", 100_000)},
 		bound: "has more than 100000 documents",
+	}, {
+		format: catalog.KRMFunctions{},
+		valid: files{
+			"b.yml": functionCatalog("SetLogger", "v1", "v2"), "deep/a.json": `{"apiVersion": "config.kubernetes.io/v1alpha1", "kind": "Catalog", "spec": {"krmFunctions": [
+				{"group": "example.com", "kind": "Java", "versions": [{"name": "v1", "runtime": {"starlark": "a.star"}}]}]}}`,
+			"deep/c.yaml": strings.Replace(functionCatalog("Salt", "v1"), "kind: Catalog", "kind: KRMFunctionCatalog", 1),
+			"bin/run":     "#!/bin/sh", "README.md": "no YAML", ".github/x.yaml": "a: b\n",
+		},
+		names: []string{"java.example.com", "salt.example.com", "setlogger.example.com"},
+		broken: files{
+			"a.yaml": functionCatalog("SetLogger") + "---\nkind: ConfigMap\n", "b.yaml": functionCatalog("A-B", "v1"),
+			"c.yaml": strings.Replace(functionCatalog("A", "v1"), "{image:", "{sha256: x, image:", 1), "d.yaml": "a: [\n",
+		},
+		want: []string{
+			"a.yaml:7: the function SetLogger has no versions",
+			`a.yaml:12: is "ConfigMap" of "": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`,
+			`b.yaml:8: kind "A-B" cannot be that of a config`,
+			`c.yaml:13: sha256 "x" is malformed: expected 64 hexadecimal digits in lower case`,
+			"d.yaml:1: is not valid YAML: did not find expected node content",
+		},
+		large: files{"a.yaml": functionCatalog("A", "v1") + "# " + strings.Repeat("a", 1<<20)},
+		bound: "is larger than 1048576 bytes",
 	}}
+}
+
+// functionCatalog returns a catalog of a function.
+func functionCatalog(kind string, versions ...string) string {
+	text := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nmetadata:\n  name: a\nspec:\n  krmFunctions:\n  - group: example.com\n    kind: " + kind +
+		"\n    publisher: Example Co\n    versions:\n"
+	for _, version := range versions {
+		text += "    - name: " + version + "\n      runtime:\n        container: {image: 'example.com/a:v1'}\n"
+	}
+	return text
 }
 
 // operator returns a package with one bundle.
@@ -280,6 +312,13 @@ func TestDetectAmong(t *testing.T) {
 		"a list of definitions, of another kind": {files{"a.yaml": "kind: ApplicationDefinitionList\n"}, "Applications"},
 		"a hidden definition":                    {files{".a.yaml": definition("a")}, "Applications"},
 		"a package":                              {files{"a.yaml": "# a\n---\n\"schema\" : 'olm.package'\n"}, "FileBased"},
+		"functions":                              {files{"a.yaml": functionCatalog("A", "v1")}, "KRMFunctions"},
+		"functions in JSON":                      {files{"a.json": `{"kind": "Catalog", "apiVersion": "config.kubernetes.io/v1alpha1"}`}, "KRMFunctions"},
+		"functions with an error":                {files{"a.yaml": functionCatalog("A", "v1") + " a\n"}, "KRMFunctions"},
+		"functions in a text":                    {files{"a.yaml": "a: |\n  " + strings.ReplaceAll(functionCatalog("A", "v1"), "\n", "\n  ")}, "Applications"},
+		"functions in a default value":           {files{"a/application.yaml": definition("a") + functionCatalog("A", "v1")}, "Applications"},
+		"hidden functions":                       {files{".a/a.yaml": functionCatalog("A", "v1")}, "Applications"},
+		"another kind of the group of functions": {files{"a.yaml": "{apiVersion: config.kubernetes.io/v1alpha1, kind: ResourceList}"}, "Applications"},
 		"a package in a default value":           {files{"a/application.yaml": definition("a") + "# schema: olm.package\n"}, "Applications"},
 	} {
 		if got, err := catalog.Detect(test.files.fs()); err != nil || got.Name() != test.want {
@@ -315,7 +354,7 @@ func TestNamed(t *testing.T) {
 	if got, err := catalog.Named("Definitions"); err != nil || got.Name() != "Definitions" {
 		t.Errorf("Named() = %v, %v", got, err)
 	}
-	if _, err := catalog.Named("Helm"); err == nil || err.Error() != `no format "Helm": want Auto, Applications, Definitions, FileBased` {
+	if _, err := catalog.Named("Helm"); err == nil || err.Error() != `no format "Helm": want Auto, Applications, Definitions, FileBased, KRMFunctions` {
 		t.Errorf("Named() = %v", err)
 	}
 }

@@ -1,13 +1,11 @@
 package krmfunctions
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// Format is the name of the format of such catalogs.
-const Format = "KRMFunctions"
 
 // APIVersion and the kinds of catalogs, which have the same fields.
 const (
@@ -40,10 +38,50 @@ type Function struct {
 	Maintainers, Tags      []string
 	// Versions, each name once.
 	Versions []*Version
+	// Entry is the text of the entry, as one of a catalog that begins with Head. Keep leaves versions out of it.
+	Entry []byte
 }
 
 // Name returns kind.group, the name of a function in a catalog.
 func (f *Function) Name() string { return f.Kind + "." + f.Group }
+
+// Runtimes returns the types of the runtimes of all versions, each once and in this order: container, exec, starlark.
+func (f *Function) Runtimes() (types []string) {
+	for _, one := range runtimeTypes() {
+		if slices.ContainsFunc(f.Versions, func(v *Version) bool { return slices.Contains(v.Runtime.Types(), one) }) {
+			types = append(types, one)
+		}
+	}
+	return types
+}
+
+func runtimeTypes() []string { return []string{"container", "exec", "starlark"} }
+
+// Types returns what can run: container, exec and starlark, in this order.
+func (r *Runtime) Types() (types []string) {
+	for i, is := range []bool{r.Container != nil, r.Exec != nil, r.Starlark != nil} {
+		if is {
+			types = append(types, runtimeTypes()[i])
+		}
+	}
+	return types
+}
+
+// RuntimeOf returns a runtime with the types, of which nothing else is known.
+func RuntimeOf(types []string) *Runtime {
+	r := &Runtime{}
+	for _, one := range types {
+		switch one {
+		case "container":
+			r.Container = &Container{}
+		case "exec":
+			r.Exec = &Exec{}
+		case "starlark":
+			r.Starlark = &Starlark{}
+		}
+	}
+	return r
+}
 
 // Version is a version of the config that a function takes.
 type Version struct {

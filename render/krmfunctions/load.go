@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +17,8 @@ import (
 )
 
 const (
-	// maxFile bounds a file in bytes, and maxFiles the files of a catalog: a parsed byte may take a hundred.
-	maxFile  = 1 << 20
+	// MaxFile bounds a file in bytes, and maxFiles the files of a catalog: a parsed byte may take a hundred.
+	MaxFile  = 1 << 20
 	maxFiles = 1000
 	// maxEntries bounds the files and directories that are looked through.
 	maxEntries = 100_000
@@ -65,7 +66,7 @@ func load(ctx context.Context, fsys fs.FS, whole string, files []string) (*Catal
 	return l.catalog, nil
 }
 
-// yamlFiles returns the paths of the YAML files that are not hidden, in the order of fs.WalkDir.
+// yamlFiles returns the paths of the YAML files that are not hidden, sorted.
 func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
 	seen := 0
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -85,6 +86,7 @@ func yamlFiles(ctx context.Context, fsys fs.FS) (files []string, _ error) {
 		}
 		return nil
 	})
+	slices.Sort(files)
 	return files, err
 }
 
@@ -101,6 +103,8 @@ type loader struct {
 	documents int
 	// names maps the names of functions to their first entries.
 	names map[string]*Function
+	// lines are those of the file.
+	lines lines
 	// functions is the number of entries.
 	functions int
 }
@@ -118,6 +122,7 @@ func (l *loader) file(fsys fs.FS, name string) error {
 		l.refuse(0, "must be UTF-8")
 		return nil
 	}
+	l.lines = newLines(data)
 	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
 			line, message := yamlnode.Position(err, data)
@@ -130,7 +135,7 @@ func (l *loader) file(fsys fs.FS, name string) error {
 }
 
 var (
-	errTooLarge   = fmt.Errorf("is larger than %d bytes", maxFile)
+	errTooLarge   = fmt.Errorf("is larger than %d bytes", MaxFile)
 	errNotRegular = errors.New("must be a regular file")
 )
 
@@ -142,7 +147,7 @@ func readFile(fsys fs.FS, name string) (_ []byte, err error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errNotRegular
-	case info.Size() > maxFile:
+	case info.Size() > MaxFile:
 		return nil, errTooLarge
 	}
 	file, err := fsys.Open(name)
@@ -150,8 +155,8 @@ func readFile(fsys fs.FS, name string) (_ []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(data) > maxFile {
+	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
+	if err == nil && len(data) > MaxFile {
 		return nil, errTooLarge
 	}
 	return data, err
@@ -192,12 +197,12 @@ func (l *loader) document(content *yaml.Node) {
 		l.refuse(entry.Line, "spec.krmFunctions is missing")
 		return
 	}
-	for _, element := range spec.elements(list) {
+	for i, element := range spec.elements(list) {
 		if l.functions++; l.functions > maxFunctions {
 			l.refuse(element.Line, "is one function more than the %d that a catalog may have", maxFunctions)
 			return
 		}
-		l.add(name, element)
+		l.add(name, list.Value, i)
 	}
 }
 
@@ -213,8 +218,8 @@ func (l *loader) isCatalog(root *object) bool {
 }
 
 // add adds a function unless an earlier one has its name.
-func (l *loader) add(catalog string, element *yaml.Node) {
-	f := l.function(element)
+func (l *loader) add(catalog string, list *yaml.Node, index int) {
+	f := l.function(yamlnode.Resolve(list.Content[index]))
 	if f == nil {
 		return
 	}
@@ -224,5 +229,9 @@ func (l *loader) add(catalog string, element *yaml.Node) {
 		return
 	}
 	l.names[f.Name()] = f
+	var err error
+	if f.Entry, err = l.lines.entryOf(list, index); err != nil {
+		l.refuse(f.Line, "the function %s %v", f.Name(), err)
+	}
 	l.catalog.Functions = append(l.catalog.Functions, f)
 }

@@ -93,6 +93,8 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"exec by a tag":                  {complete("{exec: {platforms: [{bin: a, os: linux, arch: amd64, uri: 'oci://e.com/a:v1'}]}}"), `c.yaml:17: "oci://e.com/a:v1" is remote and has no sha256: its server decides what runs`},
 		"no platforms":                   {complete("{exec: {platforms: []}}"), `c.yaml:17: exec has no platforms`},
 		"a platform without a program":   {complete("{exec: {platforms: [{os: linux, arch: amd64}]}}"), `c.yaml:17: a platform has neither uri nor bin`},
+		"starlark without an address":    {complete("{starlark: ''}"), `c.yaml:17: starlark has no uri`},
+		"a hash beside remote starlark":  {complete("{starlark: 'https://e.com/a:v1.0.0', sha256: x}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs`},
 		"remote starlark":                {complete("{starlark: 'https://e.com/a:v1.0.0'}"), `c.yaml:17: "https://e.com/a:v1.0.0" is remote and has no sha256: its server decides what runs`},
 		"another kind":                   {"apiVersion: v1\nkind: ConfigMap\n", `c.yaml:1: is "ConfigMap" of "v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},
 		"another version":                {replaced("/v1alpha1", "/v1"), `c.yaml:1: is "Catalog" of "config.kubernetes.io/v1": expected Catalog or KRMFunctionCatalog of config.kubernetes.io/v1alpha1`},

@@ -37,7 +37,7 @@ func (o *object) runtime() *Runtime {
 	r := &Runtime{Line: in.line, Container: in.container(), Exec: in.exec(), Starlark: in.starlark()}
 	if r.Container == nil && r.Exec == nil && r.Starlark == nil {
 		for _, name := range []string{"container", "exec", "starlark"} {
-			if value := yamlnode.Lookup(in.node, name); value != nil && !yamlnode.IsNull(value) {
+			if in.has(name) {
 				return nil // reported already
 			}
 		}
@@ -165,29 +165,34 @@ func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
 		in.refuse(in.line, "a platform has neither uri nor bin")
 		return p, false
 	}
-	return p, in.addressed(p.URI, line, &p.SHA256)
+	return p, in.addressed(p.URI, line, &p.SHA256, in.has("sha256"))
 }
 
-// addressed checks an address. A digest in it serves as the hash.
-func (o *object) addressed(uri string, line int, hash *string) bool {
+// addressed checks an address. A digest in it serves as the hash. written reports whether there is a field with the hash,
+// which is reported already if it is malformed.
+func (l *loader) addressed(uri string, line int, hash *string, written bool) bool {
 	_, digest, ok := strings.Cut(uri, "@sha256:")
 	if ok && *hash == "" && strings.HasPrefix(uri, "oci://") && hashPattern.MatchString(digest) {
 		*hash = digest
 	}
-	sum := yamlnode.Lookup(o.node, "sha256")
-	written := sum != nil && !yamlnode.IsNull(sum)
 	switch {
 	case len(uri) > maxReference:
-		o.refuse(line, "the address is longer than %d bytes", maxReference)
+		l.refuse(line, "the address is longer than %d bytes", maxReference)
 		return false
-	case *hash != "" || written: // a malformed one is reported already
+	case *hash != "" || written:
 		return true
 	case IsRemote(uri):
-		o.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
+		l.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
 		return false
 	}
-	o.warn(line, "%s has no sha256: it cannot be checked", quote(uri))
+	l.warn(line, "%s has no sha256: it cannot be checked", quote(uri))
 	return true
+}
+
+// has reports whether a field is there and not null.
+func (o *object) has(name string) bool {
+	value := yamlnode.Lookup(o.node, name)
+	return value != nil && !yamlnode.IsNull(value)
 }
 
 // starlark reads a script: an address, as in the KEP, or one with a hash.
@@ -197,9 +202,14 @@ func (o *object) starlark() *Starlark {
 		return nil
 	}
 	s := &Starlark{}
-	if uri, isText := yamlnode.Text(entry.Value); isText {
+	uri, isText := yamlnode.Text(entry.Value)
+	switch {
+	case isText && uri == "":
+		o.refuse(entry.Line, "starlark has no uri")
+		return nil
+	case isText:
 		s.URI = uri
-		if !o.addressed(uri, entry.Line, &s.SHA256) {
+		if !o.addressed(uri, entry.Line, &s.SHA256, false) {
 			return nil
 		}
 		return s
@@ -213,7 +223,7 @@ func (o *object) starlark() *Starlark {
 	for _, name := range []string{"uri", "url", "path"} {
 		if value, line := in.text(name); value != "" {
 			s.URI = value
-			if !in.addressed(value, line, &s.SHA256) {
+			if !in.addressed(value, line, &s.SHA256, in.has("sha256")) {
 				return nil
 			}
 			return s

@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -130,6 +131,9 @@ func checkSection(t *testing.T, id, text string) {
 // exampleCatalog completes the files of an example.
 func exampleCatalog(t *testing.T, text string) fstest.MapFS {
 	t.Helper()
+	if strings.Contains(text, krmfunctions.APIVersion) {
+		return fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}
+	}
 	files := map[string]string{"applications/app/application.yaml": ""}
 	starts := examplePath.FindAllStringSubmatchIndex(text, -1)
 	for i, start := range starts {

@@ -75,6 +75,8 @@ type Options struct {
 	Format catalog.Format
 	// Ignore are the rules whose findings are left out; see Ignorable.
 	Ignore []string
+	// Strict makes errors of what functions do not say of themselves.
+	Strict bool
 	// Schemas, if set, take the place of what is known of KKP and Cozystack.
 	Schemas Schemas
 }
@@ -116,7 +118,8 @@ func Rules() []Rule {
 	}
 	all = append(all, loadingRules()...)
 	all = append(all, schemaRules()...)
-	all = append(all, Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"})
+	all = append(all, Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"},
+		Rule{functionRule, Warning, "functions say what people need to know, once, and are pinned"})
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
@@ -125,7 +128,7 @@ func Rules() []Rule {
 // found as well, and keeps no rule from looking at what can be read. The error is the file
 // system's or the context's.
 func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
-	format, invalid, err := load(ctx, fsys, options.Format)
+	format, loaded, invalid, err := load(ctx, fsys, options.Format)
 	if err != nil {
 		return Result{}, err
 	}
@@ -133,7 +136,11 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}
-	found := violations(invalid, c)
+	found := incomplete(loaded, options.Strict)
+	if err := c.withFiles(fsys, found); err != nil {
+		return Result{}, fmt.Errorf("reading catalog: %w", err)
+	}
+	found = append(found, violations(invalid, c)...)
 	for _, d := range c.definitions {
 		if err := ctx.Err(); err != nil {
 			return Result{}, err
@@ -155,24 +162,24 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
-	return Result{Findings: slices.Compact(kept), Applications: len(c.definitions), Ignored: ignored}, nil
+	return Result{Findings: slices.Compact(kept), Applications: len(c.definitions) + contentsOf(loaded), Ignored: ignored}, nil
 }
 
-// load loads a catalog of a format, nil for the one that its content has. It returns the format, and what makes
-// the catalog invalid.
-func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, invalid *catalog.InvalidError, err error) {
+// load loads a catalog of a format, nil for the one that its content has. It returns the format, the catalog, and what
+// makes it invalid.
+func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, loaded *catalog.Catalog, invalid *catalog.InvalidError, err error) {
 	if format == nil {
 		format, err = catalog.Detect(fsys)
 	}
 	if err == nil {
-		_, err = format.Load(ctx, fsys)
+		loaded, err = format.Load(ctx, fsys)
 	} else {
 		format = catalog.Applications{}
 	}
 	if errors.As(err, &invalid) {
 		err = nil
 	}
-	return format, invalid, err
+	return format, loaded, invalid, err
 }
 
 // keep leaves out what is ignored, and adds what is wrong with the comments that ignore it. It returns
@@ -191,6 +198,11 @@ func (c *corpus) keep(found []Finding, rules []string) (kept []Finding, ignored 
 				found = append(found, d.finding(Rule{ID: ignoreRule, Severity: Warning}, file.path, line, format, args...))
 			})
 		}
+	}
+	for name, data := range c.files {
+		comments[name] = ignoredIn(data, func(line int, format string, args ...any) {
+			found = append(found, (&definition{}).finding(Rule{ID: ignoreRule, Severity: Warning}, name, line, format, args...))
+		})
 	}
 	for _, f := range found {
 		if !slices.Contains(rules, f.Rule) && !comments[f.Path].covers(f) {

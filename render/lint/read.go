@@ -29,6 +29,8 @@ const maxFile = 1 << 20
 // corpus is what can be read of a catalog, valid or not.
 type corpus struct {
 	definitions []*definition // sorted by path
+	// files are others that comments may be in.
+	files map[string][]byte
 }
 
 // definition is an application, or what should be one.

@@ -44,6 +44,8 @@ func fields() []field {
 		texts("kind", func(r *record) string { return r.application.Kind }),
 		texts("group", func(r *record) string { return r.application.Group }),
 		texts("tier", func(r *record) string { return r.application.Metadata.Tier }),
+		texts("publisher", func(r *record) string { return r.publisher() }),
+		{"runtime", types.NewListType(types.StringType), func(r *record) (any, error) { return r.runtimes(), nil }},
 		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
 		texts("source", func(r *record) string { return r.source }),
 		texts("latestVersion", func(r *record) string { return highest(r.numbers()) }),

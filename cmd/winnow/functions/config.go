@@ -103,7 +103,9 @@ func readConfig(document []byte) (*config, error) {
 		c.group, c.version = "", apiVersion
 	}
 	metadata := yamlnode.Lookup(root, "metadata")
-	c.name, _ = yamlnode.Text(yamlnode.Lookup(metadata, "name"))
+	if name := yamlnode.Lookup(metadata, "name"); name != nil && !yamlnode.IsNull(name) {
+		c.name = name.Value // of any type, as kustomize reads it
+	}
 	if c.kept, err = runtimeOf(metadata); err != nil {
 		return nil, err
 	}
@@ -114,8 +116,13 @@ func readConfig(document []byte) (*config, error) {
 func runtimeOf(metadata *yaml.Node) (*runtimeutil.FunctionSpec, error) {
 	annotations := yamlnode.Lookup(metadata, "annotations")
 	for _, key := range []string{functionKey, "config.k8s.io/function"} {
-		if text, _ := yamlnode.Text(yamlnode.Lookup(annotations, key)); text != "" {
+		value := yamlnode.Lookup(annotations, key)
+		text, isText := yamlnode.Text(value)
+		switch {
+		case text != "":
 			return readRuntime(key, []byte(text))
+		case value != nil && !isText && value.Value != "": // kustomize reads the text of it
+			return nil, fmt.Errorf("has %s in the annotation %s: expected a string", yamlnode.Describe(value), key)
 		}
 	}
 	if configFn := yamlnode.Lookup(metadata, "configFn"); configFn != nil && !yamlnode.IsNull(configFn) {

@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"bytes"
 	"errors"
 	"maps"
 	"reflect"
@@ -184,18 +183,7 @@ func withoutField(text []byte, name string) ([]byte, error) {
 	var edited []byte
 	if original.Style&yaml.FlowStyle == 0 && found.Line > 0 {
 		l := newLines(text)
-		end := found.Line + 1
-		for next := end; next <= len(l.offsets); next++ {
-			indent, blank := l.indentOf(next)
-			line := yamlnode.Line(text, l.offsets, next-1)
-			if !blank && indent == 0 && !bytes.HasPrefix(line, []byte("- ")) {
-				break
-			}
-			if !blank {
-				end = next + 1
-			}
-		}
-		edited = l.remove(found.Line, end)
+		edited = l.remove(found.Line, l.endOfField(found.Line))
 	}
 	return choose(edited, document)
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	k8syaml "sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -19,6 +21,8 @@ const catalogsField = "catalogs"
 type layer struct {
 	dir, file string
 	root      *yaml.Node
+	// lists maps fields to the elements that kustomize reads.
+	lists map[string][]string
 	// catalogs are those that it names.
 	catalogs []named
 }
@@ -57,7 +61,7 @@ func (f *files) open(dir string) (*layer, error) {
 		if err != nil {
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
-		l = &layer{dir: dir, file: file, root: root}
+		l = &layer{dir: dir, file: file, root: root, lists: kustomizeLists(content)}
 	}
 	if l == nil {
 		return nil, errors.New("has no kustomization.yaml")
@@ -84,6 +88,19 @@ func parse(content []byte) (*yaml.Node, error) {
 	return yamlnode.Resolve(root), yamlnode.Validate(root)
 }
 
+// kustomizeLists decodes the lists of a kustomization as kustomize does: keys in any case of the letters are the fields, and
+// a merge key replaces what is above it. It returns nil for a text that kustomize refuses.
+func kustomizeLists(content []byte) map[string][]string {
+	var read struct{ Resources, Bases, Components, Generators, Transformers, Validators []string }
+	if err := k8syaml.Unmarshal(content, &read); err != nil {
+		return nil
+	}
+	return map[string][]string{
+		"resources": read.Resources, "bases": read.Bases, "components": read.Components,
+		"generators": read.Generators, "transformers": read.Transformers, "validators": read.Validators,
+	}
+}
+
 // lineError is an error in a line of a text.
 type lineError struct {
 	line    int
@@ -96,6 +113,9 @@ func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e
 func (l *layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {
 	for _, field := range fields {
 		list, ok := yamlnode.Find(l.root, field)
+		if read, known := l.lists[field]; known && !slices.Equal(read, scalars(list.Value)) {
+			problems.add(show(l.file), max(list.Line, l.root.Line), "kustomize reads other %s here: write the field once, in lower case, and without <<", field)
+		}
 		switch {
 		case !ok || yamlnode.IsNull(list.Value):
 			continue
@@ -119,6 +139,16 @@ func (l *layer) entries(problems *problems, show func(string) string, fields ...
 	return all
 }
 
+// scalars returns the elements of a list as texts.
+func scalars(list *yaml.Node) (texts []string) {
+	if list != nil {
+		for _, element := range list.Content {
+			texts = append(texts, yamlnode.Resolve(element).Value)
+		}
+	}
+	return texts
+}
+
 // isInline reports whether an entry is a config itself, and no path.
 func isInline(text string) bool {
 	if strings.Contains(text, "\n") {
@@ -131,5 +161,5 @@ func isInline(text string) bool {
 // looksRemote reports whether kustomize may take an entry that is no file for a repository or an address.
 func looksRemote(text string) bool {
 	return strings.ContainsAny(text, "?@") || strings.Contains(text, "::") || strings.Contains(text, "://") ||
-		strings.HasPrefix(text, "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
+		strings.HasPrefix(strings.ToLower(text), "github.com/") || strings.Contains(text, ".git") || strings.Contains(text, "_git/")
 }

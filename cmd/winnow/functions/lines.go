@@ -38,6 +38,24 @@ func (l lines) remove(from, before int) []byte {
 	return []byte(string(l.text[:l.offsets[from-1]]) + string(l.text[end:]))
 }
 
+// endOfField returns the line behind a field at the left margin and its list. A comment there belongs to the list only if an
+// element follows.
+func (l lines) endOfField(line int) int {
+	end := line + 1
+	for next := end; next <= len(l.offsets); next++ {
+		indent, blank := l.indentOf(next)
+		content := yamlnode.Line(l.text, l.offsets, next-1)
+		switch {
+		case blank, content[0] == '#':
+		case indent == 0 && content[0] != '-':
+			return end
+		default:
+			end = next + 1
+		}
+	}
+	return end
+}
+
 // indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
 func (l lines) indentOf(line int) (indent int, blank bool) {
 	content := yamlnode.Line(l.text, l.offsets, line-1)
@@ -80,13 +98,17 @@ func (l lines) literal(line int, value string) []byte {
 }
 
 // ambiguous returns what kustomize reads differently than a parser of YAML does, with the number of lines above it: it cuts
-// a text at each line that begins with ---, so that a config could hide in another one.
+// a text at each line that begins with ---, so that a config could hide in another one, and reads one document of a piece.
 func ambiguous(text []byte) (above int, problem string) {
+	ended := false
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		marker, isMarker := bytes.CutPrefix(line, []byte("---"))
-		behind := bytes.TrimLeft(marker, " \t")
+		behind, content := bytes.TrimLeft(marker, " \t"), line
+		if end, ok := bytes.CutPrefix(line, []byte("...")); ok && (len(end) == 0 || end[0] == ' ' || end[0] == '\t') {
+			ended, content = true, end
+		}
 		switch {
 		case bytes.ContainsAny(line, "\r\u0085\u2028\u2029\ufeff"):
 			return above, "has a line break or a byte order mark that only some readers of YAML take for one: remove or escape it"
@@ -94,8 +116,17 @@ func ambiguous(text []byte) (above int, problem string) {
 			return above, "has a line that begins with %, as a directive does: remove it"
 		case isMarker && len(behind) > 0 && (behind[0] != '#' || len(behind) == len(marker)):
 			return above, "has a line that begins with ---, where kustomize cuts the file: only a comment may follow"
+		case ended && !isMarker && !isComment(content):
+			return above, "goes on behind a line of three dots, where kustomize stops: begin the next document with ---"
 		}
+		ended = ended && !isMarker
 		above++
 	}
 	return 0, ""
+}
+
+// isComment reports whether a line has no content.
+func isComment(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) == 0 || line[0] == '#'
 }

@@ -65,16 +65,6 @@ type resolver struct {
 	given map[string]bool
 }
 
-// needs are what functions need of kustomize.
-type needs struct{ function, exec, network, storage bool }
-
-func (n *needs) add(more needs) {
-	n.function = n.function || more.function
-	n.exec = n.exec || more.exec
-	n.network = n.network || more.network
-	n.storage = n.storage || more.storage
-}
-
 // Resolve finds the configs of functions in the kustomization and its bases, and decides on the runtimes of those without
 // one. It writes nothing. The error is an *InvalidError, with all problems, if files or catalogs are the cause.
 func Resolve(ctx context.Context, o Options) (*Result, error) {
@@ -137,24 +127,6 @@ func (r *resolver) change(file string, line int, format string, args ...any) {
 
 func (w *walk) note(format string, args ...any) {
 	w.notes = append(w.notes, fmt.Sprintf(format, args...))
-}
-
-// keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
-// file in a repository must not give it.
-func (r *resolver) keep(c *config) {
-	r.result.Kept++
-	image, exec, network := c.kept.Container.Image, c.kept.Exec.Path, c.kept.Container.Network
-	r.needs.add(needs{function: true, exec: image == "", network: network})
-	switch {
-	case image == "" && !r.Exec:
-		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
-	case network && !r.Network:
-		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
-	case image != "" && !strings.Contains(image, "@sha256:"):
-		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
-	case image == "" && !strings.Contains(exec, "/"):
-		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, quote(exec))
-	}
 }
 
 // choose returns the runtime of a config; nil after it has reported why there is none.
@@ -235,6 +207,7 @@ func annotateDocument(text []byte, document int, annotation, name string) ([]byt
 
 // finish edits the kustomizations, and returns the result.
 func (r *resolver) finish() (*Result, error) {
+	r.leave()
 	for _, l := range r.layers {
 		found, names := yamlnode.Find(l.root, catalogsField)
 		if names {
@@ -272,23 +245,4 @@ func (r *resolver) editLayer(l *layer, names bool) error {
 		r.files.edited[l.file] = text
 	}
 	return err
-}
-
-// flags returns the flags of kustomize build.
-func (r *resolver) flags() (flags []string) {
-	if r.needs.function {
-		flags = append(flags, "--enable-alpha-plugins")
-	}
-	if r.needs.exec {
-		flags = append(flags, "--enable-exec")
-	}
-	if r.needs.network {
-		flags = append(flags, "--network")
-	}
-	if r.needs.storage {
-		for _, mount := range r.Mounts {
-			flags = append(flags, "--mount", mount)
-		}
-	}
-	return flags
 }

@@ -167,6 +167,8 @@ func TestNoConfigIsMadeBehindTheBack(t *testing.T) {
 			"a.yaml:5: the config of a function has a line break or a byte order mark that only some readers of YAML take for one: remove or escape it"},
 		"in an element": {map[string]string{"kustomization.yaml": "transformers:\n- |\n  kind: A\n  --- # b\n  --- x\n"},
 			"kustomization.yaml:5: the config of a function has a line that begins with ---, where kustomize cuts the file: only a comment may follow"},
+		"nothing behind dots": {map[string]string{"kustomization.yaml": "validators: [a.yaml]\n", "a.yaml": configText("a") + "...\n# b\n" + configText("b")},
+			"a.yaml:7: the config of a function goes on behind a line of three dots, where kustomize stops: begin the next document with ---"},
 		"by a directive": {map[string]string{"kustomization.yaml": "transformers: [a.yaml]\n", "a.yaml": "%YAML 1.1\n---\n" + configText("a")},
 			"a.yaml:1: the config of a function has a line that begins with %, as a directive does: remove it"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -98,10 +99,8 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 
 // exec returns the runtime of a program for the platform, or why it is refused.
 func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, problem string, err error) {
-	var has []string
 	for _, p := range e.Platforms {
 		if p.OS != r.OS || p.Arch != r.Arch {
-			has = append(has, p.OS+"/"+p.Arch)
 			continue
 		}
 		if problem := execProblem(s, p); problem != "" {
@@ -118,7 +117,8 @@ func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function
 		relative, err := r.fromLayer(file, l)
 		return &writtenExec{Path: relative}, "", err
 	}
-	return nil, fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, strings.Join(has, ", ")), nil
+	has := excerpt.List(e.Platforms, maxNamed, func(p krmfunctions.Platform) string { return excerpt.Of(p.OS + "/" + p.Arch) })
+	return nil, fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, has), nil
 }
 
 func execProblem(s *Source, p krmfunctions.Platform) string {

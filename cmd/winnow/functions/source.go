@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
+
+// maxNamed versions or platforms are part of a message.
+const maxNamed = 10
 
 // Source is an opened catalog.
 type Source struct {
@@ -40,13 +45,23 @@ func (r *resolver) trust() {
 				r.add(r.show(l.file), one.line, "the catalog %s %v", quote(one.reference), err)
 			case !slices.Contains(r.Trusted, reference):
 				r.add(r.show(l.file), one.line, "the catalog %s is not trusted, and decides what runs on this machine: look at it with winnow functions view, and pass --trusted-catalog %s",
-					quote(one.reference), reference)
+					quote(one.reference), argument(reference))
 			default:
 				l.catalogs[i].reference = reference
 			}
 		}
 	}
 }
+
+// argument returns a text of a file as a shell takes it for one word: a person may copy it from a message.
+func argument(text string) string {
+	if plainArgument.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+var plainArgument = regexp.MustCompile(`^[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]*$`)
 
 // reference returns a catalog that a kustomization names as --trusted-catalog names it. Files are relative to Dir, so that
 // the file of a base is not trusted for another one's.
@@ -94,11 +109,8 @@ func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, 
 			return s, f, v, nil, nil
 		}
 		if f != nil {
-			var names []string
-			for _, version := range f.Versions {
-				names = append(names, version.Name)
-			}
-			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, strings.Join(names, ", ")))
+			versions := excerpt.List(f.Versions, maxNamed, func(v *krmfunctions.Version) string { return v.Name })
+			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, versions))
 		}
 	}
 	return nil, nil, nil, near, nil

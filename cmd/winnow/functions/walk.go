@@ -21,6 +21,8 @@ type walk struct {
 	// root is the path of the root, as people reach it.
 	root  string
 	notes []string
+	// remote are the bases that are not fetched.
+	remote []Problem
 	// layers in the order in which they are entered first.
 	layers  []*layer
 	configs []*config
@@ -145,7 +147,8 @@ func (w *walk) functions(ctx context.Context, l *layer, one entry) error {
 }
 
 // find returns what an entry names, which may be configs. It reports what is missing, and what is remote: that is not
-// fetched. Kustomize takes a directory with the name of a repository for the repository.
+// fetched. Kustomize takes a directory with the name of a repository for the repository, and a file with the name of an
+// address for the address.
 func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.FileInfo, ok bool) {
 	if w.entries++; w.entries > maxEntries {
 		w.add(w.show(l.file), one.line, "%s has one element too many: more than %d are not read", one.field, maxEntries)
@@ -155,14 +158,15 @@ func (w *walk) find(l *layer, one entry, isConfig bool) (name string, info fs.Fi
 	if err == nil {
 		info, err = w.files.stat(name)
 	}
-	isRemote := looksRemote(one.text) || krmfunctions.IsRemote(one.text)
+	isAddress := krmfunctions.IsRemote(one.text)
+	isRemote := isAddress || looksRemote(one.text)
 	switch {
-	case err == nil && (!isRemote || !info.IsDir()):
+	case err == nil && !isAddress && (!isRemote || !info.IsDir()):
 		return name, info, true
 	case isConfig && isRemote:
 		w.add(w.show(l.file), one.line, "%s %s is remote and not fetched: keep the configs of functions in the directory", one.field, quote(one.text))
 	case isRemote:
-		w.note("%s:%d: %s is remote and not fetched: its functions stay as they are", w.show(l.file), one.line, quote(one.text))
+		w.remote = append(w.remote, Problem{w.show(l.file), one.line, quote(one.text) + " is remote and not fetched"})
 	case errors.Is(err, fs.ErrNotExist):
 		w.add(w.show(l.file), one.line, "%s %s does not exist", one.field, quote(one.text))
 	default:

@@ -1,0 +1,115 @@
+package catalog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// FunctionKind is the kind of applications that are functions of kustomize.
+const FunctionKind = "KRMFunction"
+
+// FunctionsFile is the file of an artifact that has the functions, as one catalog of KEP-2906.
+const FunctionsFile = "functions/catalog.yaml"
+
+// functionContent is a function of kustomize.
+type functionContent struct{ *krmfunctions.Function }
+
+// Function returns the function of kustomize that the application is; nil for others.
+func (a *Application) Function() *krmfunctions.Function {
+	if one, ok := a.Content.(functionContent); ok {
+		return one.Function
+	}
+	return nil
+}
+
+// functionName returns the name of the application: <kind>.<group>, in lower case as Kubernetes has names.
+func functionName(of *krmfunctions.Function) string { return strings.ToLower(of.Name()) }
+
+// newFunction returns a function as an application.
+func newFunction(of *krmfunctions.Function) *Application {
+	a := &Application{
+		Name: functionName(of), Path: of.Path, Above: max(of.Line-1, 0), Kind: FunctionKind, Group: of.Group,
+		Content: functionContent{of}, Annotations: map[string]string{},
+	}
+	for _, one := range of.Versions {
+		a.Versions = append(a.Versions, one.Name)
+	}
+	// v2 before v1, and both before v2beta1: as kubectl orders versions of an API.
+	slices.SortStableFunc(a.Versions, func(x, y string) int { return -version.CompareKubeAwareVersionStrings(x, y) })
+	return a
+}
+
+// Channels implements Content.
+func (f functionContent) Channels() []Channel {
+	return []Channel{{Versions: newFunction(f.Function).Versions}}
+}
+
+// Keep implements Content.
+func (f functionContent) Keep(keep Keep) (Content, []string, error) {
+	if keep.Version == nil {
+		return f, nil, nil
+	}
+	kept, err := f.Function.Keep(func(version string) bool { return keep.Version("", version) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return functionContent{kept}, nil, nil
+}
+
+// Files implements Content.
+func (f functionContent) Files() []File {
+	return []File{{Path: FunctionsFile, Head: []byte(krmfunctions.Head), Data: f.Entry}}
+}
+
+// recordedFunction is what selection reads of a function.
+type recordedFunction struct {
+	Group     string            `json:"g"`
+	Kind      string            `json:"k"`
+	Publisher string            `json:"p,omitempty"`
+	Versions  []recordedVersion `json:"v"`
+}
+
+type recordedVersion struct {
+	Name string `json:"n"`
+	// Runtimes are the types of them.
+	Runtimes []string `json:"r"`
+}
+
+// Record implements Content.
+func (f functionContent) Record() (json.RawMessage, error) {
+	recorded := recordedFunction{Group: f.Group, Kind: f.Kind, Publisher: f.Publisher}
+	for _, one := range f.Versions {
+		recorded.Versions = append(recorded.Versions, recordedVersion{one.Name, one.Runtime.Types()})
+	}
+	record, err := json.Marshal(recorded)
+	if err != nil {
+		return nil, fmt.Errorf("recording the function %s: %w", f.Name(), err)
+	}
+	return record, nil
+}
+
+// Size implements Content.
+func (f functionContent) Size() int64 { return int64(len(f.Entry)) }
+
+// recallFunction returns the function of a record.
+func recallFunction(record json.RawMessage) (*Application, error) {
+	var recorded recordedFunction
+	if err := json.Unmarshal(record, &recorded); err != nil {
+		return nil, fmt.Errorf("reading the record of a function: %w", err)
+	}
+	of := &krmfunctions.Function{Group: recorded.Group, Kind: recorded.Kind, Publisher: recorded.Publisher}
+	for _, one := range recorded.Versions {
+		of.Versions = append(of.Versions, &krmfunctions.Version{Name: one.Name, Runtime: krmfunctions.RuntimeOf(one.Runtimes)})
+	}
+	if of.Group == "" || of.Kind == "" || len(of.Versions) == 0 {
+		return nil, errors.New("reading the record of a function: it is not one of a valid function")
+	}
+	return newFunction(of), nil
+}

@@ -1,0 +1,136 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// KRMFunctions is the format of catalogs of functions of kustomize, as KEP-2906 proposed them. A function is an
+// application, and a version of its config one of it.
+type KRMFunctions struct{}
+
+// Name implements Format.
+func (KRMFunctions) Name() string { return v1alpha1.FormatKRMFunctions }
+
+// catalogLine is the apiVersion of a catalog that may have errors: one in block style.
+var catalogLine = regexp.MustCompile(`(?m)^apiVersion:[ \t]+["']?` + regexp.QuoteMeta(krmfunctions.APIVersion) + `["']?[ \t]*(?:#.*)?\r?$`)
+
+// Detect reports whether a document is a catalog of functions. It ignores trees of Applications, whose default values may
+// have anything.
+func (KRMFunctions) Detect(fsys fs.FS) (bool, error) {
+	other, err := Applications{}.Detect(fsys)
+	if other || err != nil {
+		return false, err
+	}
+	found := false
+	err = fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && isHidden(entry.Name()):
+			return fs.SkipDir
+		case entry.IsDir() || isHidden(entry.Name()) || !krmfunctions.IsYAML(name):
+			return nil
+		}
+		data, err := read(fsys, krmfunctions.MaxFile, &findings{path: name})
+		if found = isFunctionCatalog(data); found {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
+}
+
+// isFunctionCatalog reports whether a file has a catalog of functions, or would without its errors.
+func isFunctionCatalog(data []byte) bool {
+	if !bytes.Contains(data, []byte(krmfunctions.APIVersion)) {
+		return false
+	}
+	if catalogLine.Match(data) {
+		return true
+	}
+	for document, err := range yamlnode.Documents(data) {
+		if err != nil {
+			return false
+		}
+		root := yamlnode.Resolve(document.Content[0])
+		if yamlnode.Validate(root) != nil {
+			continue
+		}
+		apiVersion, _ := yamlnode.Text(yamlnode.Lookup(root, "apiVersion"))
+		kind, _ := yamlnode.Text(yamlnode.Lookup(root, "kind"))
+		if apiVersion == krmfunctions.APIVersion && (kind == krmfunctions.Kind || kind == krmfunctions.KindFunctionCatalog) {
+			return true
+		}
+	}
+	return false
+}
+
+// Needs implements Format.
+func (KRMFunctions) Needs(name string) bool {
+	for element := name; element != "." && element != "/"; element = path.Dir(element) {
+		if isHidden(path.Base(element)) {
+			return false
+		}
+	}
+	return krmfunctions.IsYAML(name)
+}
+
+// Load implements Format.
+func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	loaded, err := krmfunctions.Load(ctx, fsys)
+	var invalid *krmfunctions.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		all := report{kept: asViolations(invalid.Findings), total: len(invalid.Findings) + invalid.Omitted}
+		return nil, all.err()
+	case err != nil:
+		return nil, fmt.Errorf("loading a catalog of functions: %w", err)
+	}
+	var found report
+	catalog := &Catalog{Warnings: asViolations(loaded.Findings)}
+	first := map[string]*krmfunctions.Function{}
+	for _, one := range loaded.Functions {
+		name := functionName(one)
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			found.addTo(RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", quote(one.Name()), quote(name), problems[0])
+			continue
+		}
+		if other := first[name]; other != nil {
+			found.addTo(RuleDuplicateName, one.Path, one.Line, "the function %s differs only in case from %s of %s:%d", quote(one.Name()), quote(other.Name()), other.Path, other.Line)
+			continue
+		}
+		first[name] = one
+		application := newFunction(one)
+		catalog.kept += application.Content.Size()
+		catalog.Applications = append(catalog.Applications, application)
+	}
+	if len(catalog.Applications) == 0 {
+		found.add(".", "holds no function: spec.krmFunctions is empty")
+	}
+	if err := found.err(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(catalog.Applications, func(a, b *Application) int { return cmp.Compare(a.Name, b.Name) })
+	return catalog, nil
+}
+
+func asViolations(findings []krmfunctions.Finding) (violations []Violation) {
+	for _, one := range findings {
+		violations = append(violations, Violation{Rule: RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message})
+	}
+	return violations
+}

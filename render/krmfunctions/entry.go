@@ -1,0 +1,168 @@
+package krmfunctions
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Head is what a catalog of entries begins with. Behind it come the Entries of its functions.
+const Head = "apiVersion: " + APIVersion + "\nkind: " + Kind + "\nmetadata:\n  name: functions\nspec:\n  krmFunctions:\n"
+
+// entryIndent is the indentation of an entry below Head.
+const entryIndent = 2
+
+// wrapper is the key of a list that holds an entry alone.
+const wrapper = "entry:\n"
+
+var errEntry = errors.New("the entry of the function cannot be written")
+
+// entryOf returns the text of an element of a list, with the comments before it, indented as below Head. An element that
+// has no lines of its own, or needs others, is encoded.
+func (l lines) entryOf(list *yaml.Node, index int) ([]byte, error) {
+	element := yamlnode.Resolve(list.Content[index])
+	want, err := yamlnode.Plain(element)
+	if err != nil {
+		return nil, err
+	}
+	if first, last, ok := l.item(list, index); ok {
+		if entry := l.indented(first, last, entryIndent-list.Column+1); holds(entry, want) {
+			return entry, nil
+		}
+	}
+	return encoded(element, want)
+}
+
+// encoded returns an element as the text of an entry.
+func encoded(element *yaml.Node, want any) ([]byte, error) {
+	wrapped := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{
+		{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSuffix(wrapper, ":\n")},
+		{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{element}},
+	}}}}
+	text, err := yamlnode.Encode(yamlnode.Expand(wrapped))
+	if err != nil {
+		return nil, err
+	}
+	entry, ok := bytes.CutPrefix(text, []byte(wrapper))
+	if !ok || !holds(entry, want) {
+		return nil, errEntry
+	}
+	return entry, nil
+}
+
+// holds reports whether a text is an entry with this content.
+func holds(entry []byte, want any) bool {
+	element, err := elementOf(entry)
+	if err != nil {
+		return false
+	}
+	got, err := yamlnode.Plain(element)
+	return err == nil && reflect.DeepEqual(got, want)
+}
+
+// elementOf parses an entry.
+func elementOf(entry []byte) (element *yaml.Node, err error) {
+	for document, err := range yamlnode.Documents(append([]byte(wrapper), entry...)) {
+		if err == nil {
+			err = yamlnode.Validate(document.Content[0])
+		}
+		list := &yaml.Node{}
+		if err == nil {
+			list = yamlnode.Lookup(document.Content[0], strings.TrimSuffix(wrapper, ":\n"))
+		}
+		if err != nil || element != nil || list == nil || len(list.Content) != 1 {
+			return nil, errors.Join(errEntry, err)
+		}
+		element = yamlnode.Resolve(list.Content[0])
+	}
+	if element == nil {
+		return nil, errEntry
+	}
+	return element, nil
+}
+
+// Plain returns the entry in the types of yamlnode.Plain.
+func (f *Function) Plain() (map[string]any, error) {
+	element, err := elementOf(f.Entry)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := yamlnode.Plain(element)
+	if err != nil {
+		return nil, err
+	}
+	fields, _ := plain.(map[string]any)
+	return fields, nil
+}
+
+// Keep returns the function with the versions that keep reports true for. A function without an entry, as in a record,
+// gets none.
+func (f *Function) Keep(keep func(version string) bool) (*Function, error) {
+	kept := *f
+	kept.Versions = slices.DeleteFunc(slices.Clone(f.Versions), func(v *Version) bool { return !keep(v.Name) })
+	switch {
+	case len(kept.Versions) == 0:
+		return nil, errors.New("no version would stay")
+	case len(kept.Versions) == len(f.Versions) || f.Entry == nil:
+		return &kept, nil
+	}
+	var err error
+	kept.Entry, err = cut(f.Entry, keep)
+	return &kept, err
+}
+
+// cut leaves versions out of an entry, with the comments before them.
+func cut(entry []byte, keep func(string) bool) ([]byte, error) {
+	element, err := elementOf(entry)
+	if err != nil {
+		return nil, err
+	}
+	list := yamlnode.Lookup(element, "versions")
+	if list == nil {
+		return nil, errEntry
+	}
+	text := append([]byte(wrapper), entry...)
+	less := *list
+	less.Content = nil
+	for i, version := range slices.Backward(list.Content) {
+		if name, _ := yamlnode.Text(yamlnode.Lookup(yamlnode.Resolve(version), "name")); keep(name) {
+			less.Content = append([]*yaml.Node{version}, less.Content...)
+			continue
+		}
+		if text != nil {
+			first, last, ok := newLines(text).item(list, i)
+			if text = newLines(text).without(first, last); !ok {
+				text = nil
+			}
+		}
+	}
+	cut := withVersions(element, &less)
+	want, err := yamlnode.Plain(cut)
+	if err != nil {
+		return nil, err
+	}
+	if less, ok := bytes.CutPrefix(text, []byte(wrapper)); ok && holds(less, want) {
+		return less, nil
+	}
+	return encoded(cut, want)
+}
+
+// withVersions returns an entry with other versions.
+func withVersions(element, versions *yaml.Node) *yaml.Node {
+	expanded := *element
+	expanded.Content = slices.Clone(element.Content)
+	for i := 0; i+1 < len(expanded.Content); i += 2 {
+		if name, _ := yamlnode.KeyName(expanded.Content[i]); name == "versions" {
+			expanded.Content[i+1] = versions
+			return &expanded
+		}
+	}
+	expanded.Content = append(expanded.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "versions"}, versions)
+	return &expanded
+}
