@@ -19,6 +19,8 @@ type placeOptions struct {
 func (o *placeOptions) addFlags(cmd *cobra.Command) {
 	names := catalog.FormatNames()
 	o.format = addChoice(cmd, "format", "", "`FORMAT` of files", names...)
+	// A line has no room for all of them, which completions and the error of another value have.
+	cmd.Flags().Lookup("format").Usage = "`FORMAT` of the files, such as FileBased"
 	cmd.Flags().StringSliceVar(&o.include, "include", nil, "only files like `PATTERN`, such as **/rds/*.yaml")
 }
 

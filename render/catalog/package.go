@@ -47,7 +47,7 @@ func newPackage(of *filebased.Package) *Application {
 	for _, bundle := range of.Bundles {
 		a.Versions = append(a.Versions, bundle.Name)
 		a.Metadata.Versions = append(a.Metadata.Versions, Version{
-			Name: bundle.Name, Number: bundle.Version.Semver(), Channels: channels[bundle.Name], Deprecated: bundle.Deprecated,
+			Name: bundle.Name, Number: bundle.Version.Semver(), Label: bundle.Version.String(), Channels: channels[bundle.Name], Deprecated: bundle.Deprecated,
 		})
 	}
 	slices.SortFunc(a.Metadata.Versions, func(x, y Version) int { return cmp.Compare(x.Name, y.Name) })

@@ -41,6 +41,8 @@ type Version struct {
 	Name string
 	// Number is the semantic version, where it is not the name; otherwise empty.
 	Number string
+	// Label is what people see in place of the name; empty where it is the name.
+	Label string
 	// Channels that have the version, in the order of the file.
 	Channels []string
 	// Deprecated is the message of a deprecated version, otherwise empty.
@@ -63,6 +65,9 @@ func (v Versions) Of(name string) Version {
 
 // Numbered returns the semantic version, or what should be one.
 func (v Version) Numbered() string { return cmp.Or(v.Number, v.Name) }
+
+// Labelled returns what people see.
+func (v Version) Labelled() string { return cmp.Or(v.Label, v.Name) }
 
 // Requirement is a condition on the platform that a version runs on.
 type Requirement struct {

@@ -14,6 +14,8 @@ import (
 type differ struct {
 	from, to  *Side
 	byCatalog map[loss]bool
+	// stranded maps the packages of operators to the versions that each channel strands.
+	stranded map[safeguard.Key]map[string][]string
 	// elsewhere has the versions that stay and come from another source; the version is empty for a
 	// definition as a whole.
 	elsewhere map[loss]bool
@@ -104,6 +106,9 @@ func (d *differ) applications(out *Selection) error {
 			all = append(all, a)
 		}
 	}
+	contents, unchanged := d.contents(notices, out.SpecChanged)
+	all = append(all, contents...)
+	out.Counts.Unchanged += unchanged
 	slices.SortFunc(all, func(a, b Application) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
 	})
@@ -175,7 +180,7 @@ func (c *Counts) add(a Application) {
 		c.Added++
 	case Removed:
 		c.Removed++
-		if *a.Deleted {
+		if a.Deleted != nil && *a.Deleted {
 			c.Deleted++
 		}
 	case Updated:

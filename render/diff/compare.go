@@ -142,7 +142,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 			out.Held.SecondSources = secondSources(ctx, from, to, verdict.Held)
 		}
 	}
-	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), budget: maxDiffs}
+	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
 	if err := d.applications(out); err != nil {
 		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
 	}

@@ -27,7 +27,8 @@ func Conditions() []Condition {
 		{"removal", "an application, or an instance, is removed", both(
 			applicationsThat(func(a Application) bool { return a.Change == Removed }),
 			instancesThat(func(in Instance) bool { return in.Change == Removed }))},
-		{"version-removal", "a version is removed, or an instance loses its own", both(versionsThat(Removed), instancesThat(Instance.LosesVersion))},
+		{"version-removal", "a version is removed, or an instance loses its own", both(
+			both(versionsThat(Removed), strandedVersions), instancesThat(Instance.LosesVersion))},
 		{"version-change", "a version stays, with another entry", versionsThat(Replaced)},
 		{"source-change", "a version stays, from another chart or commit", both(
 			fromElsewhere, instancesThat(func(in Instance) bool { return in.SourceChanged }))},
@@ -110,13 +111,30 @@ func versionsThat(change Change) func(*Selection) []string {
 		var found []string
 		for _, a := range s.Applications {
 			for _, v := range a.Versions {
-				if a.Change == Updated && v.Change == change {
+				if a.Change == Updated && v.Change == change && !(change == Removed && a.IsPackage()) {
 					found = append(found, a.Name+" "+v.Version)
 				}
 			}
 		}
 		return found
 	}
+}
+
+// strandedVersions returns the versions of packages of operators that have no upgrade any more. Others are removed
+// without harm: what runs goes on to what succeeds it.
+func strandedVersions(s *Selection) []string {
+	var found []string
+	for _, a := range s.Applications {
+		if a.Change != Updated || a.Package == nil {
+			continue
+		}
+		for _, channel := range a.Package.Channels {
+			for _, version := range channel.Stranded {
+				found = append(found, a.Name+" "+version+" in "+channel.Name)
+			}
+		}
+	}
+	return found
 }
 
 func newDeprecations(s *Selection) []string {
@@ -127,6 +145,14 @@ func newDeprecations(s *Selection) []string {
 		}
 		for _, v := range a.DeprecatedVersions {
 			found = append(found, a.Name+" "+v.Version)
+		}
+		if a.Package == nil {
+			continue
+		}
+		for _, channel := range a.Package.Channels {
+			if channel.Deprecated != "" {
+				found = append(found, a.Name+" channel "+channel.Name)
+			}
 		}
 	}
 	return found

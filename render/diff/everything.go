@@ -27,6 +27,7 @@ func (r *Report) Shorten() {
 			if a.Values != nil {
 				a.Values.Cut(0)
 			}
+			a.Package.shorten()
 		}
 		for i := range s.Instances {
 			in := &s.Instances[i]

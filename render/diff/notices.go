@@ -44,8 +44,9 @@ func deprecation(d selection.Decision) string { return d.Application.Metadata.De
 func deprecatedVersions(d selection.Decision) []DeprecatedVersion {
 	var all []DeprecatedVersion
 	for _, version := range d.Versions {
-		if message := d.Application.Metadata.Versions.Of(version).Deprecated; message != "" {
-			all = append(all, DeprecatedVersion{Version: version, Message: message})
+		facts := d.Application.Metadata.Versions.Of(version)
+		if facts.Deprecated != "" {
+			all = append(all, DeprecatedVersion{Version: version, Number: facts.Label, Message: facts.Deprecated})
 		}
 	}
 	return all

@@ -197,11 +197,15 @@ type Application struct {
 	Unmirrored []Host `json:"unmirrored"`
 	// Unsearched is why its default values can no longer be searched for hosts.
 	Unsearched string `json:"unsearched,omitempty"`
+	// Package has the changes of a package of operators; nil for others, and where it stays.
+	Package *Package `json:"package,omitempty"`
 }
 
 // Version is the change of one entry of spec.versions.
 type Version struct {
 	Version string `json:"version"`
+	// Number is the semantic version, where it is not the name.
+	Number string `json:"number,omitempty"`
 	// Change is added, removed or replaced.
 	Change Change `json:"change"`
 	// Cause of a removal.
@@ -216,6 +220,8 @@ type Version struct {
 // DeprecatedVersion is a version with the message of its deprecation.
 type DeprecatedVersion struct {
 	Version string `json:"version"`
+	// Number is the semantic version, where it is not the name.
+	Number string `json:"number,omitempty"`
 	Message string `json:"message"`
 }
 

@@ -19,6 +19,8 @@ func highlights(s *diff.Selection) []string {
 		{"removed, and deleted by Flux", removed(true)},
 		{"removed, and kept by Flux", removed(false)},
 		{"other live releases are meant", func(a diff.Application) []string { return textIf(len(a.Identity) > 0, shortCode(a.Name)) }},
+		{"no upgrade any more", strandedIn},
+		{"APIs removed", goneAPIs},
 		{"versions removed", versionsOf(diff.Removed)},
 		{"same version, another source", sourceChanges},
 		{"default namespace changed", func(a diff.Application) []string {
@@ -28,7 +30,9 @@ func highlights(s *diff.Selection) []string {
 		{"minor", stepsOf(diff.StepMinor)},
 		{"patch", stepsOf(diff.StepPatch)},
 		{"lower", stepsOf(diff.StepLower)},
+		{"heads of channels", headSteps},
 		{"deprecated", func(a diff.Application) []string { return textIf(a.Deprecated != "", shortCode(a.Name)) }},
+		{"channels deprecated", deprecatedChannels},
 		{"versions deprecated", func(a diff.Application) []string { return textIf(len(a.DeprecatedVersions) > 0, shortCode(a.Name)) }},
 		{"no mirror", func(a diff.Application) []string {
 			return textIf(len(a.Unmirrored) > 0 || a.Unsearched != "", shortCode(a.Name))
@@ -71,7 +75,7 @@ func versionsOf(change diff.Change) func(diff.Application) []string {
 		var found []string
 		for _, v := range a.Versions {
 			if a.Change == diff.Updated && v.Change == change {
-				found = append(found, shortCode(a.Name+" "+v.Version))
+				found = append(found, shortCode(a.Name+" "+labelOf(v)))
 			}
 		}
 		return found

@@ -147,14 +147,7 @@ func foldMarkdown(group []diff.Application) string {
 	for _, line := range liveEffects(a) {
 		fmt.Fprintf(&w, "- %s\n", code(line))
 	}
-	versions := shownVersions(a, maxNames)
-	for _, version := range versions[:min(len(versions), maxReasons)] {
-		fmt.Fprintf(&w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
-		fieldsMarkdown(&w, "  ", version.Fields, version.FieldsOmitted)
-	}
-	if more := len(versions) - maxReasons; more > 0 {
-		fmt.Fprintf(&w, "- and %d more versions\n", more)
-	}
+	versionsMarkdown(&w, a)
 	if f := a.DefaultNamespace; f != nil {
 		fmt.Fprintf(&w, "- **default namespace** %s\n", code(fromTo(*f)))
 	}
@@ -165,6 +158,24 @@ func foldMarkdown(group []diff.Application) string {
 	valuesMarkdown(&w, a.Values)
 	w.WriteString("\n</details>\n")
 	return w.String()
+}
+
+func versionsMarkdown(w *strings.Builder, a diff.Application) {
+	if a.IsPackage() {
+		for _, line := range packageLines(a) {
+			fmt.Fprintf(w, "- %s\n", code(line.text))
+			fieldsMarkdown(w, "  ", line.fields, line.omitted)
+		}
+		return
+	}
+	versions := shownVersions(a, maxNames)
+	for _, version := range versions[:min(len(versions), maxReasons)] {
+		fmt.Fprintf(w, "- version %s\n", code(sign(version.Change)+" "+versionLine(a, version)))
+		fieldsMarkdown(w, "  ", version.Fields, version.FieldsOmitted)
+	}
+	if more := len(versions) - maxReasons; more > 0 {
+		fmt.Fprintf(w, "- and %d more versions\n", more)
+	}
 }
 
 // valuesMarkdown writes a change of values, which may be nil.

@@ -30,6 +30,7 @@ func statOf(a diff.Application) string {
 	}
 	add(len(a.Identity) > 0, "IDENTITY")
 	add(a.SourceChanged, "another chart")
+	parts = append(parts, packageStat(a)...)
 	parts = append(parts, versionStat(a)...)
 	add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
 	if v := a.Values; v != nil {
@@ -113,7 +114,9 @@ func mostSerious(a diff.Application) string {
 		return "removed"
 	case len(a.Identity) > 0:
 		return "other live releases"
-	case slices.ContainsFunc(a.Versions, gone):
+	case len(strandedIn(a)) > 0:
+		return "versions stranded"
+	case !a.IsPackage() && slices.ContainsFunc(a.Versions, gone):
 		return "versions removed"
 	case len(sourceChanges(a)) > 0:
 		return "from another source"

@@ -146,10 +146,7 @@ func bodyText(a diff.Application) string {
 	for _, line := range liveEffects(a) {
 		fmt.Fprintln(w, plaintext.Wrap(line, "    "))
 	}
-	for _, version := range shownVersions(a, len(a.Versions)) {
-		fmt.Fprintln(w, plaintext.Wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
-		w.fields(version.Fields, version.FieldsOmitted, "        ")
-	}
+	w.versions(a)
 	if f := a.DefaultNamespace; f != nil {
 		fmt.Fprintln(w, plaintext.Wrap("DEFAULT NAMESPACE "+fromTo(*f), "    "))
 	}
@@ -164,6 +161,20 @@ func bodyText(a diff.Application) string {
 		}
 	}
 	return text.String()
+}
+
+func (w selectionText) versions(a diff.Application) {
+	if a.IsPackage() {
+		for _, line := range packageLines(a) {
+			fmt.Fprintln(w, plaintext.Wrap(line.text, "    "))
+			w.fields(line.fields, line.omitted, "        ")
+		}
+		return
+	}
+	for _, version := range shownVersions(a, len(a.Versions)) {
+		fmt.Fprintln(w, plaintext.Wrap(sign(version.Change)+" "+versionLine(a, version), "    "))
+		w.fields(version.Fields, version.FieldsOmitted, "        ")
+	}
 }
 
 func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {

@@ -1,6 +1,7 @@
 package diffview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,7 +227,7 @@ func facts(a diff.Application) []string {
 		all = append(all, "deprecated: "+a.Deprecated)
 	}
 	for _, v := range a.DeprecatedVersions[:min(len(a.DeprecatedVersions), maxInline)] {
-		all = append(all, v.Version+" is deprecated: "+v.Message)
+		all = append(all, cmp.Or(v.Number, v.Version)+" is deprecated: "+v.Message)
 	}
 	if more := len(a.DeprecatedVersions) - maxInline; more > 0 {
 		all = append(all, fmt.Sprintf("%s more deprecated", plaintext.Count(more, "version")))

@@ -115,6 +115,16 @@ func (b *Blob) object() ([]byte, object, error) {
 	return data, top, err
 }
 
+// Object returns the document in JSON's types; nil without one that can be read.
+func (b *Blob) Object() map[string]any {
+	data, _, err := b.object()
+	var decoded map[string]any
+	if err != nil || json.Unmarshal(data, &decoded) != nil {
+		return nil
+	}
+	return decoded
+}
+
 // decode reads what a schema has.
 func (b *Blob) decode(data []byte, top object) []problem {
 	var err error

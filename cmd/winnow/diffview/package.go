@@ -1,0 +1,255 @@
+package diffview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// maxPackageLines bounds the lines of a kind, such as channels, of a package.
+const maxPackageLines = 30
+
+// packageLine is a line about a package of operators, with fields below it.
+type packageLine struct {
+	text    string
+	fields  []diff.Field
+	omitted int
+}
+
+// packageLines returns the changes of a package of operators, the most serious first. Those of its own document, and
+// deprecations of the package and of versions, are not among them.
+func packageLines(a diff.Application) []packageLine {
+	p := a.Package
+	if p == nil {
+		return packageVersions(a)
+	}
+	var all []packageLine
+	add := func(format string, args ...any) {
+		all = append(all, packageLine{text: fmt.Sprintf(format, args...)})
+	}
+	for _, c := range p.Channels {
+		if len(c.Stranded) > 0 {
+			add("STRANDED in the channel %s, where nothing is their upgrade: %s", excerpt.Of(c.Name), excerpt.Names(c.Stranded, maxNames))
+		}
+	}
+	if f := p.DefaultChannel; f != nil {
+		add("default channel %s -> %s", excerpt.Of(f.From), excerpt.Of(f.To))
+	}
+	var channels []packageLine
+	for _, c := range p.Channels {
+		channels = append(channels, packageLine{channelText(c), c.Fields, c.FieldsOmitted})
+	}
+	all = append(all, firstOf(channels, "channel")...)
+	all = append(all, packageVersions(a)...)
+	all = append(all, apiLines(p.Provides)...)
+	all = append(all, requirementLines(p.Requires)...)
+	var repairs []packageLine
+	for _, r := range p.Repairs {
+		verb := map[diff.Change]string{diff.Added: "against the rules for versions: ", diff.Removed: "no more: "}[r.Change]
+		repairs = append(repairs, packageLine{text: verb + r.Text})
+	}
+	all = append(all, firstOf(repairs, "repair")...)
+	if p.Documents > 0 {
+		add("%s without a meaning to OLM changed", plaintext.Count(p.Documents, "document"))
+	}
+	return all
+}
+
+// firstOf returns the first lines, and one with the number of the others.
+func firstOf(all []packageLine, thing string) []packageLine {
+	more := len(all) - maxPackageLines
+	if more <= 0 {
+		return all
+	}
+	return append(all[:maxPackageLines:maxPackageLines], packageLine{text: fmt.Sprintf("and %s", moreOf(more, thing))})
+}
+
+func moreOf(n int, thing string) string {
+	return strings.Replace(plaintext.Count(n, thing), " ", " more ", 1)
+}
+
+// channelText describes the change of a channel.
+func channelText(c diff.Channel) string {
+	text := sign(c.Change) + " channel " + excerpt.Of(c.Name)
+	var parts []string
+	add := func(holds bool, format string, args ...any) {
+		if holds {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	if h := c.Head; h != nil {
+		switch {
+		case h.From == nil:
+			add(true, "at %s", bundleText(h.To))
+		case h.To == nil:
+			add(true, "was at %s", bundleText(h.From))
+		default:
+			add(true, "%s -> %s (%s)", bundleText(h.From), bundleText(h.To), h.Kind)
+		}
+	}
+	add(c.Added > 0, "%s added", plaintext.Count(c.Added, "version"))
+	add(c.Removed > 0, "%s removed", plaintext.Count(c.Removed, "version"))
+	add(len(c.Fields)+c.FieldsOmitted > 0, "its document changed")
+	add(c.Deprecated != "", "deprecated: %s", c.Deprecated)
+	if len(parts) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(parts, ", ")
+}
+
+func bundleText(b *diff.Bundle) string { return excerpt.Of(cmp.Or(b.Number, b.Version)) }
+
+// labelOf returns what people see of a version.
+func labelOf(v diff.Version) string { return cmp.Or(v.Number, v.Version) }
+
+// packageVersions returns a line for the versions that are removed by each cause, one for those that are added, and one
+// for each that has another document.
+func packageVersions(a diff.Application) []packageLine {
+	lists := map[string][]string{}
+	var order []string
+	var replaced []packageLine
+	for _, v := range a.Versions {
+		label := "+ versions"
+		switch v.Change {
+		case diff.Replaced:
+			replaced = append(replaced, packageLine{sign(v.Change) + " " + excerpt.Of(labelOf(v)) + " changed:", v.Fields, v.FieldsOmitted})
+			continue
+		case diff.Removed:
+			label = "- versions"
+			if a.Change != diff.Removed {
+				label += ", removed " + byCause(v.Cause)
+			}
+		}
+		if lists[label] == nil {
+			order = append(order, label)
+		}
+		lists[label] = append(lists[label], excerpt.Of(labelOf(v)))
+	}
+	var all []packageLine
+	for _, label := range order {
+		all = append(all, packageLine{text: label + ": " + excerpt.Names(lists[label], maxNames)})
+	}
+	return append(all, firstOf(replaced, "version")...)
+}
+
+func apiLines(apis []diff.API) []packageLine {
+	var gone, fresh []packageLine
+	for _, api := range apis {
+		text := fmt.Sprintf("%s API %s/%s %s%s", sign(api.Change), excerpt.Of(api.Group), excerpt.Of(api.Version), excerpt.Of(api.Kind), inChannels(api.Channels))
+		if api.Change == diff.Removed {
+			gone = append(gone, packageLine{text: text})
+		} else {
+			fresh = append(fresh, packageLine{text: text})
+		}
+	}
+	return append(firstOf(gone, "removed API"), firstOf(fresh, "added API")...)
+}
+
+func requirementLines(requires []diff.Requirement) []packageLine {
+	var all []packageLine
+	for _, r := range requires {
+		verb := map[diff.Change]string{diff.Added: "+ requires: ", diff.Removed: "- requires no more: "}[r.Change]
+		all = append(all, packageLine{text: verb + excerpt.To(r.Text, maxCode) + inChannels(r.Channels)})
+	}
+	return firstOf(all, "requirement")
+}
+
+// inChannels returns the channels in brackets.
+func inChannels(channels []string) string {
+	noun := "channels"
+	if len(channels) == 1 {
+		noun = "channel"
+	}
+	return fmt.Sprintf(" (%s %s)", noun, excerpt.List(channels, maxInline, excerpt.Of))
+}
+
+// packageStat summarizes the changes of a package in a few words.
+func packageStat(a diff.Application) []string {
+	if a.Package == nil {
+		return nil
+	}
+	stranded, heads := 0, 0
+	for _, c := range a.Package.Channels {
+		stranded += len(c.Stranded)
+		if c.Head != nil {
+			heads++
+		}
+	}
+	apis := map[diff.Change]int{}
+	for _, api := range a.Package.Provides {
+		apis[api.Change]++
+	}
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, text)
+		}
+	}
+	add(stranded, fmt.Sprintf("STRANDED %d", stranded))
+	add(heads, fmt.Sprintf("heads %d", heads))
+	add(apis[diff.Removed], fmt.Sprintf("APIs -%d", apis[diff.Removed]))
+	add(apis[diff.Added], fmt.Sprintf("APIs +%d", apis[diff.Added]))
+	add(len(a.Package.Requires), fmt.Sprintf("requires %d", len(a.Package.Requires)))
+	return parts
+}
+
+// strandedIn returns the channels of a package that strand versions.
+func strandedIn(a diff.Application) []string {
+	return channelsThat(a, func(c diff.Channel) string {
+		if len(c.Stranded) == 0 {
+			return ""
+		}
+		return excerpt.Of(c.Name) + ": " + plaintext.Count(len(c.Stranded), "version")
+	})
+}
+
+// headSteps returns the channels of a package whose heads change.
+func headSteps(a diff.Application) []string {
+	return channelsThat(a, func(c diff.Channel) string {
+		if a.Change != diff.Updated || c.Head == nil || c.Head.From == nil || c.Head.To == nil {
+			return ""
+		}
+		return excerpt.Of(c.Name) + " " + bundleText(c.Head.From) + " -> " + bundleText(c.Head.To)
+	})
+}
+
+// goneAPIs returns the APIs that heads of a package cease to provide.
+func goneAPIs(a diff.Application) []string {
+	var found []string
+	if a.Package == nil {
+		return nil
+	}
+	for _, api := range a.Package.Provides {
+		if api.Change == diff.Removed {
+			found = append(found, shortCode(a.Name+" "+api.Group+"/"+api.Version+" "+api.Kind))
+		}
+	}
+	return found
+}
+
+func deprecatedChannels(a diff.Application) []string {
+	return channelsThat(a, func(c diff.Channel) string {
+		if c.Deprecated == "" {
+			return ""
+		}
+		return excerpt.Of(c.Name)
+	})
+}
+
+// channelsThat returns the name of the application with the text of each channel that has one.
+func channelsThat(a diff.Application, text func(diff.Channel) string) []string {
+	var found []string
+	if a.Package == nil {
+		return nil
+	}
+	for _, c := range a.Package.Channels {
+		if shown := text(c); shown != "" {
+			found = append(found, shortCode(a.Name+" "+shown))
+		}
+	}
+	return found
+}
