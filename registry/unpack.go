@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -36,21 +35,15 @@ const (
 // maxWindow bounds the memory for decompressing a layer of zstd, whose header names it.
 const maxWindow = 64 << 20
 
-// CleanDirectory returns a directory of an image, such as /configs, without the slashes around it.
-func CleanDirectory(directory string) (string, error) {
-	clean := strings.Trim(directory, "/")
-	if clean == "." || !fs.ValidPath(clean) || len(directory) > 1024 || strings.Count(clean, "/") >= maxEntryDepth/2 {
-		return "", refuse("it names the directory %.128q: want the path of one, such as /configs", directory)
-	}
-	return clean, nil
-}
-
-// Unpack writes the files of a directory, as CleanDirectory returns it, as tar.gz, with paths that are relative to it.
-// It applies the layers in their order, with what higher ones replace and remove, and follows no links: in the
+// Unpack writes the files of a directory, a path without slashes around it, as tar.gz, with paths that are relative
+// to it. It applies the layers in their order, with what higher ones replace and remove, and follows no links: in the
 // directory, they are refused. It reads the layers once, from the highest to the lowest, and keeps none of them. The
 // files are not sorted, and one that a layer has twice is written twice. The error is an *ImageError or a
 // *TooLargeError for an image that cannot be, and then, as with all errors, what was written is of no use.
 func (i Image) Unpack(ctx context.Context, from content.Fetcher, directory string, w io.Writer, limits UnpackLimits) error {
+	if directory == "." || !fs.ValidPath(directory) {
+		return refuse("%.128q is not the path of a directory", directory)
+	}
 	compressor, err := gzip.NewWriterLevel(writer{w}, gzip.BestSpeed)
 	if err != nil {
 		return err
