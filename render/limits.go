@@ -6,26 +6,23 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Limits of catalogs of the format FileBased, of which all may be in one file. An archive that was unpacked from an
-// image is compressed in a hurry.
-const (
-	fileBasedFile       = 128 << 20
-	fileBasedCompressed = 256 << 20
-)
+// fileBasedCompressed bounds the archive of a catalog of the format FileBased. One that was unpacked from an image is
+// compressed in a hurry.
+const fileBasedCompressed = 256 << 20
 
 // LimitsOf returns the limits of reading the files of a catalog of a format, one of spec.sources[].format. Those of
 // Auto are high enough for every format.
 func LimitsOf(format string) archive.Limits {
 	limits := archive.DefaultLimits()
 	switch format {
-	case contract.FormatFileBased:
-		limits.File, limits.Compressed = fileBasedFile, fileBasedCompressed
+	case v1alpha1.FormatFileBased:
+		limits.File, limits.Compressed = filebased.MaxFile, fileBasedCompressed
 	case "", v1alpha1.FormatAuto:
-		limits.File = fileBasedFile
+		limits.File = filebased.MaxFile
 	}
 	return limits
 }
@@ -42,7 +39,7 @@ func (l *large) note(path string, size int64) {
 
 // check returns an *archive.Error for a catalog of a format that must not have the file.
 func (l *large) check(format catalog.Format) error {
-	if l.path == "" || format.Name() == contract.FormatFileBased {
+	if l.path == "" || format.Name() == v1alpha1.FormatFileBased {
 		return nil
 	}
 	return &archive.Error{

@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -185,7 +184,7 @@ func (a artifact) files(ctx context.Context, limits archive.Limits) (*tree.Tree,
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}
-	if pulled.Format == contract.FormatFileBased {
+	if pulled.Format == v1alpha1.FormatFileBased {
 		limits = render.LimitsOf(pulled.Format)
 	}
 	return archive.Read(ctx, bytes.NewReader(pulled.Layer), limits)

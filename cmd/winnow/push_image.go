@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
@@ -14,7 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
@@ -30,7 +29,7 @@ func (o *pushOptions) packImage(ctx context.Context, dir string, annotations map
 	if len(o.ignore)+len(o.definitions) > 0 {
 		return registry.Artifact{}, "", fmt.Errorf("--as %s has the rules of OLM: leave out --ignore and --crds", asCatalogImage)
 	}
-	files, err := readDirectory(ctx, dir, render.LimitsOf(contract.FormatFileBased))
+	files, err := readDirectory(ctx, dir, render.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}
@@ -42,13 +41,9 @@ func (o *pushOptions) packImage(ctx context.Context, dir string, annotations map
 		files, dir = configs, filepath.Join(dir, contract.ConfigsDirectory)
 	}
 	progress.step("checking " + dir)
-	loaded, err := filebased.Load(ctx, files.FS())
+	loaded, err := catalog.FileBased{Named: true}.Load(ctx, files.FS())
 	if err != nil {
 		return registry.Artifact{}, "", notPushed(dir, err)
-	}
-	if len(loaded.Packages) == 0 {
-		return registry.Artifact{}, "", &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: errors.New(
-			"has no packages: want a file-based catalog of OLM, or a rendered directory that has one in configs/")}
 	}
 	layer, err := contract.ConfigsLayer(files)
 	if err != nil {
@@ -59,28 +54,21 @@ func (o *pushOptions) packImage(ctx context.Context, dir string, annotations map
 		return registry.Artifact{}, "", fmt.Errorf("packing %s: %w", dir, err)
 	}
 	bundles := 0
-	for _, one := range loaded.Packages {
-		bundles += len(one.Bundles)
+	for _, one := range loaded.Applications {
+		bundles += len(one.Versions)
 	}
-	return packed, plaintext.Count(len(loaded.Packages), "package") + " with " + plaintext.Count(bundles, "bundle") + inFiles(files), nil
+	return packed, plaintext.Count(len(loaded.Applications), "package") + " with " + plaintext.Count(bundles, "bundle") + inFiles(files), nil
 }
 
-// notPushed returns the error of a catalog that is invalid, with all violations.
+// notPushed returns the error of a catalog that is invalid, with the paths of the files in its violations.
 func notPushed(dir string, err error) error {
-	var invalid *filebased.InvalidError
+	var invalid *catalog.InvalidError
 	if !errors.As(err, &invalid) {
 		return fmt.Errorf("reading %s: %w", dir, err)
 	}
-	found := &catalog.InvalidError{Omitted: invalid.Omitted}
-	for _, v := range invalid.Violations {
-		v.Path = directory(dir).locate(v.Path)
-		at := v.Path
-		if v.Line > 0 {
-			at += fmt.Sprintf(":%d", v.Line)
-		}
-		found.Violations = append(found.Violations, catalog.Violation{
-			Rule: catalog.RuleFormat, Path: v.Path, Line: v.Line, Message: strings.TrimPrefix(v.String(), at+": "),
-		})
+	found := &catalog.InvalidError{Violations: slices.Clone(invalid.Violations), Omitted: invalid.Omitted}
+	for i := range found.Violations {
+		found.Violations[i].Path = directory(dir).locate(found.Violations[i].Path)
 	}
 	return &render.Error{Code: v1alpha1.InvalidCatalogReason, Err: fmt.Errorf("not pushed: %w", found)}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -14,11 +15,9 @@ import (
 // of OLM.
 const ConfigsLabel = "operators.operatorframework.io.index.configs.v1"
 
-// ConfigsDirectory is that directory in the images of opm and of Winnow, without the slash in front of it.
-const ConfigsDirectory = "configs"
-
-// FormatFileBased is the format of the catalogs in images, as in spec.sources[].format.
-const FormatFileBased = "FileBased"
+// ConfigsDirectory is that directory in the images of opm and of Winnow, without the slash in front of it, and the
+// directory of packages in a rendered artifact.
+const ConfigsDirectory = catalog.PackagesDir
 
 // CatalogDirectory returns the directory of an image that is a file-based catalog, without slashes around it, by the
 // labels of the image's config.

@@ -37,7 +37,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 		return Pulled{}, asInvalid(advise(r.remote, err))
 	}
 	chosen := format != "" && format != v1alpha1.FormatAuto
-	if (!chosen || format == contract.FormatFileBased) && registry.MayBeImage(manifest.MediaType, raw) {
+	if (!chosen || format == v1alpha1.FormatFileBased) && registry.MayBeImage(manifest.MediaType, raw) {
 		return r.pullImage(ctx, manifest, raw)
 	}
 	catalog, err := contract.Read(manifest.MediaType, raw)
@@ -73,7 +73,7 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 	if err := image.Unpack(ctx, r.remote, directory, &files, registry.UnpackLimits{}); err != nil {
 		return Pulled{}, asInvalid(fmt.Errorf("fetching the layers: %w", advise(r.remote, err)))
 	}
-	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: contract.FormatFileBased}, nil
+	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: v1alpha1.FormatFileBased}, nil
 }
 
 // asInvalid converts an error about the content of the registry to that of an invalid artifact.
