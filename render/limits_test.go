@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
 )
 
 // Only a catalog of the format FileBased may have a file of more than 8 MiB, whether or not its format is named.
@@ -38,6 +39,31 @@ func TestLargeFilesOfOtherFormats(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A file-based catalog is often one file, whether or not its format is named.
+func TestLargeFilesOfFileBasedCatalogs(t *testing.T) {
+	text := "schema: olm.package\nname: orchard\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: orchard\nname: stable\nentries: [{name: orchard.v1.0.0}]\n" +
+		"---\nschema: olm.bundle\npackage: orchard\nname: orchard.v1.0.0\nimage: quay.io/orchard/bundle:v1\nproperties: [{type: olm.package, value: {packageName: orchard, version: 1.0.0}}]\n"
+	for i := range 3 {
+		text += fmt.Sprintf("---\nschema: example.com/blob\nname: b%d\ntext: %s\n", i, strings.Repeat("x", 3<<20))
+	}
+	packed := pack(t, map[string]string{"catalog.yaml": text})
+	for _, format := range []string{"", v1alpha1.FormatFileBased} {
+		for name, load := range map[string]func(render.Place) (*catalog.Catalog, error){
+			"archive": func(p render.Place) (*catalog.Catalog, error) {
+				return render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), p)
+			},
+			"directory": func(p render.Place) (*catalog.Catalog, error) {
+				return render.LoadFS(t.Context(), "catalog", fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, p)
+			},
+		} {
+			loaded, err := load(render.Place{Format: format})
+			if err != nil || len(loaded.Applications) != 1 {
+				t.Errorf("%s of format %q: %v", name, format, err)
+			}
 		}
 	}
 }
