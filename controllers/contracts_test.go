@@ -94,8 +94,13 @@ func contractTroubles(t *testing.T) []trouble {
 		{name: "a contract that is too new", cause: push(newer), want: want, message: []string{"application-catalog.v2", "upgrade Winnow"}},
 		{name: "a layer without the title", cause: push(untitled), want: want, message: []string{"with the title applications, found none: it has"}},
 		{name: "two matching layers", cause: push(shaped(good, good)), want: want, message: []string{"found 2 among 2 layers"}},
-		{name: "an index", want: want, message: []string{"an index of several manifests"},
+		{name: "an index", want: want, message: []string{"an index without a manifest for linux/amd64: it has none"},
 			cause: raw(v1.MediaTypeImageIndex, `{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": []}`)},
+		{name: "an index of artifacts", want: want, message: []string{"an index of several manifests"},
+			cause: raw(v1.MediaTypeImageIndex, `{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "artifactType": "a/b", "manifests": []}`)},
+		{name: "an image of something else", cause: push(shape{
+			manifest: v1.Manifest{Config: v1.Descriptor{MediaType: v1.MediaTypeImageConfig}}, layers: []registry.Blob{good},
+		}), want: want, message: []string{"without the label " + contract.ConfigsLabel}},
 		{name: "a copy with another digest", want: want, message: []string{good.Descriptor.Digest.String(), "which copies it, has sha256:"},
 			cause: func(e *environment) {
 				push(shaped(good), copied)(e)

@@ -1,9 +1,12 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
@@ -29,17 +32,47 @@ type Artifact struct {
 // does not add a creation time.
 func Pack(artifactType string, layer Blob, annotations map[string]string) (Artifact, error) {
 	a := Artifact{Config: Blob{v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data}, Layer: layer}
+	err := a.describe(artifactType, annotations)
+	return a, err
+}
+
+// PackImage returns a container image of one layer, a tar+gzip, for linux/amd64, with the labels in its config. It
+// depends on its arguments alone, too.
+func PackImage(layer Blob, labels, annotations map[string]string) (Artifact, error) {
+	content, err := gzip.NewReader(bytes.NewReader(layer.Content))
+	if err != nil {
+		return Artifact{}, fmt.Errorf("reading the layer: %w", err)
+	}
+	plain, err := digest.FromReader(content)
+	if err != nil {
+		return Artifact{}, fmt.Errorf("reading the layer: %w", err)
+	}
+	config, err := json.Marshal(v1.Image{
+		Platform: v1.Platform{OS: imageOS, Architecture: imageArchitecture},
+		Config:   v1.ImageConfig{Labels: labels},
+		RootFS:   v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{plain}},
+	})
+	if err != nil {
+		return Artifact{}, fmt.Errorf("encoding the config: %w", err)
+	}
+	a := Artifact{Config: NewBlob(v1.MediaTypeImageConfig, config), Layer: layer}
+	err = a.describe("", annotations)
+	return a, err
+}
+
+// describe sets the manifest.
+func (a *Artifact) describe(artifactType string, annotations map[string]string) error {
 	manifest, err := json.Marshal(v1.Manifest{
 		Versioned:    specs.Versioned{SchemaVersion: 2},
 		MediaType:    v1.MediaTypeImageManifest,
 		ArtifactType: artifactType,
 		Config:       a.Config.Descriptor,
-		Layers:       []v1.Descriptor{layer.Descriptor},
+		Layers:       []v1.Descriptor{a.Layer.Descriptor},
 		Annotations:  annotations,
 	})
 	if err != nil {
-		return Artifact{}, fmt.Errorf("encoding the manifest: %w", err)
+		return fmt.Errorf("encoding the manifest: %w", err)
 	}
 	a.Manifest = NewBlob(v1.MediaTypeImageManifest, manifest)
-	return a, nil
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -29,7 +30,7 @@ import (
 // Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
 // are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
-	files, err := archive.Read(ctx, r, archive.Limits{})
+	files, err := archive.Read(ctx, r, LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}

@@ -49,11 +49,12 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (
 	if err != nil {
 		return nil, err
 	}
-	files, err := archive.ReadSome(ctx, r, archive.Limits{}, located.skip)
+	var found large
+	files, err := archive.ReadSome(ctx, r, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return located.load(ctx, files)
+	return located.load(ctx, files, found)
 }
 
 // LoadFS is LoadArchive for a directory, with the same limits.
@@ -62,11 +63,12 @@ func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (*catal
 	if err != nil {
 		return nil, err
 	}
-	files, err := archive.ReadSomeFS(ctx, fsys, archive.Limits{}, located.skip)
+	var found large
+	files, err := archive.ReadSomeFS(ctx, fsys, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
 		return nil, classify(source, fmt.Errorf("reading directory: %w", err))
 	}
-	return located.load(ctx, files)
+	return located.load(ctx, files, found)
 }
 
 // entryBytes bounds the memory that a file of an archive takes besides its path and its content: an
@@ -82,8 +84,8 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place
 	}
 	var cost catalog.Cost
 	var paths int64
-	files, err := archive.ReadSome(ctx, r, archive.Limits{}, func(path string, size int64) bool {
-		if !located.skip(path, size) {
+	files, err := archive.ReadSome(ctx, r, LimitsOf(place.Format), func(path string, size int64) bool {
+		if located.needs(path) {
 			cost.Add(path, size)
 		}
 		paths += int64(len(path))
@@ -138,10 +140,18 @@ func checkPattern(pattern string) error {
 	return nil
 }
 
-// skip is the archive.Skip for the files that the catalog does not need.
-func (l located) skip(path string, _ int64) bool {
+// skip returns the archive.Skip for the files that the catalog does not need. It notes a large file.
+func (l located) skip(found *large) archive.Skip {
+	return func(path string, size int64) bool {
+		found.note(path, size)
+		return !l.needs(path)
+	}
+}
+
+// needs reports whether the catalog needs the content of a file.
+func (l located) needs(path string) bool {
 	name, ok := l.name(path)
-	return !ok || !catalog.Needs(l.format, name)
+	return ok && catalog.Needs(l.format, name)
 }
 
 // name returns the path of a file of the artifact in the catalog, and reports whether it is part of it.
@@ -159,7 +169,7 @@ func (l located) name(path string) (string, bool) {
 }
 
 // load loads the catalog from the files of the artifact.
-func (l located) load(ctx context.Context, files *tree.Tree) (c *catalog.Catalog, err error) {
+func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *catalog.Catalog, err error) {
 	if files, err = l.files(files); err != nil {
 		return nil, err
 	}
@@ -172,6 +182,9 @@ func (l located) load(ctx context.Context, files *tree.Tree) (c *catalog.Catalog
 		if files, err = copied(files, same, format.Needs); err != nil {
 			return nil, err
 		}
+	}
+	if err := found.check(format); err != nil {
+		return nil, classify(l.source, err)
 	}
 	if c, err = format.Load(ctx, files.FS()); err != nil {
 		return nil, classify(l.source, err)
@@ -191,8 +204,10 @@ func FilesAt(source string, files *tree.Tree, place Place) (*tree.Tree, catalog.
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err = located.files(files)
-	return files, located.format, err
+	if files, err = located.files(files); err != nil {
+		return nil, nil, err
+	}
+	return files, located.format, classify(source, checkLarge(files, located.format))
 }
 
 // files returns the files of an artifact that are part of the catalog.

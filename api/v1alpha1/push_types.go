@@ -2,6 +2,14 @@ package v1alpha1
 
 import "github.com/fluxcd/pkg/apis/meta"
 
+// Types of what is pushed.
+const (
+	// PushArtifact is the rendered artifact.
+	PushArtifact = "Artifact"
+	// PushCatalogImage is a container image with the packages of operators in the artifact.
+	PushCatalogImage = "CatalogImage"
+)
+
 // Push has the destination of the rendered artifact. The fields about the registry mean the same as in
 // an OCIRepository; Secrets and the ServiceAccount are in the selection's namespace.
 type Push struct {
@@ -20,6 +28,14 @@ type Push struct {
 	// +listType=set
 	// +optional
 	Tags []string `json:"tags,omitempty"`
+
+	// Type of what is pushed. Artifact: the whole artifact, for the OCIRepositories of Flux. CatalogImage: the
+	// packages of operators in it, as a container image that OLM serves as a catalog. The tags of one type are not
+	// moved to the other.
+	// +kubebuilder:validation:Enum=Artifact;CatalogImage
+	// +kubebuilder:default=Artifact
+	// +optional
+	Type string `json:"type,omitempty"`
 
 	// Provider of the credentials: generic takes them from secretRef and serviceAccountName, the
 	// others from the cloud that the controller runs in.

@@ -90,8 +90,8 @@ func openSource(ctx context.Context, where string, ref v1alpha1.SourceReference,
 
 // openedCatalog reads the content of a CATALOG.
 type openedCatalog interface {
-	// files reads all files and does not check that they are a valid catalog.
-	files(ctx context.Context) (*tree.Tree, error)
+	// files reads all files, within limits, and does not check that they are a valid catalog.
+	files(ctx context.Context, limits archive.Limits) (*tree.Tree, error)
 	// load loads the catalog at a place in the files. Errors refer to it by name.
 	load(ctx context.Context, name string, place render.Place) (selection.Source, error)
 }
@@ -117,13 +117,13 @@ func openCatalog(where, format string, access *accessOptions) (openedCatalog, er
 // directory is the path of a CATALOG. It is read through os.Root, so no symbolic link leads out of it.
 type directory string
 
-func (d directory) files(ctx context.Context) (*tree.Tree, error) {
+func (d directory) files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
 	root, err := os.OpenRoot(string(d))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return archive.ReadFS(ctx, root.FS(), archive.Limits{})
+	return archive.ReadFS(ctx, root.FS(), limits)
 }
 
 func (d directory) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
@@ -144,9 +144,9 @@ func (d directory) locate(path string) string {
 // archiveFile is the path of a CATALOG in a .tar.gz file.
 type archiveFile string
 
-func (a archiveFile) files(ctx context.Context) (*tree.Tree, error) {
+func (a archiveFile) files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
 	return readFile(ctx, string(a), nil, func(file io.Reader) (*tree.Tree, error) {
-		return archive.Read(ctx, file, archive.Limits{})
+		return archive.Read(ctx, file, limits)
 	})
 }
 
@@ -175,7 +175,7 @@ func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
 	return oci.Connect(reference, access, nil)
 }
 
-func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
+func (a artifact) files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
 	repository, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -184,7 +184,10 @@ func (a artifact) files(ctx context.Context) (*tree.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pulling: %w", err)
 	}
-	return archive.Read(ctx, bytes.NewReader(pulled.Layer), archive.Limits{})
+	if pulled.Format == v1alpha1.FormatFileBased {
+		limits = render.LimitsOf(pulled.Format)
+	}
+	return archive.Read(ctx, bytes.NewReader(pulled.Layer), limits)
 }
 
 func (a artifact) load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
@@ -202,8 +205,8 @@ func (a artifact) load(ctx context.Context, name string, place render.Place) (se
 }
 
 // readFiles reads the files of an opened CATALOG. It returns errors as archiveError does.
-func readFiles(ctx context.Context, where string, opened openedCatalog) (*tree.Tree, error) {
-	files, err := opened.files(ctx)
+func readFiles(ctx context.Context, where string, opened openedCatalog, limits archive.Limits) (*tree.Tree, error) {
+	files, err := opened.files(ctx, limits)
 	return files, archiveError(where, err)
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -37,7 +38,7 @@ func openDefinitions(ctx context.Context, places []string, access *accessOptions
 
 func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *accessOptions) error {
 	if strings.HasPrefix(where, oci.Scheme) {
-		files, err := artifact{where, v1alpha1.FormatApplications, access}.files(ctx)
+		files, err := artifact{where, v1alpha1.FormatApplications, access}.files(ctx, archive.Limits{})
 		if err != nil {
 			return pulledDefinitionsError(where, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -59,7 +60,7 @@ func loadFunctions(ctx context.Context, where string, access *accessOptions) (di
 		loaded, err := krmfunctions.Load(ctx, root.FS())
 		return string(in), loaded, err
 	}
-	files, err := readFiles(ctx, where, opened)
+	files, err := readFiles(ctx, where, opened, archive.Limits{})
 	if err != nil {
 		return "", nil, err
 	}

@@ -153,7 +153,7 @@ func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lin
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
-	files, err := readFiles(ctx, where, opened)
+	files, err := readFiles(ctx, where, opened, render.LimitsOf(o.format.value))
 	if err != nil {
 		return nil, lint.Result{}, err
 	}

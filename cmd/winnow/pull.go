@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -76,7 +77,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	if err != nil {
 		return fmt.Errorf("pulling %s: %w", where, err)
 	}
-	files, err := archive.Read(ctx, bytes.NewReader(pulled.Layer), archive.Limits{})
+	files, err := archive.Read(ctx, bytes.NewReader(pulled.Layer), render.LimitsOf(pulled.Format))
 	if err != nil {
 		return archiveError(where, err)
 	}

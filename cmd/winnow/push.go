@@ -16,6 +16,8 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -27,7 +29,7 @@ type pushOptions struct {
 	sourceURL, revision string
 	access              accessOptions
 	dryRun, immutable   bool
-	output              *choice
+	as, output          *choice
 }
 
 func newPushCommand() *cobra.Command {
@@ -39,6 +41,10 @@ func newPushCommand() *cobra.Command {
 			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
 			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
 			"--ignore are those of winnow lint.\n\n" +
+			"--as catalog-image publishes the file-based catalog of OLM in the directory, or\n" +
+			"in its configs/, as winnow render -o writes it: an image of one layer, for\n" +
+			"catalogd, and for a CatalogSource with grpcPodConfig.extractContent. A catalog\n" +
+			"that opm validate refuses is refused.\n\n" +
 			"The digest is printed. It depends on the files and annotations only. The\n" +
 			"annotations are those of --annotation; --source-url and --revision are\n" +
 			"org.opencontainers.image.source and .revision, and .created is\n" +
@@ -57,7 +63,9 @@ func newPushCommand() *cobra.Command {
 			"    --revision \"v1.2.0@sha1:$(git rev-parse HEAD)\"\n\n" +
 			"  # the digest, for a pull request or a signature\n" +
 			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
-			"  echo \"${reference##*@}\"",
+			"  echo \"${reference##*@}\"\n\n" +
+			"  # an image for OLM\n" +
+			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
 		Args: arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -76,6 +84,7 @@ func newPushCommand() *cobra.Command {
 	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
 	f.BoolVar(&o.dryRun, "dry-run", false, "do everything but push")
 	f.BoolVar(&o.immutable, "immutable-tags", true, "keep tags that are versions")
+	o.as = addChoice(cmd, "as", "", "publish it as `KIND`", asCatalog, asCatalogImage)
 	o.output = addFormats(cmd, formatTable, formatJSON, formatYAML)
 	o.access.addFlags(cmd)
 	o.addFlags(cmd)
@@ -95,25 +104,13 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	progress := newProgress(out.notes)
 	defer progress.clear()
 	progress.step("reading " + dir)
-	files, err := readCatalogFiles(ctx, dir)
+	pack := o.packCatalog
+	if o.as.value == asCatalogImage {
+		pack = o.packImage
+	}
+	packed, content, err := pack(ctx, dir, annotations, progress, out)
 	if err != nil {
 		return err
-	}
-	options, err := o.open(ctx, &o.access)
-	if err != nil {
-		return err
-	}
-	result, err := lint.Run(ctx, files.FS(), options)
-	if err != nil {
-		return fmt.Errorf("linting %s: %w", dir, err)
-	}
-	progress.clear()
-	if err := reportLint(dir, result, out); err != nil {
-		return err
-	}
-	packed, err := oci.Pack(dir, files, annotations)
-	if err != nil {
-		return fmt.Errorf("packing %s: %w", dir, err)
 	}
 	access, err := o.access.open(ctx)
 	if err != nil {
@@ -129,8 +126,38 @@ func (o *pushOptions) run(ctx context.Context, dir, where string, out streams) e
 	}
 	progress.clear()
 	o.printMoved(out.notes, moved)
-	o.printPushed(out.notes, result, files, tags)
+	o.printPushed(out.notes, content, tags)
 	return write(out.stdout, o.output.value, newPushResult(reference, packed, tags, moved, o.dryRun))
+}
+
+// packCatalog lints a catalog and packs it by the contract of catalogs. It returns a description of its content, too.
+func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations map[string]string, progress *progress, out streams) (registry.Artifact, string, error) {
+	files, err := readCatalogFiles(ctx, dir)
+	if err != nil {
+		return registry.Artifact{}, "", err
+	}
+	options, err := o.open(ctx, &o.access)
+	if err != nil {
+		return registry.Artifact{}, "", err
+	}
+	result, err := lint.Run(ctx, files.FS(), options)
+	if err != nil {
+		return registry.Artifact{}, "", fmt.Errorf("linting %s: %w", dir, err)
+	}
+	progress.clear()
+	if err := reportLint(dir, result, out); err != nil {
+		return registry.Artifact{}, "", err
+	}
+	packed, err := oci.Pack(dir, files, annotations)
+	if err != nil {
+		return registry.Artifact{}, "", fmt.Errorf("packing %s: %w", dir, err)
+	}
+	return packed, plaintext.Count(result.Applications, "application") + inFiles(files), nil
+}
+
+// inFiles describes the files of a catalog.
+func inFiles(files *tree.Tree) string {
+	return fmt.Sprintf(" in %s, %s", plaintext.Count(files.Len(), "file"), size(files.Size()))
 }
 
 // manifestAnnotations returns the annotations of all flags, as KEY=VALUE.
@@ -147,6 +174,15 @@ func (o *pushOptions) manifestAnnotations() []string {
 
 // readCatalogFiles reads the files of a directory that push publishes.
 func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
+	all, err := readDirectory(ctx, dir, archive.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return oci.CatalogFiles(dir, all)
+}
+
+// readDirectory reads all files of the directory that push was given.
+func readDirectory(ctx context.Context, dir string, limits archive.Limits) (*tree.Tree, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -156,11 +192,7 @@ func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is no directory: want a directory with a catalog", dir)
 	}
-	all, err := readFiles(ctx, dir, directory(dir))
-	if err != nil {
-		return nil, err
-	}
-	return oci.CatalogFiles(dir, all)
+	return readFiles(ctx, dir, directory(dir), limits)
 }
 
 // target returns the repository and the tags to set, in the order of the arguments and without duplicates.
@@ -209,11 +241,10 @@ func reportLint(dir string, result lint.Result, out streams) error {
 	return &findingError{errors.New("not pushed: " + report.summary())}
 }
 
-func (o *pushOptions) printPushed(notes io.Writer, result lint.Result, files *tree.Tree, tags []string) {
+func (o *pushOptions) printPushed(notes io.Writer, content string, tags []string) {
 	done := "pushed"
 	if o.dryRun {
 		done = "dry run: not pushed:"
 	}
-	fmt.Fprintf(notes, "%s %s in %s, %s, as %s\n", done, plaintext.Count(result.Applications, "application"),
-		plaintext.Count(files.Len(), "file"), size(files.Size()), strings.Join(tags, ", "))
+	fmt.Fprintf(notes, "%s %s, as %s\n", done, content, strings.Join(tags, ", "))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/contract"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -27,7 +28,7 @@ import (
 func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	packed, err := job.pack()
+	packed, err := job.pack(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +47,7 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 }
 
 // pack returns the artifact with the archive of the storage. The same job gives the same digest.
-func (job pushJob) pack() (registry.Artifact, error) {
+func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
 	content, err := os.ReadFile(job.file)
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
@@ -55,11 +56,36 @@ func (job pushJob) pack() (registry.Artifact, error) {
 	if err := recorded.Validate(); err != nil || recorded.Algorithm().FromBytes(content) != recorded {
 		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
 	}
-	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), map[string]string{
+	annotations := map[string]string{
 		v1.AnnotationRevision:        job.sources,
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
-	})
+	}
+	if job.image {
+		return packImage(ctx, content, annotations)
+	}
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), annotations)
+}
+
+// packImage returns the image with the packages of an artifact.
+func packImage(ctx context.Context, artifact []byte, annotations map[string]string) (registry.Artifact, error) {
+	files, err := archive.Read(ctx, bytes.NewReader(artifact), render.LimitsOf(v1alpha1.FormatFileBased))
+	if err != nil {
+		return registry.Artifact{}, fmt.Errorf("reading the artifact: %w", err)
+	}
+	configs, err := contract.ConfigsIn(files)
+	if err != nil {
+		return registry.Artifact{}, err
+	}
+	if configs == nil {
+		return registry.Artifact{}, fmt.Errorf("the artifact has no packages in %s/: a %s needs a source of the format %s, and definitions: %s",
+			contract.ConfigsDirectory, v1alpha1.PushCatalogImage, v1alpha1.FormatFileBased, v1alpha1.DefinitionsPublish)
+	}
+	layer, err := contract.ConfigsLayer(configs)
+	if err != nil {
+		return registry.Artifact{}, err
+	}
+	return registry.PackImage(registry.NewBlob(v1.MediaTypeImageLayerGzip, layer), contract.ConfigsLabels(), annotations)
 }
 
 // tagConflict reports that a tag refers to an artifact that this selection has not pushed.
@@ -80,16 +106,25 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 		return err
 	}
 	var m v1.Manifest
-	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType {
+	if err := json.Unmarshal(raw, &m); err != nil || m.ArtifactType != v1alpha1.RenderedArtifactType && !isPushedImage(m) {
 		return &tagConflict{now.Digest.String() + ", which no CatalogSelection has pushed"}
 	}
 	if owner := m.Annotations[v1alpha1.SelectionAnnotation]; owner != job.selection {
 		return &tagConflict{fmt.Sprintf("%s, which the CatalogSelection %.130q has pushed", now.Digest, owner)}
 	}
+	// Who follows the tag of an artifact cannot apply an image.
+	if isPushedImage(m) != job.image {
+		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
+	}
 	if revision := m.Annotations[v1alpha1.RevisionAnnotation]; revision == job.revision || slices.Contains(job.compared, revision) {
 		return nil
 	}
 	return job.compare(ctx, to, m)
+}
+
+// isPushedImage reports whether a manifest is that of an image that a CatalogSelection has pushed.
+func isPushedImage(m v1.Manifest) bool {
+	return m.ArtifactType == "" && m.Config.MediaType == v1.MediaTypeImageConfig && m.Annotations[v1alpha1.SelectionAnnotation] != ""
 }
 
 // pushHeld reports that the tagged artifact contains definitions that the new one lacks, though the record of
@@ -106,6 +141,9 @@ func (e *pushHeld) Error() string { return e.message }
 func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.Manifest) error {
 	if job.approved {
 		return nil
+	}
+	if job.image {
+		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image has a revision that the record lacks, and images are not compared" + job.release()}
 	}
 	if len(m.Layers) != 1 {
 		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}

@@ -65,6 +65,8 @@ type pushJob struct {
 	uid    types.UID
 	access registries.Access
 	tags   []string
+	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
+	image bool
 	// file is the path of the archive, and digest that of its content.
 	file, digest string
 	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of

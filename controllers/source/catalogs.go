@@ -64,7 +64,11 @@ const archiveFile = "source.tar.gz"
 // selection reads the content of a source by its digest alone.
 func (c *Catalogs) load(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	digest, fetch := source.Artifact.Digest, c.download
-	if source.Location != nil && source.Location.Layer != nil {
+	switch {
+	case source.Location == nil:
+	case source.Location.Image != nil:
+		digest, fetch = source.Location.Image.Digest.String(), c.loadImage
+	case source.Location.Layer != nil:
 		digest, fetch = source.Location.Layer.Digest.String(), c.loadLayer
 	}
 	key := digest + " " + source.Artifact.URL + " " + source.place().Key()

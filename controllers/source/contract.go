@@ -25,6 +25,8 @@ type Location struct {
 	// Layer is fetched from the registry. Nil: source-controller has selected the right layer, and the artifact
 	// of the OCIRepository is the catalog.
 	Layer *v1.Descriptor `json:"layer,omitempty"`
+	// Image is the manifest of a container image, whose layers have the catalog together. It is not that of an index.
+	Image *v1.Descriptor `json:"image,omitempty"`
 	// Format of the catalog. Empty: the content decides.
 	Format string `json:"format,omitempty"`
 }
@@ -38,15 +40,22 @@ type lookup struct {
 // maxLookups bounds the number of cached lookups.
 const maxLookups = 4096
 
-// hasContract reports whether the manifest determines which part of the source is the catalog.
+// fetched reports whether the catalog is fetched from the registry, and is not in the artifact of the OCIRepository.
+func (l *Location) fetched() bool { return l != nil && (l.Layer != nil || l.Image != nil) }
+
+// hasContract reports whether the manifest determines which part of the source is the catalog. It may be that of an
+// image if the format is FileBased.
 func (s Observed) hasContract() bool {
-	return s.Kind == sourcev1.OCIRepositoryKind && (s.Place.Format == "" || s.Place.Format == v1alpha1.FormatAuto)
+	return s.Kind == sourcev1.OCIRepositoryKind && (s.isAuto() || s.Place.Format == v1alpha1.FormatFileBased)
 }
+
+// isAuto reports whether the spec leaves the format open.
+func (s Observed) isAuto() bool { return s.Place.Format == "" || s.Place.Format == v1alpha1.FormatAuto }
 
 // place returns the place of the catalog in the artifact, with the format that the manifest names.
 func (s Observed) place() render.Place {
 	place := s.Place
-	if s.hasContract() && s.Location != nil && s.Location.Format != "" {
+	if s.hasContract() && s.isAuto() && s.Location != nil && s.Location.Format != "" {
 		place.Format = s.Location.Format
 	}
 	return place
@@ -55,7 +64,7 @@ func (s Observed) place() render.Place {
 // lookupKey contains all inputs of a lookup, and the name of the source: the digest of a private catalog must
 // not give access to it.
 func (s Observed) lookupKey() string {
-	return fmt.Sprintf("%s %s %s %s %t", s.Name, s.Artifact.Revision, s.Artifact.Digest, s.Artifact.URL, s.mustVerify)
+	return fmt.Sprintf("%s %s %s %s %t %t", s.Name, s.Artifact.Revision, s.Artifact.Digest, s.Artifact.URL, s.mustVerify, s.isAuto())
 }
 
 // locationOf returns the location of the catalog of a source with a contract. It fetches the manifest once.
@@ -91,27 +100,56 @@ func (c *Catalogs) readManifest(ctx context.Context, source Observed) (*Location
 		return nil, violated(fmt.Errorf("the revision %s has no digest", source.Artifact.Revision))
 	}
 	var descriptor v1.Descriptor
+	var image registry.Image
 	var raw []byte
 	err := c.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) (err error) {
-		descriptor, raw, err = registry.FetchManifest(ctx, from.Repository, manifest.String())
+		if descriptor, raw, err = registry.FetchManifest(ctx, from.Repository, manifest.String()); err != nil {
+			return err
+		}
+		if registry.MayBeImage(descriptor.MediaType, raw) {
+			image, err = registry.FetchImage(ctx, from.Repository, descriptor, raw)
+		}
 		return err
 	})
-	var large *registry.TooLargeError
 	switch {
-	case errors.As(err, &large):
+	case isInvalid(err):
 		return nil, violated(err)
 	case err != nil:
 		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching %s: %w", where, err))
 	}
-	found, err := contract.Read(descriptor.MediaType, raw)
-	if err != nil {
-		return nil, violated(err)
-	}
-	location, err := source.locationIn(found)
+	location, err := source.locationBy(descriptor, raw, image)
 	if err != nil {
 		return nil, violated(err)
 	}
 	return location, nil
+}
+
+// isInvalid reports whether an error is about the content of a registry: fetching it again fails again.
+func isInvalid(err error) bool {
+	var large *registry.TooLargeError
+	var image *registry.ImageError
+	return errors.As(err, &large) || errors.As(err, &image)
+}
+
+// locationBy returns the location of the catalog by a manifest, and by the image that it is of, if it is of one.
+func (s Observed) locationBy(manifest v1.Descriptor, raw []byte, image registry.Image) (*Location, error) {
+	if image.Manifest.Digest != "" {
+		_, err := contract.CatalogDirectory(image.Labels)
+		return &Location{Image: &image.Manifest, Format: v1alpha1.FormatFileBased}, err
+	}
+	if s.isAuto() {
+		found, err := contract.Read(manifest.MediaType, raw)
+		if err != nil {
+			return nil, err
+		}
+		return s.locationIn(found)
+	}
+	// Of an artifact that is no image, source-controller selects the layer, as with the other formats.
+	if s.mustVerify && !s.copied() {
+		return nil, errors.New("it is not the manifest of an image, and files that Flux extracts from a layer are not compared with the signed digest: " +
+			"set format: Auto, or spec.layerSelector.operation of the OCIRepository to copy")
+	}
+	return &Location{Format: v1alpha1.FormatFileBased}, nil
 }
 
 // copied reports whether source-controller copied the layer unchanged.
@@ -150,7 +188,7 @@ func (s Observed) locationIn(found contract.Contract) (*Location, error) {
 
 // locate determines the location of the catalog of a source, by its manifest in the registry if necessary.
 func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
-	if !o.hasContract() || o.Location != nil && o.Location.Layer == nil {
+	if !o.hasContract() || o.Location != nil && !o.Location.fetched() {
 		return nil
 	}
 	if o.repository == nil { // o comes from the record of a publication
@@ -178,9 +216,18 @@ func (s *Sources) Recall(observed []Observed, published []v1alpha1.SourceStatus,
 		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.lookups.Contains(o.lookupKey()) {
 			continue
 		}
+		if !o.allows(*locations[i]) {
+			continue
+		}
 		// An extracted layer is not sufficient once a signature is required.
-		if locations[i].Layer != nil || !o.mustVerify || o.copied() {
+		if locations[i].fetched() || !o.mustVerify || o.copied() {
 			s.Catalogs.lookups.Add(o.lookupKey(), lookup{location: locations[i]})
 		}
 	}
+}
+
+// allows reports whether the source can have the location with the format in its spec, which may have changed. By the
+// format Auto, only images are of the format FileBased.
+func (s Observed) allows(l Location) bool {
+	return l.Image != nil || s.isAuto() == (l.Format != v1alpha1.FormatFileBased)
 }
