@@ -23,6 +23,10 @@ type decisionSummary struct {
 	Facts []versionFacts `json:"facts,omitempty"`
 	// Merged are the versions among Versions that later sources add.
 	Merged []mergedVersions `json:"merged,omitempty"`
+	// Package has the channels of a package of operators that stay, and Repairs are entries of them that stay, or go,
+	// against the rules for versions.
+	Package *packageSummary `json:"package,omitempty"`
+	Repairs []string        `json:"repairs,omitempty"`
 }
 
 type mergedVersions struct {
@@ -54,6 +58,7 @@ func summarize(d selection.Decision) decisionSummary {
 		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
 		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
 		Versions: listed(nil), Dropped: listed(nil), Facts: factsOf(d.Application),
+		Package: summarizeKept(d), Repairs: d.Repairs,
 	}
 	switch {
 	case d.Selected:

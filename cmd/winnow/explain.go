@@ -142,7 +142,7 @@ func (e *explanation) facts() []string {
 	for _, one := range []struct {
 		label  string
 		values []string
-	}{{"versions kept", e.Versions}, {"versions dropped", e.Dropped}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
+	}{{"versions kept", labelsOf(e.Versions, e.Facts)}, {"versions dropped", labelsOf(e.Dropped, e.Facts)}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
 		if len(one.values) > 0 {
 			all = append(all, one.label+": "+strings.Join(one.values, ", "))
 		}
@@ -153,7 +153,17 @@ func (e *explanation) facts() []string {
 	if e.Deprecated != "" {
 		all = append(all, "deprecated: "+e.Deprecated)
 	}
+	all = append(all, e.Package.lines()...)
+	for _, repair := range repairLines(e.Repairs) {
+		all = append(all, "repair: "+repair)
+	}
 	for _, f := range e.Facts {
+		if e.Package != nil {
+			if f.Deprecated != "" {
+				all = append(all, f.Number+" is deprecated: "+f.Deprecated)
+			}
+			continue
+		}
 		all = append(all, f.Version+": "+f.words(false))
 	}
 	return all

@@ -8,7 +8,9 @@ import (
 
 // versionFacts is what a catalog says about one version.
 type versionFacts struct {
-	Version    string   `json:"version"`
+	Version string `json:"version"`
+	// Number is the semantic version, where it is not the name.
+	Number     string   `json:"number,omitempty"`
 	Channels   []string `json:"channels,omitempty"`
 	Deprecated string   `json:"deprecated,omitempty"`
 	// Requires maps components of the platform to ranges of versions.
@@ -22,7 +24,7 @@ func factsOf(a *catalog.Application) []versionFacts {
 	var all []versionFacts
 	for _, version := range a.Versions {
 		facts := a.Metadata.Versions.Of(version)
-		f := versionFacts{Version: version, Channels: facts.Channels, Deprecated: facts.Deprecated}
+		f := versionFacts{Version: version, Number: facts.Label, Channels: facts.Channels, Deprecated: facts.Deprecated}
 		for _, requirement := range facts.Requires {
 			if f.Requires == nil {
 				f.Requires = map[string]string{}
@@ -30,7 +32,7 @@ func factsOf(a *catalog.Application) []versionFacts {
 			f.Requires[requirement.Component] = requirement.Constraint
 			f.requires = append(f.requires, requirement.String())
 		}
-		if len(f.Channels) > 0 || f.Deprecated != "" || f.Requires != nil {
+		if len(f.Channels) > 0 || f.Deprecated != "" || f.Requires != nil || f.Number != "" {
 			all = append(all, f)
 		}
 	}
@@ -60,11 +62,13 @@ func (f versionFacts) words(brief bool) string {
 func withFacts(versions []string, facts []versionFacts) string {
 	words := make(map[string]string, len(facts))
 	for _, f := range facts {
-		words[f.Version] = " (" + f.words(true) + ")"
+		if text := f.words(true); text != "" {
+			words[f.Version] = " (" + text + ")"
+		}
 	}
 	annotated := make([]string, len(versions))
-	for i, version := range versions {
-		annotated[i] = version + words[version]
+	for i, label := range labelsOf(versions, facts) {
+		annotated[i] = label + words[versions[i]]
 	}
 	return allVersions(annotated)
 }

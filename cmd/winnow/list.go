@@ -40,8 +40,10 @@ func newListCommand() *cobra.Command {
 			"shadowed, and the list instances: name, application, source, requested, version,\n" +
 			"backend, namespace, object (apiVersion, kind, namespace, name), release (name,\n" +
 			"storageNamespace, targetNamespace, chart), or why it is not installed, reason.\n" +
-			"Where the catalog has facts on versions: facts with version, channels,\n" +
-			"deprecated and requires.\n\n" +
+			"Where the catalog has facts on versions: facts with version, number, channels,\n" +
+			"deprecated and requires. Of packages of operators, with -f: package with\n" +
+			"defaultChannel and channels (name, head, number, entries, deprecated), and\n" +
+			"repairs. The table has the numbers of their versions, JSON the names.\n\n" +
 			"Both also have the references that a cluster fetches, for each application (with\n" +
 			"-f, for the selected ones) and, beside the list, for all, each once and sorted:\n\n" +
 			"    charts   type (helm or git), from, to; name, version; tag, branch, commit\n" +
@@ -185,7 +187,7 @@ func (l *applicationList) refer(ctx context.Context, c *catalog.Catalog, notes i
 func (l *applicationList) grid(deprecatedWidth int) grid {
 	g := grid{header: []string{"NAME", "TIER", "VERSIONS", "DEPRECATED"}}
 	for _, a := range l.Applications {
-		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), versionsColumn(a.Versions), orDash(plaintext.Brief(a.Deprecated, deprecatedWidth))})
+		g.rows = append(g.rows, []string{a.Name, orDash(a.Tier), versionsColumn(labelsOf(a.Versions, a.Facts)), orDash(plaintext.Brief(a.Deprecated, deprecatedWidth))})
 	}
 	return g
 }

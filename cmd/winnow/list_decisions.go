@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -66,7 +68,7 @@ func (l *decisionList) grid() grid {
 		g.header = append(g.header, "SOURCE")
 	}
 	for _, a := range l.Applications {
-		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(a.Versions)}
+		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(labelsOf(a.Versions, a.Facts))}
 		if l.several {
 			row = append(row, a.Source)
 		}
@@ -91,6 +93,9 @@ func (l *decisionList) wide(w io.Writer) {
 		g.rows = append(g.rows, row)
 	}
 	g.print(w)
+	for _, repair := range l.repairs() {
+		fmt.Fprintln(w, repair)
+	}
 	l.installed(w, grid.print, wideInstanceGrid)
 }
 
@@ -110,6 +115,17 @@ func (l *decisionList) names() []string {
 	return names
 }
 
+// repairs returns the repairs of all applications for people.
+func (l *decisionList) repairs() []string {
+	var all []string
+	for _, a := range l.Applications {
+		for _, repair := range repairLines(a.Repairs) {
+			all = append(all, plaintext.Line("repair: "+repair))
+		}
+	}
+	return all
+}
+
 func yesNo(value bool) string {
 	if value {
 		return "yes"
@@ -119,10 +135,19 @@ func yesNo(value bool) string {
 
 func (l *decisionList) table(w io.Writer) {
 	l.grid().print(w)
+	for _, repair := range l.repairs() {
+		fmt.Fprintln(w, plaintext.Wrap(repair, ""))
+	}
 	l.installed(w, grid.print, instanceGrid)
 }
 
 func (l *decisionList) markdown(w io.Writer) {
 	l.grid().markdown(w)
+	for i, repair := range l.repairs() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", escapeMarkdown(repair))
+	}
 	l.installed(w, grid.markdown, wideInstanceGrid)
 }

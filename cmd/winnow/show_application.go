@@ -49,6 +49,7 @@ type shownDefinition struct {
 	Versions          []shownVersion    `json:"versions"`
 	DefaultValues     string            `json:"defaultValues,omitempty"`
 	Fields            map[string]any    `json:"fields,omitempty"`
+	Package           *shownPackage     `json:"package,omitempty"`
 	referring
 }
 
@@ -58,6 +59,11 @@ type shownVersion struct {
 	Chart   *chartReference `json:"chart,omitempty"`
 	// Facts are what the metadata.yaml has about the version.
 	Facts map[string]any `json:"facts,omitempty"`
+	// Number is the semantic version of a version of a package of operators, Channels are those that have it, and
+	// Deprecated is its message.
+	Number     string   `json:"number,omitempty"`
+	Channels   []string `json:"channels,omitempty"`
+	Deprecated string   `json:"deprecated,omitempty"`
 }
 
 // shownSelection is the decision of a selection.
@@ -139,8 +145,13 @@ func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownD
 		referring: referring{references: newReferences(hosts...), Unsearched: hosts[0].Unreadable},
 	}
 	for i, version := range a.Versions {
-		d.Versions = append(d.Versions, shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)})
+		shown := shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)}
+		if facts := a.Metadata.Versions.Of(version); facts.Label != "" {
+			shown.Number, shown.Channels, shown.Deprecated = facts.Label, facts.Channels, facts.Deprecated
+		}
+		d.Versions = append(d.Versions, shown)
 	}
+	d.Package = showPackage(a)
 	d.DefaultVersion, d.DefaultValues = defaultsOf(spec)
 	if a.IsObject() {
 		delete(spec, "versions")
@@ -283,7 +294,7 @@ func (s *shower) decide(ctx context.Context, sources []selection.Source, options
 	for _, d := range explained.Limited {
 		out.Limited = append(out.Limited, d.Source)
 	}
-	if !decided.Selected {
+	if !decided.Selected || !decided.Application.IsObject() {
 		return nil
 	}
 	_, each, err := refer(ctx, []selection.Decision{decided}, options, s.notes)

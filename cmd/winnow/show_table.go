@@ -51,6 +51,7 @@ func (d shownDefinition) table(w io.Writer) {
 		[2]string{"annotations", pairsOf(d.Annotations)}, [2]string{"lists", strings.Join(d.Lists, ", ")},
 		[2]string{"object labels", pairsOf(d.ObjectLabels)}, [2]string{"object annotations", pairsOf(d.ObjectAnnotations)},
 		[2]string{"method", d.Method}, [2]string{"default version", d.DefaultVersion})
+	facts(w, d.Package.facts()...)
 	for _, others := range []struct {
 		label string
 		all   map[string]any
@@ -64,6 +65,9 @@ func (d shownDefinition) table(w io.Writer) {
 		g := grid{header: []string{"VERSION", "CHART", "FACTS"}}
 		for _, v := range d.Versions {
 			g.rows = append(g.rows, []string{v.Version, orDash(chartText(v.Chart)), orDash(textOf(v.Facts))})
+		}
+		if d.Package != nil {
+			g = d.packageVersions()
 		}
 		var text strings.Builder
 		g.print(&text)
@@ -110,9 +114,18 @@ func (s shownSelection) table(w io.Writer, values string) {
 	if len(s.Decision.Merged) > 0 {
 		added = mergedColumn(s.Decision.Merged)
 	}
-	facts(w, [2]string{"versions", strings.Join(s.Decision.Versions, ", ")}, [2]string{"versions merged", added},
-		[2]string{"versions dropped", strings.Join(s.Decision.Dropped, ", ")}, [2]string{"default version", s.DefaultVersion},
+	facts(w, [2]string{"versions", strings.Join(labelsOf(s.Decision.Versions, s.Decision.Facts), ", ")}, [2]string{"versions merged", added},
+		[2]string{"versions dropped", strings.Join(labelsOf(s.Decision.Dropped, s.Decision.Facts), ", ")}, [2]string{"default version", s.DefaultVersion},
 		[2]string{"shadowed in", strings.Join(s.Shadowed, ", ")}, [2]string{"refused by the limit of", strings.Join(s.Limited, ", ")})
+	if s.Decision.Selected {
+		for _, line := range s.Decision.Package.lines() {
+			label, text, _ := strings.Cut(line, ": ")
+			facts(w, [2]string{label, text})
+		}
+	}
+	for _, repair := range repairLines(s.Decision.Repairs) {
+		facts(w, [2]string{"repair", repair})
+	}
 	for _, moved := range s.movedText() {
 		facts(w, [2]string{"mirrored", moved})
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
 
@@ -37,7 +39,7 @@ func newPackage(of *filebased.Package) *Application {
 	if blob := of.Blob(); blob != nil {
 		a.Path, a.Above = blob.Path, blob.Line-1
 	}
-	a.Metadata.Deprecated = of.Deprecated
+	a.Metadata.Deprecated, a.Metadata.Labels = of.Deprecated, labelsOf(of)
 	channels := map[string][]string{}
 	for _, channel := range of.Channels {
 		for _, entry := range channel.Entries {
@@ -52,6 +54,21 @@ func newPackage(of *filebased.Package) *Application {
 	}
 	slices.SortFunc(a.Metadata.Versions, func(x, y Version) int { return cmp.Compare(x.Name, y.Name) })
 	return a
+}
+
+// labelsOf returns the labels of the head of the default channel, of which those that are not valid in Kubernetes, such
+// as sentences, are left out; nil without any, as for a package of a record.
+func labelsOf(of *filebased.Package) map[string]string {
+	labels := map[string]string{}
+	for key, value := range of.About().Labels {
+		if len(validation.IsQualifiedName(key))+len(validation.IsValidLabelValue(value)) == 0 {
+			labels[key] = value
+		}
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
 }
 
 // Channels implements Content.

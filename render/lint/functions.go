@@ -1,9 +1,11 @@
 package lint
 
 import (
+	"bytes"
 	"io/fs"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
 
 const functionRule = "functions/incomplete"
@@ -43,9 +45,12 @@ func (c *corpus) withFiles(fsys fs.FS, found []Finding) error {
 		if _, read := c.files[f.Path]; read {
 			continue
 		}
-		data, _, err := content(fsys, f.Path, maxFile)
+		data, _, err := content(fsys, f.Path, filebased.MaxFile)
 		if err != nil {
 			return err
+		}
+		if !bytes.Contains(data, []byte("winnow:ignore")) {
+			data = nil // a file of packages has up to a million lines
 		}
 		c.files[f.Path] = data
 	}

@@ -116,6 +116,9 @@ func Rules() []Rule {
 	for _, rule := range corpusRules() {
 		all = append(all, rule.Rule)
 	}
+	for _, rule := range packageRules() {
+		all = append(all, rule.Rule)
+	}
 	all = append(all, loadingRules()...)
 	all = append(all, schemaRules()...)
 	all = append(all, Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"},
@@ -136,7 +139,7 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}
-	found := incomplete(loaded, options.Strict)
+	found := append(incomplete(loaded, options.Strict), checkPackages(loaded)...)
 	if err := c.withFiles(fsys, found); err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}
