@@ -6,10 +6,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/test/stack"
@@ -21,28 +25,27 @@ type operators struct{ *installing }
 // lemonCatalog is the path of the package lemon in an artifact.
 const lemonCatalog = "configs/lemon/catalog.yaml"
 
-// newOperators pushes a catalog of these packages as v1, in the shape of `flux push artifact`, and selects lemon from
-// 1.1 on.
-func newOperators(t *testing.T, name string, packages ...string) *operators {
+// newOperators pushes a catalog as v1, in the shape of `flux push artifact`, and selects the versions of lemon from 1.1
+// on, with more lines in the spec of the selection. The catalog has plum as well.
+func newOperators(t *testing.T, name string, spec ...string) *operators {
 	t.Helper()
 	o := &operators{newInstalling(t, name)}
-	o.offer("v1", packages...)
+	o.offer("v1", packageOf("lemon",
+		"1.0.0", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0", "2.0.0, replaces: lemon.v1.2.0"))
 	repository := o.repository()
 	repository.Spec.LayerSelector.MediaType = stack.FluxLayerMediaType
 	o.create(repository)
 	t.Cleanup(o.clear)
-	o.commit([]string{
-		o.selecting(name, limitedTo("lemon"), `versions: [{constraint: ">=1.1.0 <2.0.0-0"}]`),
-		o.applying(name, name),
-	})
+	spec = append(spec, limitedTo("lemon"), `versions: [{constraint: ">=1.1.0 <2.0.0-0"}]`)
+	o.commit([]string{o.selecting(name, spec...), o.applying(name, name)})
 	return o
 }
 
-// offer pushes a catalog of packages as a tag.
-func (o *operators) offer(tag string, packages ...string) {
+// offer pushes a catalog as a tag, with lemon as it is given.
+func (o *operators) offer(tag, lemon string) {
 	o.t.Helper()
 	dir := o.t.TempDir()
-	write(o.t, filepath.Join(dir, "catalog.yaml"), strings.Join(packages, ""))
+	write(o.t, filepath.Join(dir, "catalog.yaml"), packageOf("plum", "1.0.0")+lemon)
 	_, err := system.PushCatalog(o.t.Context(), dir, o.name+":"+tag, stack.PushOptions{Shape: stack.FluxArtifact})
 	if err != nil {
 		o.t.Fatal(err)
@@ -100,34 +103,48 @@ func (o *operators) awaitPublished(digest string) *v1alpha1.CatalogSelection {
 	return published
 }
 
-// A package is cut to the versions of a selection, and stays as it is published while a new catalog would strand one.
+// A package is cut to the versions of a selection, and installed by OLM, of which only the definitions are here. It stays
+// as it is published while a new catalog would strand a version.
 func TestOperators(t *testing.T) {
-	plum := packageOf("plum", "1.0.0")
-	o := newOperators(t, "operators", plum,
-		packageOf("lemon", "1.0.0", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0", "2.0.0, replaces: lemon.v1.2.0"))
+	for _, release := range []stack.OLM{stack.OLMv0(), stack.OLMv1()} {
+		if err := system.InstallOLM(t.Context(), release); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := newOperators(t, "operators", operatorInstances)
 	cs := o.awaitPublished(o.awaitPulled("v1"))
 	o.assertSameRender(cs, o.name+"=oci://"+system.RegistryHost()+"/"+o.name+":v1")
-	o.assertPublished(packageOf("lemon", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0"))
+	o.assertPublished(packageOf("lemon", "1.1.0, replaces: lemon.v1.0.0", "1.2.0, replaces: lemon.v1.1.0"), "1.2.0")
 
 	// 1.1.0 goes, and its successor is there.
 	next := packageOf("lemon", "1.2.0, replaces: lemon.v1.1.0", "1.2.1, replaces: lemon.v1.2.0, skips: [lemon.v1.1.0]")
-	o.offer("v2", next, plum)
+	o.offer("v2", next)
 	o.awaitPublished(o.follow("v2"))
-	o.assertPublished(next)
+	o.assertPublished(next, "1.2.1")
 
 	// No entry succeeds what is installed.
 	last := packageOf("lemon", "1.3.0, replaces: lemon.v1.2.9")
-	o.offer("v3", last, plum)
+	o.offer("v3", last)
 	digest := o.follow("v3")
 	o.awaitHeld(digest, "Stranded lemon [lemon.v1.2.1 lemon.v1.2.0]")
-	o.assertPublished(next)
+	o.assertPublished(next, "1.2.1")
 	o.approve(digest)
 	o.awaitPublished(digest)
-	o.assertPublished(last)
+	o.assertPublished(last, "1.3.0")
 }
 
-// assertPublished compares the package in the artifact, of which kept blobs have their bytes.
-func (o *operators) assertPublished(want string) {
+// operatorInstances installs lemon by both releases of OLM.
+const operatorInstances = `instances:
+    lemon: {backend: ClusterExtension, namespace: lemon-system, version: 1.1 - 1.9, catalog: {name: fruits}}
+    lemon-classic:
+      application: lemon
+      backend: Subscription
+      namespace: lemon-classic
+      catalog: {name: fruits, namespace: olm}
+      createOperatorGroup: false`
+
+// assertPublished compares the package in the artifact, of which kept blobs have their bytes, and what is applied.
+func (o *operators) assertPublished(want, version string) {
 	o.t.Helper()
 	files := o.files()
 	if got := files[lemonCatalog]; got != want {
@@ -136,6 +153,39 @@ func (o *operators) assertPublished(want string) {
 	for file := range files {
 		if file != lemonCatalog && strings.HasPrefix(file, "configs/") {
 			o.t.Errorf("published is %s as well", file)
+		}
+	}
+	o.assertInstances(version)
+}
+
+// assertInstances compares the objects of the instances, which have the version that OLM leads to as an annotation.
+func (o *operators) assertInstances(version string) {
+	o.t.Helper()
+	for _, want := range []struct {
+		apiVersion, kind, namespace, name string
+		spec                              map[string]any
+	}{
+		{"olm.operatorframework.io/v1", "ClusterExtension", "", "lemon", map[string]any{
+			"namespace": "lemon-system",
+			"source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{
+				"packageName": "lemon", "version": ">=1.1 <=1.9", "upgradeConstraintPolicy": "CatalogProvided",
+				"selector": map[string]any{"matchLabels": map[string]any{"olm.operatorframework.io/metadata.name": "fruits"}},
+			}},
+		}},
+		{"operators.coreos.com/v1alpha1", "Subscription", "lemon-classic", "lemon-classic", map[string]any{
+			"name": "lemon", "channel": "stable", "source": "fruits", "sourceNamespace": "olm",
+		}},
+	} {
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(schema.FromAPIVersionAndKind(want.apiVersion, want.kind))
+		if err := system.Client().Get(o.t.Context(), client.ObjectKey{Namespace: want.namespace, Name: want.name}, live); err != nil {
+			o.t.Fatal(err)
+		}
+		if !reflect.DeepEqual(live.Object["spec"], want.spec) {
+			o.t.Errorf("the %s has\n%v\nwant\n%v", want.kind, live.Object["spec"], want.spec)
+		}
+		if got := live.GetAnnotations()[v1alpha1.VersionAnnotation]; got != version {
+			o.t.Errorf("the %s is of version %s, want %s", want.kind, got, version)
 		}
 	}
 }
