@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
@@ -57,15 +60,25 @@ func loadFunctions(ctx context.Context, where string, access *accessOptions) (di
 			return string(in), nil, err
 		}
 		defer root.Close()
-		loaded, err := krmfunctions.Load(ctx, root.FS())
+		loaded, err := loadFunctionsIn(ctx, root.FS())
 		return string(in), loaded, err
 	}
 	files, err := readFiles(ctx, where, opened, archive.Limits{})
 	if err != nil {
 		return "", nil, err
 	}
-	loaded, err := krmfunctions.Load(ctx, files.FS())
+	loaded, err := loadFunctionsIn(ctx, files.FS())
 	return "", loaded, err
+}
+
+// loadFunctionsIn loads the catalogs in a tree of files: of the artifact of a selection, that of its functions.
+func loadFunctionsIn(ctx context.Context, fsys fs.FS) (*krmfunctions.Catalog, error) {
+	for _, name := range []string{render.KustomizationFile, catalog.FunctionsFile} {
+		if _, err := fs.Stat(fsys, name); err != nil {
+			return krmfunctions.Load(ctx, fsys)
+		}
+	}
+	return krmfunctions.LoadFile(ctx, fsys, catalog.FunctionsFile)
 }
 
 // isYAMLFile reports whether a path is that of a file, by its name of YAML.

@@ -109,6 +109,14 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 			found.addTo(RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", quote(one.Name()), quote(name), problems[0])
 			continue
 		}
+		if len(name) > maxName {
+			found.addTo(RuleFormat, one.Path, one.Line, "the name %s has %d bytes, more than %d", quote(name), len(name), maxName)
+			continue
+		}
+		if n := len(one.Versions); n > maxVersions {
+			found.addTo(RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", quote(one.Name()), n, maxVersions)
+			continue
+		}
 		if other := first[name]; other != nil {
 			found.addTo(RuleDuplicateName, one.Path, one.Line, "the function %s differs only in case from %s of %s:%d", quote(one.Name()), quote(other.Name()), other.Path, other.Line)
 			continue

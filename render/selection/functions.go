@@ -1,18 +1,39 @@
 package selection
 
-// publisher returns that of a function of kustomize; empty for another application.
-func (r *record) publisher() string {
-	if of := r.application.Function(); of != nil {
-		return of.Publisher
+import (
+	"errors"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// function returns the function of kustomize that the application is; an empty one for another application. It returns an
+// error where it is not known, as in a record without it: an expression may have another result than it had.
+func (r *record) function() (*krmfunctions.Function, error) {
+	of := r.application.Function()
+	switch {
+	case of != nil:
+		return of, nil
+	case r.application.Kind == catalog.FunctionKind:
+		return nil, errors.New("what app says of a function is not known")
 	}
-	return ""
+	return &krmfunctions.Function{}, nil
 }
 
-// runtimes returns how the versions of a function of kustomize run: container, exec and starlark, each once.
-func (r *record) runtimes() []string {
-	all := []string{}
-	if of := r.application.Function(); of != nil {
-		all = append(all, of.Runtimes()...)
+// publisher returns that of a function; empty for another application.
+func (r *record) publisher() (any, error) {
+	of, err := r.function()
+	if err != nil {
+		return nil, err
 	}
-	return all
+	return of.Publisher, nil
+}
+
+// runtimes returns how the versions of a function run: container, exec and starlark, each once.
+func (r *record) runtimes() (any, error) {
+	of, err := r.function()
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{}, of.Runtimes()...), nil
 }

@@ -39,7 +39,7 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 		}
 		applications = applications || top == applicationsDirectory
 	}
-	if format, err := catalog.Detect(all.FS()); !applications && err == nil && format == (catalog.Definitions{}) {
+	if format, err := catalog.Detect(all.FS()); !applications && err == nil && (format == (catalog.Definitions{}) || format == (catalog.KRMFunctions{})) {
 		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
 			"is a catalog of the format %s, which the contract of pushed catalogs does not have: publish it by flux push artifact", format.Name())}
 	}
