@@ -15,6 +15,9 @@ import (
 // maxListed bounds the values of a list about a package of operators in output for people.
 const maxListed = 20
 
+// maxDescription bounds a description in such output, in bytes.
+const maxDescription = 300
+
 // packageSummary is what list and explain say about a package of operators, and show too.
 type packageSummary struct {
 	DefaultChannel string           `json:"defaultChannel"`
@@ -160,7 +163,7 @@ func (p *shownPackage) facts() [][2]string {
 		images = fmt.Sprint(p.RelatedImages)
 	}
 	all := [][2]string{
-		{"title", p.Title}, {"description", excerpt.To(strings.Join(strings.Fields(p.Description), " "), maxField)}, {"provider", p.Provider},
+		{"title", p.Title}, {"description", excerpt.To(strings.Join(strings.Fields(p.Description), " "), maxDescription)}, {"provider", p.Provider},
 		{"maintainers", excerpt.Names(p.Maintainers, maxListed)}, {"install modes", modes}, {"provides", excerpt.Names(apis, maxListed)},
 		{"requires", excerpt.Names(p.Requires, maxListed)}, {"related images", images},
 	}
@@ -169,13 +172,4 @@ func (p *shownPackage) facts() [][2]string {
 		all = append(all, [2]string{label, text})
 	}
 	return all
-}
-
-// packageVersions returns the versions of a package of operators with the names of their bundles.
-func (d shownDefinition) packageVersions() grid {
-	g := grid{header: []string{"VERSION", "NAME", "CHANNELS", "DEPRECATED"}}
-	for _, v := range d.Versions {
-		g.rows = append(g.rows, []string{v.Number, v.Version, orDash(strings.Join(v.Channels, ", ")), orDash(plaintext.Brief(v.Deprecated, 30))})
-	}
-	return g
 }

@@ -194,3 +194,12 @@ func textOf(value any) string {
 	}
 	return string(content)
 }
+
+// packageVersions returns the versions of a package of operators with the names of their bundles.
+func (d shownDefinition) packageVersions() grid {
+	g := grid{header: []string{"VERSION", "NAME", "CHANNELS", "DEPRECATED"}}
+	for _, v := range d.Versions {
+		g.rows = append(g.rows, []string{v.Number, v.Version, orDash(strings.Join(v.Channels, ", ")), orDash(plaintext.Brief(v.Deprecated, 30))})
+	}
+	return g
+}

@@ -111,7 +111,7 @@ func versionsThat(change Change) func(*Selection) []string {
 		var found []string
 		for _, a := range s.Applications {
 			for _, v := range a.Versions {
-				if a.Change == Updated && v.Change == change && !(change == Removed && a.IsPackage()) {
+				if a.Change == Updated && v.Change == change && (change != Removed || !a.IsPackage()) {
 					found = append(found, a.Name+" "+v.Version)
 				}
 			}

@@ -221,7 +221,7 @@ type Version struct {
 type DeprecatedVersion struct {
 	Version string `json:"version"`
 	// Number is the semantic version, where it is not the name.
-	Number string `json:"number,omitempty"`
+	Number  string `json:"number,omitempty"`
 	Message string `json:"message"`
 }
 

@@ -155,7 +155,9 @@ func headsThat(p *filebased.Package, holds func(*filebased.Bundle) bool) []strin
 }
 
 func allNamespaces(p *filebased.Package, _ filebased.Offer) []packageFinding {
-	lacks := func(b *filebased.Bundle) bool { return b.InstallModes != nil && !slices.Contains(b.InstallModes, "AllNamespaces") }
+	lacks := func(b *filebased.Bundle) bool {
+		return b.InstallModes != nil && !slices.Contains(b.InstallModes, "AllNamespaces")
+	}
 	return once(p.Blob(), headsThat(p, lacks), "OLM v1 needs a setting of its own for bundles that do not support all namespaces: ")
 }
 
