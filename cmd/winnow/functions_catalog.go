@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/functions"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
-	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
