@@ -22,11 +22,14 @@ import (
 // operators is a namespace with a file-based catalog, and a selection of its packages.
 type operators struct{ *installing }
 
-// lemonCatalog is the path of the package lemon in an artifact.
-const lemonCatalog = "configs/lemon/catalog.yaml"
+// Paths of the selected packages in an artifact.
+const (
+	lemonCatalog = "configs/lemon/catalog.yaml"
+	plumCatalog  = "configs/plum/catalog.yaml"
+)
 
 // newOperators pushes a catalog as v1, in the shape of `flux push artifact`, and selects the versions of lemon from 1.1
-// on, with more lines in the spec of the selection. The catalog has plum as well.
+// on, and plum, with more lines in the spec of the selection. The catalog has fig as well.
 func newOperators(t *testing.T, name string, spec ...string) *operators {
 	t.Helper()
 	o := &operators{newInstalling(t, name)}
@@ -36,7 +39,7 @@ func newOperators(t *testing.T, name string, spec ...string) *operators {
 	repository.Spec.LayerSelector.MediaType = stack.FluxLayerMediaType
 	o.create(repository)
 	t.Cleanup(o.clear)
-	spec = append(spec, limitedTo("lemon"), `versions: [{constraint: ">=1.1.0 <2.0.0-0"}]`)
+	spec = append(spec, limitedTo("lemon", "plum"), `versions: [{names: [lemon], constraint: ">=1.1.0 <2.0.0-0"}]`)
 	o.commit([]string{o.selecting(name, spec...), o.applying(name, name)})
 	return o
 }
@@ -45,12 +48,14 @@ func newOperators(t *testing.T, name string, spec ...string) *operators {
 func (o *operators) offer(tag, lemon string) {
 	o.t.Helper()
 	dir := o.t.TempDir()
-	write(o.t, filepath.Join(dir, "catalog.yaml"), packageOf("plum", "1.0.0")+lemon)
+	write(o.t, filepath.Join(dir, "catalog.yaml"), plumPackage()+packageOf("fig", "1.0.0")+lemon)
 	_, err := system.PushCatalog(o.t.Context(), dir, o.name+":"+tag, stack.PushOptions{Shape: stack.FluxArtifact})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 }
+
+func plumPackage() string { return packageOf("plum", "1.0.0") }
 
 // packageOf returns the blobs of a package with one channel. Each entry begins with its version, and continues with
 // the other fields of the entry.
@@ -131,6 +136,13 @@ func TestOperators(t *testing.T) {
 	o.approve(digest)
 	o.awaitPublished(digest)
 	o.assertPublished(last, "1.3.0")
+
+	// The package goes.
+	o.offer("v4", "")
+	o.follow("v4")
+	o.awaitHolding("Removal : would be removed", "Removal lemon: instance lemon would be removed",
+		"Removal lemon-classic: instance lemon-classic would be removed")
+	o.assertPublished(last, "1.3.0")
 }
 
 // operatorInstances installs lemon by both releases of OLM.
@@ -150,8 +162,11 @@ func (o *operators) assertPublished(want, version string) {
 	if got := files[lemonCatalog]; got != want {
 		o.t.Errorf("published is\n%s\nwant\n%s", got, want)
 	}
+	if got := files[plumCatalog]; got != plumPackage() {
+		o.t.Errorf("published is\n%s\nwant\n%s", got, plumPackage())
+	}
 	for file := range files {
-		if file != lemonCatalog && strings.HasPrefix(file, "configs/") {
+		if file != lemonCatalog && file != plumCatalog && strings.HasPrefix(file, "configs/") {
 			o.t.Errorf("published is %s as well", file)
 		}
 	}
@@ -188,4 +203,50 @@ func (o *operators) assertInstances(version string) {
 			o.t.Errorf("the %s is of version %s, want %s", want.kind, got, version)
 		}
 	}
+}
+
+// The namespace of a ClusterExtension cannot be changed: a selection waits until its instance has that of one that an
+// admin has made by hand, and takes it over.
+func TestOperatorIsTakenOver(t *testing.T) {
+	if err := system.InstallOLM(t.Context(), stack.OLMv1()); err != nil {
+		t.Fatal(err)
+	}
+	const byHand = `---
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterExtension
+metadata: {name: taken}
+spec: {namespace: by-hand, serviceAccount: {name: installer}, source: {sourceType: Catalog, catalog: {packageName: lemon}}}
+`
+	if err := system.Apply(t.Context(), []byte(byHand)); err != nil {
+		t.Fatal(err)
+	}
+	before := liveExtension(t)
+	taking := "instances: {taken: {application: lemon, backend: ClusterExtension, namespace: %s, serviceAccountName: installer}}"
+	o := newOperators(t, "taken", fmt.Sprintf(taking, "lemon-system"))
+	o.awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
+		if conditions.GetReason(cs, v1alpha1.HeldCondition) != v1alpha1.IdentityChangeReason || cs.Status.Artifact != nil {
+			return fmt.Errorf("held is %+v", cs.Status.Held)
+		}
+		return nil
+	})
+	o.edit(func(spec *v1alpha1.CatalogSelectionSpec) {
+		taken := spec.Instances["taken"]
+		taken.Namespace = "by-hand"
+		spec.Instances["taken"] = taken
+	})
+	o.awaitPublished(o.awaitPulled("v1"))
+	after := liveExtension(t)
+	if after.GetUID() != before.GetUID() || after.GetAnnotations()[v1alpha1.VersionAnnotation] != "1.2.0" {
+		t.Errorf("not taken over: %v", after)
+	}
+}
+
+func liveExtension(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(schema.FromAPIVersionAndKind("olm.operatorframework.io/v1", "ClusterExtension"))
+	if err := system.Client().Get(t.Context(), client.ObjectKey{Name: "taken"}, live); err != nil {
+		t.Fatal(err)
+	}
+	return live
 }

@@ -130,7 +130,8 @@ func (s *Stack) catalogd(dir string) (launch, error) {
 			"--metrics-bind-address=" + loopback + ":0",
 			"--catalogs-server-addr=" + catalogs,
 			"--external-address=" + catalogs,
-			"--webhook-server-port=" + webhook, // nothing calls it: no webhook is configured
+			// Nothing calls it: no webhook is configured. It listens on all addresses, which no flag changes.
+			"--webhook-server-port=" + webhook,
 		},
 		ready: answers(http.DefaultClient, "http://"+health+"/readyz"),
 	}, nil
