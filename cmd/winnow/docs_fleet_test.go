@@ -1,8 +1,6 @@
 package main
 
 import (
-	"regexp"
-	"strings"
 	"testing"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -12,18 +10,12 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// fromExample matches the first line of a block that is part of a file in examples/fleet.
-var fromExample = regexp.MustCompile(`^# ([\w/]+\.yaml)\n`)
-
 // The blocks of the guide are part of the example that the end-to-end tests apply, or match the API.
 func TestFleetGuideShowsTheExample(t *testing.T) {
 	shown := 0
 	for _, block := range yamlBlock.FindAllStringSubmatch(readFileString(t, "../../docs/guides/fleet.md"), -1) {
-		if file := fromExample.FindStringSubmatch(block[1]); file != nil {
+		if showsExample(t, "../../examples/fleet", block[1]) {
 			shown++
-			if !strings.Contains(readFileString(t, "../../examples/fleet/"+file[1]), strings.TrimPrefix(block[1], file[0])) {
-				t.Errorf("examples/fleet/%s does not have\n%s", file[1], block[1])
-			}
 			continue
 		}
 		var head metav1.TypeMeta

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,32 +15,26 @@ const (
 // The commands of the guide work on a copy of the example, and its files are those of the example and of the result.
 // kustomize is a stand-in that prints its arguments.
 func TestFunctionsGuideRuns(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(functionsExample)); err != nil {
-		t.Fatal(err)
-	}
+	dir := copyExample(t, functionsExample)
 	guide := readFileString(t, functionsGuide)
 	before := readFileString(t, filepath.Join(dir, "app", "set-logger.yaml"))
-	var printed strings.Builder
-	for _, block := range shBlock.FindAllStringSubmatch(guide, -1) {
-		shell := exec.CommandContext(t.Context(), "sh", "-eu", "-c", "kustomize() { echo kustomize \"$@\"; }\n"+block[1])
-		shell.Dir = dir
-		out, err := shell.CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %v\n%s", block[1], err, out)
-		}
-		printed.Write(out)
+	blocks := yamlBlock.FindAllStringSubmatch(guide, -1)
+	if len(blocks) != 3 {
+		t.Fatalf("the guide shows %d files", len(blocks))
 	}
-	for _, want := range []string{
+	// The platform team's own catalog and that of a vendor, for the selection of both.
+	for _, name := range []string{"own", "vendor"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, name, "catalog.yaml"), readFileString(t, filepath.Join(dir, "catalog.yaml")))
+	}
+	writeFile(t, filepath.Join(dir, "selection.yaml"), blocks[2][1])
+	assertPrinted(t, runBlocks(t, guide, dir, "kustomize() { echo kustomize \"$@\"; }"),
 		"SetLogger.example.com  v1       Example Co  ", "spec.logPath (string), required: The directory that the logger reads.\n",
 		"kustomize build --enable-alpha-plugins resolved\n", "kustomize build --enable-alpha-plugins app\n",
-	} {
-		if !strings.Contains(printed.String(), want) {
-			t.Errorf("no %q in\n%s", want, printed.String())
-		}
-	}
-	blocks := yamlBlock.FindAllStringSubmatch(guide, -1)
-	if len(blocks) != 2 || blocks[0][1] != "# app/set-logger.yaml\n"+before ||
+		"rendered 1 of 1 applications")
+	if blocks[0][1] != "# app/set-logger.yaml\n"+before ||
 		blocks[1][1] != "# resolved/set-logger.yaml\n"+readFileString(t, filepath.Join(dir, "resolved", "set-logger.yaml")) {
 		t.Errorf("the guide shows other files: %q", blocks)
 	}
