@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os/exec"
@@ -23,11 +24,21 @@ var (
 	shBlock       = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 )
 
-// Every CatalogSelection in the documentation renders something from the example catalog.
+// Every CatalogSelection in the documentation renders something from the example catalog of its format.
 func TestDocumentedSelectionsRender(t *testing.T) {
-	example, err := openSource(t.Context(), "../../examples/catalog", v1alpha1.SourceReference{}, nil)
-	if err != nil {
-		t.Fatal(err)
+	examples := map[string]*catalog.Catalog{}
+	for format, dir := range map[string]string{
+		"": "../../examples/catalog", v1alpha1.FormatFileBased: operatorsExample + "/catalog", v1alpha1.FormatKRMFunctions: functionsExample,
+	} {
+		ref := v1alpha1.SourceReference{Format: format}
+		if dir == functionsExample {
+			ref.Include = []string{"catalog.yaml"}
+		}
+		example, err := openSource(t.Context(), dir, ref, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples[format] = example.Catalog
 	}
 	tested := 0
 	for _, page := range pages(t) {
@@ -40,7 +51,7 @@ func TestDocumentedSelectionsRender(t *testing.T) {
 			tested++
 			line := 1 + strings.Count(content[:block[0]], "\n")
 			t.Run(fmt.Sprintf("%s line %d", filepath.Base(page), line), func(t *testing.T) {
-				renderDocumented(t, text, example.Catalog)
+				renderDocumented(t, text, examples)
 			})
 		}
 	}
@@ -64,7 +75,7 @@ func pages(t *testing.T) []string {
 	return found
 }
 
-func renderDocumented(t *testing.T, text string, example *catalog.Catalog) {
+func renderDocumented(t *testing.T, text string, examples map[string]*catalog.Catalog) {
 	t.Helper()
 	found, err := selectionfile.Parse(t.Context(), "the block", []byte(text))
 	if err != nil {
@@ -74,7 +85,7 @@ func renderDocumented(t *testing.T, text string, example *catalog.Catalog) {
 		t.Error("the block has no CatalogSelection of this version")
 	}
 	for _, cs := range found {
-		renderSelection(t, cs.CatalogSelection, example)
+		renderSelection(t, cs.CatalogSelection, cmp.Or(examples[cs.Spec.Sources[0].Format], examples[""]))
 	}
 }
 
