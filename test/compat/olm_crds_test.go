@@ -63,6 +63,7 @@ func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 		{clusterCatalog, "", "", ""},
 		{clusterCatalog, "orchard:v1", "orchard", "must end with a digest or a tag"},
 		{clusterCatalog, "orchard:v1", "orchard@sha256:" + strings.Repeat("1", 64), "pollIntervalMinutes"},
+		{exampleOperators(t, "olm-v1"), "", "", ""},
 	}
 	for _, c := range []struct {
 		name    string
@@ -76,6 +77,7 @@ func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 			{operatorGroup, "targetNamespaces", "namespaces", "namespaces"},
 			{catalogSource, "", "", ""},
 			{catalogSource, "sourceType: grpc, ", "", "spec.sourceType"},
+			{exampleOperators(t, "olm-v0"), "namespace: olm", "namespace: default", ""},
 		}...)},
 		{"the first OLM v1", stack.OLMv1First(), slices.Concat(v1, goldenCases(t, goldens, "cluster-extension*", "serviceAccount:"), []olmCase{
 			{clusterExtension, account, "", "spec.serviceAccount"},
@@ -93,6 +95,16 @@ func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 			}
 		})
 	}
+}
+
+// exampleOperators returns the catalog of OLM in an overlay of the example.
+func exampleOperators(t *testing.T, overlay string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("../../examples/operators", overlay, "platform.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // isOLM reports whether a golden file has objects of OLM.

@@ -158,6 +158,16 @@ func TestOpmAndLoadAcceptTheSameSamples(t *testing.T) {
 	}
 }
 
+// The catalogs of the example are small ones of several packages.
+func TestOpmAcceptsTheExampleOfOperators(t *testing.T) {
+	o := newOpm(t)
+	for _, name := range []string{"catalog", "next"} {
+		if !o.compare(t, name, os.DirFS(filepath.Join("../../examples/operators", name))) {
+			t.Errorf("%s is not valid", name)
+		}
+	}
+}
+
 // The cases of the reader are catalogs with one thing that may be wrong.
 func TestOpmAndLoadAgreeOnCases(t *testing.T) {
 	o := newOpm(t)
