@@ -62,11 +62,17 @@ func packageChanges(before, now Definition) []Change {
 // stranded returns the bundles of a channel that a package had, and that have no way to what it has now: the channel
 // neither has them, nor anything that OLM takes for their successor.
 func stranded(channel *filebased.Channel, before, now *filebased.Package) []string {
-	i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == channel.Name })
+	var successions filebased.Successions
+	if i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == channel.Name }); i >= 0 {
+		successions = now.Channels[i].Successions()
+	}
+	entries := make(map[string]bool, len(channel.Entries))
+	for _, entry := range channel.Entries {
+		entries[entry.Name] = true
+	}
 	var lost []string
 	for _, bundle := range before.Bundles {
-		in := slices.ContainsFunc(channel.Entries, func(e filebased.Entry) bool { return e.Name == bundle.Name })
-		if in && (i < 0 || !now.Channels[i].Succeeds(bundle.Name, bundle.Version)) {
+		if entries[bundle.Name] && !successions.Has(bundle.Name, bundle.Version) {
 			lost = append(lost, bundle.Name)
 		}
 	}
