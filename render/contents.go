@@ -60,6 +60,7 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 	defined := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Source: d.Source, Versions: d.Versions}
 	if of := catalog.PackageOf(d.Kept); of != nil {
 		defined.Package = safeguard.NewPackage(of)
+		defined.Origins = defined.Package.ImageOrigins(d.Versions)
 	}
 	return defined
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -65,6 +66,9 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	case v1alpha1.SourceChangeReason:
 		if len(c.Versions) == 0 {
 			return "would come from another chart"
+		}
+		if c.Key.Kind == catalog.PackageKind {
+			return "bundles would have another image: " + versions
 		}
 		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.StrandedReason:

@@ -7,16 +7,25 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/identity"
 )
 
-// Package is a package of operators as it is published. In JSON it is a record of its channels and bundles.
+// Package is a package of operators as it is published. In JSON it is a record of what is compared: its channels, and the
+// names and versions of its bundles. Images are compared as origins of the Definition.
 type Package struct{ of *filebased.Package }
 
 // NewPackage returns what is compared of a package.
 func NewPackage(of *filebased.Package) *Package { return &Package{of} }
 
 // MarshalJSON implements json.Marshaler.
-func (p Package) MarshalJSON() ([]byte, error) { return json.Marshal(p.of.Record()) }
+func (p Package) MarshalJSON() ([]byte, error) {
+	record := p.of.Record()
+	record.APIs = nil
+	for i, bundle := range record.Bundles {
+		record.Bundles[i] = filebased.RecordBundle{Name: bundle.Name, Version: bundle.Version, Release: bundle.Release}
+	}
+	return json.Marshal(record)
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (p *Package) UnmarshalJSON(data []byte) error {
@@ -28,6 +37,19 @@ func (p *Package) UnmarshalJSON(data []byte) error {
 		return errors.New("a package is not valid")
 	}
 	return nil
+}
+
+// ImageOrigins returns the origins of bundles by their names: digests of their images, empty for a bundle without one.
+func (p *Package) ImageOrigins(names []string) Origins {
+	images := make(map[string]string, len(p.of.Bundles))
+	for _, bundle := range p.of.Bundles {
+		images[bundle.Name] = bundle.Image
+	}
+	origins := make(Origins, len(names))
+	for i, name := range names {
+		origins[i] = identity.OriginOfImage(images[name])
+	}
+	return origins
 }
 
 // numbers returns the semantic versions of the bundles.
