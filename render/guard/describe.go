@@ -72,6 +72,9 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		}
 		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.StrandedReason:
+		if c.From != "" {
+			return fmt.Sprintf("the default channel would change from %s to %s, which has no upgrade for: %s", excerpt.Quoted(c.From), excerpt.Quoted(c.Channel), versions)
+		}
 		return fmt.Sprintf("the channel %s would have no upgrade any more for: %s", excerpt.Quoted(c.Channel), versions)
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)

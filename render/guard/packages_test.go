@@ -98,11 +98,18 @@ func TestWhatIsStrandedIsHeld(t *testing.T) {
 		then, now     string
 		want          []string
 	}{
-		"nothing changes":              {everything, everything, "plum stable: 1.0.0", "plum stable: 1.0.0", nil},
-		"a version that is replaced":   {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0>1.0.0", nil},
-		"a version that is skipped":    {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0!1.0.0", nil},
-		"a version that is gone":       {everything, everything, "plum stable: 1.0.0 1.1.0>1.0.0", "plum stable: 2.0.0>1.1.0", []string{stranded + " stable [plum.v1.0.0]"}},
-		"a channel that is gone":       {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0", []string{stranded + " fast [plum.v1.0.0]"}},
+		"nothing changes":                        {everything, everything, "plum stable: 1.0.0", "plum stable: 1.0.0", nil},
+		"a version that is replaced":             {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0>1.0.0", nil},
+		"a version that is skipped":              {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0!1.0.0", nil},
+		"a version that is gone":                 {everything, everything, "plum stable: 1.0.0 1.1.0>1.0.0", "plum stable: 2.0.0>1.1.0", []string{stranded + " stable [plum.v1.0.0]"}},
+		"a channel that is gone":                 {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0", []string{stranded + " fast [plum.v1.0.0]"}},
+		"another default channel, with upgrades": {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0 2.0.0>1.0.0", "plum fast: 1.0.0 2.0.0>1.0.0 | stable: 1.0.0", nil},
+		"another default channel, without upgrades": {everything, everything, "plum stable: 1.0.0 | fast: 2.0.0", "plum fast: 2.0.0 | stable: 1.0.0",
+			[]string{stranded + " fast [plum.v1.0.0]"}},
+		"an edit that names another default channel": {everything, rule(func(r *v1alpha1.VersionRule) { r.DefaultChannel = "fast" }),
+			"plum stable: 1.0.0 | fast: 2.0.0", "plum stable: 1.0.0 | fast: 2.0.0 3.0.0>2.0.0", nil},
+		"an edit that keeps the default channel": {everything, rule(func(r *v1alpha1.VersionRule) { r.DefaultChannel = "stable" }),
+			"plum stable: 1.0.0 | fast: 2.0.0", "plum fast: 2.0.0 | stable: 1.0.0", nil},
 		"a package that is gone":       {everything, everything, "plum stable: 1.0.0", "lemon stable: 1.0.0", []string{"Removal plum  [plum.v1.0.0]"}},
 		"the latest moves on":          {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0", nil},
 		"the latest leaves one behind": {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", []string{stranded + " stable [plum.v1.0.0]"}},

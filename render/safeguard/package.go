@@ -61,16 +61,25 @@ func (p *Package) numbers() []string {
 	return numbers
 }
 
-// packageChanges returns the changes of a package that stays: for each channel the versions that are Stranded, and a
-// MajorUpgrade.
+// packageChanges returns the changes of a package that stays: for each channel the versions that are Stranded, those of
+// a default channel that another one takes the place of as well, and a MajorUpgrade.
 func packageChanges(before, now Definition) []Change {
 	var changes []Change
-	for _, channel := range before.Package.of.Channels {
+	was, is := before.Package.of, now.Package.of
+	strand := func(channel *filebased.Channel, next string) {
 		change := before.change(v1alpha1.StrandedReason)
-		change.Channel = channel.Name
-		change.Versions = stranded(channel, before.Package.of, now.Package.of)
+		change.Channel, change.Versions = next, stranded(channel, next, was, is)
+		if next != channel.Name {
+			change.From = channel.Name
+		}
 		if len(change.Versions) > 0 {
 			changes = append(changes, change)
+		}
+	}
+	for _, channel := range was.Channels {
+		strand(channel, channel.Name)
+		if channel.Name == was.DefaultChannel && channel.Name != is.DefaultChannel {
+			strand(channel, is.DefaultChannel)
 		}
 	}
 	if from, to, rises := majorRise(before.Package.numbers(), now.Package.numbers()); rises {
@@ -81,11 +90,11 @@ func packageChanges(before, now Definition) []Change {
 	return changes
 }
 
-// stranded returns the bundles of a channel that a package had, and that have no way to what it has now: the channel
+// stranded returns the bundles of a channel that a package had, and that have no way to what the channel next has now: it
 // neither has them, nor anything that OLM takes for their successor.
-func stranded(channel *filebased.Channel, before, now *filebased.Package) []string {
+func stranded(channel *filebased.Channel, next string, before, now *filebased.Package) []string {
 	var successions filebased.Successions
-	if i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == channel.Name }); i >= 0 {
+	if i := slices.IndexFunc(now.Channels, func(c *filebased.Channel) bool { return c.Name == next }); i >= 0 {
 		successions = now.Channels[i].Successions()
 	}
 	entries := make(map[string]bool, len(channel.Entries))
