@@ -119,6 +119,8 @@ func TestWhatIsStrandedIsHeld(t *testing.T) {
 		"an edit, while the catalog takes as well": {everything, above(">=2"), "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", "plum stable: 4.0.0>3.0.0",
 			[]string{stranded + " stable [plum.v2.0.0 plum.v1.0.0]"}},
 		"an edit that drops a channel": {everything, inChannel("fast"), "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0 | fast: 1.0.0", nil},
+		"an edit with a misspelt channel": {everything, inChannel("fast", "stabel"), "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0 | fast: 1.0.0",
+			[]string{"UnknownName   []"}},
 		"an edit that drops a channel, while the catalog drops the other": {everything, inChannel("fast", "slow"), "plum stable: 1.0.0 | fast: 1.0.0 | slow: 1.0.0",
 			"plum stable: 1.0.0 | fast: 1.0.0", []string{stranded + " slow [plum.v1.0.0]"}},
 	} {
