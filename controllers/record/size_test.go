@@ -46,6 +46,9 @@ func TestARecordOfManyBundlesFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(read.Sources) == 0 || len(read.Sources[0].Applications[0].Content) == 0 {
+		t.Error("the record has no contents of the sources, so that no edit excuses anything")
+	}
 	if changes := safeguard.Compare(read.Definitions, definitions); len(changes) > 0 {
 		t.Errorf("read back, %d packages are changed", len(changes))
 	}
