@@ -5,28 +5,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// ContentPatterns match the paths of the files of contents in an artifact.
-func ContentPatterns() []string {
-	return []string{catalog.PackagesDir + "/*/catalog.*", catalog.FunctionsFile}
+// contentPatterns match the paths of the files of contents in an artifact.
+func contentPatterns() []string {
+	return []string{catalog.PackagesDir + "/*/catalog.json", catalog.PackagesDir + "/*/catalog.yaml", catalog.FunctionsFile}
+}
+
+// ContentFilesIn returns the paths of the files of a directory that may be those of contents of an artifact. A file in
+// the place of a package has to be the package of that place.
+func ContentFilesIn(ctx context.Context, fsys fs.FS) ([]string, error) {
+	var files []string
+	for _, pattern := range contentPatterns() {
+		found, err := fs.Glob(fsys, pattern)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return slices.DeleteFunc(files, func(file string) bool {
+		return file != catalog.FunctionsFile && !holdsPackage(ctx, fsys, path.Dir(file))
+	}), ctx.Err()
+}
+
+// holdsPackage reports whether a directory has the package with its name, and no other one.
+func holdsPackage(ctx context.Context, fsys fs.FS, dir string) bool {
+	of, err := fs.Sub(fsys, dir)
+	if err != nil {
+		return false
+	}
+	loaded, err := filebased.Load(ctx, of)
+	return err == nil && len(loaded.Packages) == 1 && len(loaded.Others) == 0 && loaded.Packages[0].Name == path.Base(dir)
 }
 
 // ContentFiles returns the paths of the files of contents, sorted.
 func (r *Result) ContentFiles() []string {
 	var files []string
 	for _, file := range r.Tree.Paths() {
-		if slices.ContainsFunc(ContentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+		if slices.ContainsFunc(contentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
 			files = append(files, file)
 		}
 	}
@@ -60,6 +88,7 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 	defined := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Source: d.Source, Versions: d.Versions}
 	if of := catalog.PackageOf(d.Kept); of != nil {
 		defined.Package = safeguard.NewPackage(of)
+		defined.Origins = defined.Package.ImageOrigins(d.Versions)
 	}
 	return defined
 }

@@ -35,7 +35,7 @@ type Safeguards struct {
 	OnIdentityChange string `json:"onIdentityChange,omitempty"`
 
 	// OnSourceChange: a version of an application, or a whole application of Cozystack, stays and comes
-	// from another chart, repository or commit, so that its releases are upgraded in place.
+	// from another chart, repository, commit or image, so that its releases are upgraded in place.
 	// summary.sourceChanges counts the published ones.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish

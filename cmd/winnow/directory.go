@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -134,8 +135,8 @@ func checkReplaceable(dir string) error {
 	})
 }
 
-// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, of those that have
-// the paths of contents, which it does not name, and of their directories. It is empty if that file is missing or
+// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, of those that are
+// contents in their places, which it does not name, and of their directories. It is empty if that file is missing or
 // render did not write it.
 func writtenFiles(dir string) (map[string]bool, error) {
 	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
@@ -158,15 +159,11 @@ func writtenFiles(dir string) (map[string]bool, error) {
 			continue
 		}
 		written[render.KustomizationFile] = true
-		named := kustomization.Resources
-		for _, pattern := range render.ContentPatterns() {
-			contents, err := fs.Glob(os.DirFS(dir), pattern)
-			if err != nil {
-				return nil, err
-			}
-			named = slices.Concat(named, contents)
+		contents, err := render.ContentFilesIn(context.Background(), os.DirFS(dir))
+		if err != nil {
+			return nil, err
 		}
-		for _, file := range named {
+		for _, file := range slices.Concat(kustomization.Resources, contents) {
 			written[file] = true
 			for parent := path.Dir(file); parent != "."; parent = path.Dir(parent) {
 				written[parent] = true

@@ -30,6 +30,15 @@ func outputTree(t *testing.T, application string) *tree.Tree {
 	return files
 }
 
+// plumPackage is a package of operators as render writes it.
+const plumPackage = `---
+{schema: olm.package, name: plum, defaultChannel: stable}
+---
+{schema: olm.channel, package: plum, name: stable, entries: [{name: plum.v1.0.0}]}
+---
+{schema: olm.bundle, package: plum, name: plum.v1.0.0, image: x, properties: [{type: olm.package, value: {packageName: plum, version: 1.0.0}}]}
+`
+
 // A directory must be empty, or contain only files that an earlier render wrote.
 func TestCheckReplaceable(t *testing.T) {
 	tests := []struct {
@@ -37,12 +46,18 @@ func TestCheckReplaceable(t *testing.T) {
 		files map[string]string // besides those of an earlier render, unless alone
 		alone bool
 		ok    bool
+		// replaced says that the files go.
+		replaced bool
 	}{
 		{name: "an empty directory", alone: true, ok: true},
 		{name: "an earlier output", ok: true},
 		{name: "another file at the root", files: map[string]string{"README.md": ""}},
 		{name: "another file beside the applications", files: map[string]string{"applicationdefinitions/mine.yaml": ""}},
 		{name: "another directory beside the applications", files: map[string]string{"applicationdefinitions/mine/x.yaml": ""}},
+		{name: "an earlier package", files: map[string]string{"configs/plum/catalog.yaml": plumPackage}, ok: true, replaced: true},
+		{name: "another file in the place of a package", files: map[string]string{"configs/mine/catalog.yaml": "mine: true\n"}},
+		{name: "another package in the directory of one", files: map[string]string{"configs/mine/catalog.yaml": plumPackage}},
+		{name: "another file beside a package", files: map[string]string{"configs/plum/catalog.yaml": plumPackage, "configs/plum/catalog.txt": ""}},
 		{name: "a kustomization of somebody else", alone: true, files: map[string]string{"kustomization.yaml": "resources: [../base]\n"}},
 		{name: "a kustomization that cannot be read", alone: true, files: map[string]string{"kustomization.yaml": "resources: 3\n"}},
 		{name: "applications without a kustomization", alone: true, files: map[string]string{"applicationdefinitions/a.yaml": ""}},
@@ -66,6 +81,9 @@ func TestCheckReplaceable(t *testing.T) {
 				t.Fatalf("writeDirectory() = %v, want success: %t", err, test.ok)
 			}
 			for path, content := range test.files {
+				if test.replaced {
+					break
+				}
 				if got := readFileString(t, filepath.Join(dir, filepath.FromSlash(path))); got != content {
 					t.Errorf("%s was changed to %q", path, got)
 				}

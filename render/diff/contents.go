@@ -22,7 +22,8 @@ func stranded(changes []safeguard.Change) map[safeguard.Key]map[string][]string 
 		if found[c.Key] == nil {
 			found[c.Key] = map[string][]string{}
 		}
-		found[c.Key][c.Channel] = c.Versions
+		// A channel may be the default one newly, too.
+		found[c.Key][c.Channel] = sorted(slices.Concat(found[c.Key][c.Channel], c.Versions))
 	}
 	return found
 }

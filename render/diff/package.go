@@ -35,7 +35,8 @@ type Channel struct {
 	// Added and Removed count the versions that the channel has newly, or has no more, where it stays.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
-	// Stranded are the versions that nothing in the channel succeeds any more.
+	// Stranded are the versions that nothing in the channel succeeds any more, and those of the former default channel
+	// that nothing in this one succeeds, which takes its place.
 	Stranded []string `json:"stranded,omitempty"`
 	// Deprecated is the message of a channel that was not deprecated, or not there, before.
 	Deprecated string `json:"deprecated,omitempty"`
@@ -104,6 +105,9 @@ func comparePackages(before, after *filebased.Package, stranded map[string][]str
 	for _, name := range channelNames(before, after) {
 		c := compareChannel(channelOf(before, name), channelOf(after, name), was[name], is[name])
 		c.Stranded = stranded[name]
+		if c.Change == Unchanged && len(c.Stranded) > 0 {
+			c.Change = Updated // as the default channel
+		}
 		if c.Change != Unchanged {
 			p.Channels = append(p.Channels, c)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -66,8 +67,14 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if len(c.Versions) == 0 {
 			return "would come from another chart"
 		}
+		if c.Key.Kind == catalog.PackageKind {
+			return "bundles would have another image: " + versions
+		}
 		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.StrandedReason:
+		if c.From != "" {
+			return fmt.Sprintf("the default channel would change from %s to %s, which has no upgrade for: %s", excerpt.Quoted(c.From), excerpt.Quoted(c.Channel), versions)
+		}
 		return fmt.Sprintf("the channel %s would have no upgrade any more for: %s", excerpt.Quoted(c.Channel), versions)
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)

@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,16 +15,17 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // operators is a source of packages. A line is a package with channels, "plum stable: 1.0.0 2.0.0>1.0.0 | fast: 2.0.0";
-// an entry is "version>replaced!skipped". The first channel is the default one.
+// an entry is "version>replaced!skipped@image". The first channel is the default one.
 func operators(t *testing.T, lines ...string) guard.Source {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	for _, line := range append(lines, "other stable: 1.0.0") {
 		name, channels, _ := strings.Cut(line, " ")
-		text, seen := "", []string{}
+		text, seen, images := "", []string{}, map[string]string{}
 		for i, channel := range strings.Split(channels, " | ") {
 			channelName, entries, _ := strings.Cut(channel, ": ")
 			if i == 0 {
@@ -31,6 +33,7 @@ func operators(t *testing.T, lines ...string) guard.Source {
 			}
 			text += fmt.Sprintf("---\nschema: olm.channel\npackage: %s\nname: %s\nentries:\n", name, channelName)
 			for entry := range strings.FieldsSeq(entries) {
+				entry, image, _ := strings.Cut(entry, "@")
 				entry, skipped, _ := strings.Cut(entry, "!")
 				version, replaced, _ := strings.Cut(entry, ">")
 				text += fmt.Sprintf("- {name: %s.v%s", name, version)
@@ -41,13 +44,14 @@ func operators(t *testing.T, lines ...string) guard.Source {
 					text += fmt.Sprintf(", skips: [%s.v%s]", name, skipped)
 				}
 				text += "}\n"
+				images[version] = cmp.Or(image, "x")
 				if !slices.Contains(seen, version) {
 					seen = append(seen, version)
 				}
 			}
 		}
 		for _, version := range seen {
-			text += fmt.Sprintf("---\nschema: olm.bundle\npackage: %[1]s\nname: %[1]s.v%[2]s\nimage: x\nproperties: [{type: olm.package, value: {packageName: %[1]s, version: %[2]q}}]\n", name, version)
+			text += fmt.Sprintf("---\nschema: olm.bundle\npackage: %[1]s\nname: %[1]s.v%[2]s\nimage: %[3]q\nproperties: [{type: olm.package, value: {packageName: %[1]s, version: %[2]q}}]\n", name, version, images[version])
 		}
 		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(text)}
 	}
@@ -94,11 +98,18 @@ func TestWhatIsStrandedIsHeld(t *testing.T) {
 		then, now     string
 		want          []string
 	}{
-		"nothing changes":              {everything, everything, "plum stable: 1.0.0", "plum stable: 1.0.0", nil},
-		"a version that is replaced":   {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0>1.0.0", nil},
-		"a version that is skipped":    {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0!1.0.0", nil},
-		"a version that is gone":       {everything, everything, "plum stable: 1.0.0 1.1.0>1.0.0", "plum stable: 2.0.0>1.1.0", []string{stranded + " stable [plum.v1.0.0]"}},
-		"a channel that is gone":       {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0", []string{stranded + " fast [plum.v1.0.0]"}},
+		"nothing changes":                        {everything, everything, "plum stable: 1.0.0", "plum stable: 1.0.0", nil},
+		"a version that is replaced":             {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0>1.0.0", nil},
+		"a version that is skipped":              {everything, everything, "plum stable: 1.0.0", "plum stable: 2.0.0!1.0.0", nil},
+		"a version that is gone":                 {everything, everything, "plum stable: 1.0.0 1.1.0>1.0.0", "plum stable: 2.0.0>1.1.0", []string{stranded + " stable [plum.v1.0.0]"}},
+		"a channel that is gone":                 {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0", []string{stranded + " fast [plum.v1.0.0]"}},
+		"another default channel, with upgrades": {everything, everything, "plum stable: 1.0.0 | fast: 1.0.0 2.0.0>1.0.0", "plum fast: 1.0.0 2.0.0>1.0.0 | stable: 1.0.0", nil},
+		"another default channel, without upgrades": {everything, everything, "plum stable: 1.0.0 | fast: 2.0.0", "plum fast: 2.0.0 | stable: 1.0.0",
+			[]string{stranded + " fast [plum.v1.0.0]"}},
+		"an edit that names another default channel": {everything, rule(func(r *v1alpha1.VersionRule) { r.DefaultChannel = "fast" }),
+			"plum stable: 1.0.0 | fast: 2.0.0", "plum stable: 1.0.0 | fast: 2.0.0 3.0.0>2.0.0", nil},
+		"an edit that keeps the default channel": {everything, rule(func(r *v1alpha1.VersionRule) { r.DefaultChannel = "stable" }),
+			"plum stable: 1.0.0 | fast: 2.0.0", "plum fast: 2.0.0 | stable: 1.0.0", nil},
 		"a package that is gone":       {everything, everything, "plum stable: 1.0.0", "lemon stable: 1.0.0", []string{"Removal plum  [plum.v1.0.0]"}},
 		"the latest moves on":          {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0", nil},
 		"the latest leaves one behind": {latest, latest, "plum stable: 1.0.0", "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", []string{stranded + " stable [plum.v1.0.0]"}},
@@ -108,6 +119,8 @@ func TestWhatIsStrandedIsHeld(t *testing.T) {
 		"an edit, while the catalog takes as well": {everything, above(">=2"), "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0", "plum stable: 4.0.0>3.0.0",
 			[]string{stranded + " stable [plum.v2.0.0 plum.v1.0.0]"}},
 		"an edit that drops a channel": {everything, inChannel("fast"), "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0 | fast: 1.0.0", nil},
+		"an edit with a misspelt channel": {everything, inChannel("fast", "stabel"), "plum stable: 1.0.0 | fast: 1.0.0", "plum stable: 1.0.0 | fast: 1.0.0",
+			[]string{"UnknownName   []"}},
 		"an edit that drops a channel, while the catalog drops the other": {everything, inChannel("fast", "slow"), "plum stable: 1.0.0 | fast: 1.0.0 | slow: 1.0.0",
 			"plum stable: 1.0.0 | fast: 1.0.0", []string{stranded + " slow [plum.v1.0.0]"}},
 	} {
@@ -117,6 +130,34 @@ func TestWhatIsStrandedIsHeld(t *testing.T) {
 			var got []string
 			for _, c := range guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: rendered(t, cs, now)}).Held {
 				got = append(got, fmt.Sprintf("%s %s %s %v", c.Reason, c.Key.Name, c.Channel, c.Versions))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("held are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnotherImageOfABundleIsAChangeOfItsSource(t *testing.T) {
+	for name, test := range map[string]struct {
+		onSourceChange string
+		now            string
+		want           []string
+	}{
+		"the same image":             {v1alpha1.SafeguardHold, "plum stable: 1.0.0 2.0.0>1.0.0", nil},
+		"another image":              {v1alpha1.SafeguardHold, "plum stable: 1.0.0@y 2.0.0>1.0.0", []string{"bundles would have another image: plum.v1.0.0"}},
+		"another image, published":   {v1alpha1.SafeguardPublish, "plum stable: 1.0.0@y 2.0.0>1.0.0", nil},
+		"another image of a new one": {v1alpha1.SafeguardHold, "plum stable: 1.0.0 2.0.0>1.0.0 3.0.0>2.0.0@y", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cs := edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnSourceChange = test.onSourceChange })
+			last := readBack(t, recorded(t, cs, operators(t, "plum stable: 1.0.0 2.0.0>1.0.0")))
+			now := operators(t, test.now)
+			result := rendered(t, cs, now)
+			held := guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: result}).Held
+			var got []string
+			for _, reason := range guard.Reasons(held, selection.Result{}) {
+				got = append(got, reason.Message)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("held are %q, want %q", got, test.want)

@@ -15,13 +15,13 @@ const maxAdvice = 20
 
 // unknownNames returns the names that an edit added to what it selects by and that match nothing, neither now
 // nor at the last publication, if published applications are removed at the same time: a typo in a limit
-// removes the application whose name was meant. So does one in the channels of spec.versions, or it removes some
-// versions of it. The cause of the removals does not matter, nor whether they are excused.
+// removes the application whose name was meant. So does one in the channels of spec.versions, or it removes, or
+// strands, some versions of it. The cause of the removals does not matter, nor whether they are excused.
 func unknownNames(last Published, next Next, changes []safeguard.Change) []safeguard.Change {
 	has := func(reason string) bool {
 		return slices.ContainsFunc(changes, func(c safeguard.Change) bool { return c.Reason == reason })
 	}
-	removes, narrows := has(v1alpha1.RemovalReason), has(v1alpha1.VersionRemovalReason)
+	removes, narrows := has(v1alpha1.RemovalReason), has(v1alpha1.VersionRemovalReason) || has(v1alpha1.StrandedReason)
 	if !removes && !narrows || last.Spec == nil {
 		return nil
 	}

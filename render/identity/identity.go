@@ -105,6 +105,9 @@ func originOfRelease(release Value) string {
 	)
 }
 
+// OriginOfImage returns a digest of the pull spec of an image, empty without one.
+func OriginOfImage(image string) string { return digest(image) }
+
 // relative replaces the version in a text. Different texts stay different.
 func relative(value, version string) string {
 	const placeholder = "\x00"

@@ -1,6 +1,7 @@
 package safeguard
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -89,7 +90,7 @@ func (c Change) lossKey(version string) string {
 		return "source " + version + " " + c.origins[version]
 	}
 	if c.Reason == v1alpha1.StrandedReason {
-		return "channel " + c.Channel + " " + version
+		return fmt.Sprintf("channel %q %q %q", c.From, c.Channel, version)
 	}
 	return version
 }

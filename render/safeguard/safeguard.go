@@ -62,7 +62,7 @@ type Change struct {
 	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
 	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
 	Versions []string
-	// Channel of a Stranded.
+	// Channel of a Stranded. From is the one that it takes the place of as default channel; empty where both are one.
 	Channel string
 	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
 	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange.
@@ -225,7 +225,7 @@ func Sort(changes []Change) {
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Key.FullName(), b.Key.FullName()), cmp.Compare(a.Key.Group, b.Key.Group),
 			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field),
-			cmp.Compare(a.Channel, b.Channel))
+			cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.From, b.From))
 	})
 }
 

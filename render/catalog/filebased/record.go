@@ -34,7 +34,6 @@ type RecordBundle struct {
 	Name       string `json:"n"`
 	Version    string `json:"v"`
 	Release    string `json:"l,omitempty"`
-	Image      string `json:"i,omitempty"`
 	Deprecated string `json:"x,omitempty"`
 	// Provides are indexes of the APIs of the Record.
 	Provides     []int              `json:"p,omitempty"`
@@ -52,7 +51,8 @@ type RecordDependency struct {
 	Message      string `json:"m,omitempty"`
 }
 
-// Record returns what Package restores. Equal packages have equal records.
+// Record returns what Package restores. Equal packages have equal records. It has no images: a digest cannot be packed,
+// and would be most of it.
 func (p *Package) Record() Record {
 	r := Record{Name: p.Name, Default: p.DefaultChannel, Deprecated: p.Deprecated}
 	for _, channel := range p.Channels {
@@ -75,7 +75,7 @@ func (p *Package) Record() Record {
 
 func recordBundle(bundle *Bundle, apis []GVK) RecordBundle {
 	r := RecordBundle{
-		Name: bundle.Name, Version: bundle.Version.Semver(), Release: bundle.Version.releaseText(), Image: bundle.Image,
+		Name: bundle.Name, Version: bundle.Version.Semver(), Release: bundle.Version.releaseText(),
 		Deprecated: bundle.Deprecated, InstallModes: bundle.InstallModes,
 	}
 	for _, api := range bundle.Provides {
@@ -139,7 +139,7 @@ func (r Record) blobs() []*Blob {
 
 // bundle returns nil if the record is not valid.
 func (r RecordBundle) bundle(apis []GVK) *Bundle {
-	bundle := &Bundle{Name: r.Name, Image: r.Image, InstallModes: r.InstallModes}
+	bundle := &Bundle{Name: r.Name, InstallModes: r.InstallModes}
 	var err error
 	if bundle.Version, err = parseVersion(r.Version); err != nil {
 		return nil

@@ -1,6 +1,10 @@
 package filebased
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/blang/semver/v4"
+)
 
 // Heads maps each channel to its head: the bundle that no entry replaces or skips.
 func (p *Package) Heads() map[string]*Bundle {
@@ -25,19 +29,35 @@ func (c *Channel) head() string {
 	return newGraph(c.Entries, func(string) bool { return true }).heads[0]
 }
 
-// Succeeds reports whether OLM finds a place in the channel for an installed bundle, which the catalog need not have:
+// Successions answers for each installed bundle whether OLM finds a place for it in a channel.
+type Successions struct {
+	names  map[string]bool
+	ranges []semver.Range
+}
+
+// Successions returns those of the channel. It reads each range once.
+func (c *Channel) Successions() Successions {
+	s := Successions{names: make(map[string]bool, 2*len(c.Entries))}
+	read := map[string]bool{"": true}
+	for _, e := range c.Entries {
+		s.names[e.Name], s.names[e.Replaces] = true, true
+		for _, skip := range e.Skips {
+			s.names[skip] = true
+		}
+		if read[e.SkipRange] {
+			continue
+		}
+		read[e.SkipRange] = true
+		if within, err := parseRange(e.SkipRange); err == nil {
+			s.ranges = append(s.ranges, within)
+		}
+	}
+	return s
+}
+
+// Has reports whether OLM finds a place in the channel for an installed bundle, which the catalog need not have:
 // an entry that is the bundle, that replaces or skips it by name, or whose skipRange has its version. That one step
 // is all there is to ask: OLM installs nothing that is not an entry, so each further step begins at one.
-func (c *Channel) Succeeds(bundle string, version Version) bool {
-	return slices.ContainsFunc(c.Entries, func(e Entry) bool { return e.Name == bundle || e.succeedsName(bundle) }) ||
-		slices.ContainsFunc(c.Entries, func(e Entry) bool { return e.succeedsVersion(version) })
-}
-
-func (e Entry) succeedsName(bundle string) bool {
-	return e.Replaces == bundle || slices.Contains(e.Skips, bundle)
-}
-
-func (e Entry) succeedsVersion(version Version) bool {
-	within, err := parseRange(e.SkipRange)
-	return err == nil && within(version.semver)
+func (s Successions) Has(bundle string, version Version) bool {
+	return s.names[bundle] || slices.ContainsFunc(s.ranges, func(within semver.Range) bool { return within(version.semver) })
 }

@@ -16,7 +16,7 @@ func version(t *testing.T, text string) Version {
 	return parsed
 }
 
-func TestSucceeds(t *testing.T) {
+func TestSuccessions(t *testing.T) {
 	channel := &Channel{Name: "c", Entries: []Entry{
 		{Name: "p.v2.1.0", Replaces: "p.v2.0.0", SkipRange: ">=1.5.0 <2.1.0"},
 		{Name: "p.v2.0.0", Replaces: "p.v1.9.0", Skips: []string{"p.v1.0.0", "p.v0.1.0"}},
@@ -37,7 +37,7 @@ func TestSucceeds(t *testing.T) {
 		{"the version is above", "p.v3.0.0", "3.0.0", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := channel.Succeeds(test.bundle, version(t, test.version)); got != test.want {
+			if got := channel.Successions().Has(test.bundle, version(t, test.version)); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -45,7 +45,7 @@ func TestSucceeds(t *testing.T) {
 }
 
 // Where one step leads from an installed bundle to an entry, further ones lead to the head, unless entries skip higher
-// versions: for each part of a channel that may be kept, Succeeds is what a search over all steps finds.
+// versions: for each part of a channel that may be kept, Has is what a search over all steps finds.
 func TestOneStepSuffices(t *testing.T) {
 	for seed := range uint64(50) {
 		one := generate(seed, true).load(t).Packages[0]
@@ -56,7 +56,7 @@ func TestOneStepSuffices(t *testing.T) {
 			}
 			for _, channel := range pruned.Channels {
 				for _, installed := range one.Bundles {
-					if got, want := channel.Succeeds(installed.Name, installed.Version), reachesHead(pruned, channel, installed); got != want {
+					if got, want := channel.Successions().Has(installed.Name, installed.Version), reachesHead(pruned, channel, installed); got != want {
 						t.Fatalf("seed %d, channel %s, bundle %s: got %t", seed, channel.Name, installed.Name, got)
 					}
 				}
@@ -71,7 +71,8 @@ func reachesHead(of *Package, channel *Channel, installed *Bundle) bool {
 	seen := map[string]bool{installed.Name: true}
 	for waiting := []*Bundle{installed}; len(waiting) > 0; waiting = waiting[1:] {
 		for _, entry := range channel.Entries {
-			if !seen[entry.Name] && (entry.succeedsName(waiting[0].Name) || entry.succeedsVersion(waiting[0].Version)) {
+			alone := Channel{Entries: []Entry{entry}}
+			if !seen[entry.Name] && alone.Successions().Has(waiting[0].Name, waiting[0].Version) {
 				seen[entry.Name] = true
 				waiting = append(waiting, bundles[entry.Name])
 			}

@@ -2,11 +2,13 @@ package filebased
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	yaml "go.yaml.in/yaml/v2"
 )
@@ -98,18 +100,32 @@ func (c *converter) convert(value any, depth int) (any, error) {
 }
 
 func (c *converter) mapping(value map[any]any, depth int) (any, error) {
-	converted := make(map[string]any, len(value))
+	converted, keys := make(map[string]any, len(value)), make(map[string]any, len(value))
 	for key, element := range value {
 		name, err := keyName(key)
 		if err != nil {
 			return nil, err
 		}
 		c.bytes -= len(name)
-		if converted[name], err = c.convert(element, depth+1); err != nil {
+		one, err := c.convert(element, depth+1)
+		if err != nil {
 			return nil, err
+		}
+		other, taken := keys[name]
+		if taken && key != key && other != other { // .nan does not equal itself
+			return nil, errors.New("has .nan as a key twice")
+		}
+		if !taken || precedes(key, other) {
+			keys[name], converted[name] = key, one
 		}
 	}
 	return converted, nil
+}
+
+// precedes reports which of two keys with one name in JSON, such as 1 and "1", has the value that counts. OLM's tools
+// accept both, and take either.
+func precedes(key, other any) bool {
+	return cmp.Or(strings.Compare(fmt.Sprintf("%T", other), fmt.Sprintf("%T", key)), strings.Compare(fmt.Sprint(other), fmt.Sprint(key))) < 0
 }
 
 // again counts a value once more.

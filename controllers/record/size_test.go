@@ -1,0 +1,55 @@
+package record
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// A digest of an image cannot be packed, so that five thousand of them are larger than a record may be.
+func TestARecordOfManyBundlesFits(t *testing.T) {
+	const packages, bundles = 50, 100
+	fsys := fstest.MapFS{}
+	for p := range packages {
+		name := fmt.Sprintf("operator-%d", p)
+		var text strings.Builder
+		fmt.Fprintf(&text, "{schema: olm.package, name: %[1]s, defaultChannel: stable}\n---\nschema: olm.channel\npackage: %[1]s\nname: stable\nentries:\n", name)
+		for i := range bundles {
+			fmt.Fprintf(&text, "- {name: %[1]s.v1.0.%[2]d, replaces: %[1]s.v1.0.%[3]d}\n", name, i, i-1)
+		}
+		for i := range bundles {
+			fmt.Fprintf(&text, "---\n{schema: olm.bundle, package: %[1]s, name: %[1]s.v1.0.%[2]d, image: 'example.com/%[1]s@sha256:%[3]x', "+
+				"properties: [{type: olm.package, value: {packageName: %[1]s, version: 1.0.%[2]d}}]}\n", name, i, sha256.Sum256(fmt.Append(nil, p, i)))
+		}
+		fsys[name+".yaml"] = &fstest.MapFile{Data: []byte(text.String())}
+	}
+	loaded, err := render.LoadFS(t.Context(), "operators", fsys, render.Place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definitions []safeguard.Definition
+	for _, a := range loaded.Applications {
+		definitions = append(definitions, render.ContentDefinition(selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content}))
+	}
+	packed, err := Record{Definitions: definitions, Sources: guard.Record([]guard.Source{{Catalog: loaded}}, definitions)}.Pack()
+	if err != nil || packed == nil {
+		t.Fatalf("a record of %d packages with %d bundles each is %v, %v", packages, bundles, packed, err)
+	}
+	read, err := unpack(packed.Packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Sources) == 0 || len(read.Sources[0].Applications[0].Content) == 0 {
+		t.Error("the record has no contents of the sources, so that no edit excuses anything")
+	}
+	if changes := safeguard.Compare(read.Definitions, definitions); len(changes) > 0 {
+		t.Errorf("read back, %d packages are changed", len(changes))
+	}
+}

@@ -1,0 +1,61 @@
+package filebased
+
+import (
+	"testing"
+	"testing/fstest"
+)
+
+// keysOfTwoTypes is a document in which keys of several types have one name in JSON.
+const keysOfTwoTypes = `---
+schema: olm.package
+name: a
+defaultChannel: one
+---
+schema: olm.channel
+package: a
+name: one
+entries:
+- {name: a.v1.0.0}
+- {name: a.v2.0.0, replaces: a.v1.0.0}
+properties:
+- type: example
+  value: {1: number, "1": text, 1.0: fraction, true: boolean, "true": text}
+---
+{schema: olm.bundle, package: a, name: a.v1.0.0, image: "example.com/a:v1", properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]}
+---
+{schema: olm.bundle, package: a, name: a.v2.0.0, image: "example.com/a:v2", properties: [{type: olm.package, value: {packageName: a, version: 2.0.0}}]}
+`
+
+func TestPruneKeepsBytesBesideKeysOfSeveralTypes(t *testing.T) {
+	want := ""
+	for range 50 {
+		loaded, err := Load(t.Context(), fstest.MapFS{"a.yaml": {Data: []byte(keysOfTwoTypes)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, _, err := loaded.Package("a").Prune(Keep{Bundle: func(_ string, bundle *Bundle) bool { return bundle.Name == "a.v2.0.0" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := kept.Files()
+		if len(files) != 1 {
+			t.Fatalf("the pruned package has %d files, want catalog.yaml alone", len(files))
+		}
+		if got := string(files[0].Data); want == "" {
+			want = got
+		} else if got != want {
+			t.Fatalf("the same catalog gives\n%s\nand\n%s", want, got)
+		}
+	}
+}
+
+func TestKeysThatAreNoNumbers(t *testing.T) {
+	for range 20 {
+		if _, err := toJSON([]byte("{.nan: 1, .NaN: 2}")); err == nil {
+			t.Fatal("a key that is there twice, each time as another one, is accepted")
+		}
+		if got, err := toJSON([]byte(`{.nan: 1, ".nan": 2}`)); err != nil || string(got) != `{".nan":2}` {
+			t.Fatalf("a text beside a number is %s, %v", got, err)
+		}
+	}
+}
