@@ -101,21 +101,13 @@ func readObjects(files *tree.Tree) ([]backend.Object, error) {
 // patches: these may change the release of an instance, but not what it is called.
 func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safeguard.Definition {
 	var all []safeguard.Definition
-	for _, object := range objects {
+	built := patchedObjects(objects, patched)
+	for i, object := range objects {
 		main := MainOf(object.Object)
 		if main.Instance == "" {
 			continue
 		}
-		if content, ok := patched[main.Key()]; ok {
-			object.Unstructured = &unstructured.Unstructured{Object: content}
-			main.Identity = MainOf(content).Identity
-		}
-		if chart := backend.ChartIn(object, objects); chart != "" && main.Identity[safeguard.ChartField] == "" {
-			main.Identity[safeguard.ChartField] = chart
-		}
-		if targets := backend.TargetsIn(object, objects); targets != "" {
-			main.Identity[safeguard.TargetsField] = targets
-		}
+		main.Identity = identityIn(built[i], built)
 		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })

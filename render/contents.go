@@ -94,7 +94,7 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 }
 
 // addContents adds the files of contents to a tree. No kustomization.yaml names them.
-func addContents(files *tree.Tree, contents []selection.Decision) error {
+func addContents(ctx context.Context, files *tree.Tree, contents []selection.Decision) error {
 	merged := map[string]*bytes.Buffer{}
 	var names []string
 	for _, d := range contents {
@@ -109,15 +109,30 @@ func addContents(files *tree.Tree, contents []selection.Decision) error {
 		}
 	}
 	for _, name := range names {
-		if size := merged[name].Len(); name == catalog.FunctionsFile && size > krmfunctions.MaxFile {
-			return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(
-				"%s would have %d bytes, and is read with at most %d: select fewer functions", name, size, krmfunctions.MaxFile)}
-		}
 		if err := files.Add(name, merged[name].Bytes()); err != nil {
 			return fmt.Errorf("assembling the artifact: %w", err)
 		}
 	}
-	return nil
+	if merged[catalog.FunctionsFile] == nil {
+		return nil
+	}
+	return readable(ctx, files)
+}
+
+// readable refuses functions that no reader takes as one catalog, though each of their catalogs is within the limits.
+func readable(ctx context.Context, files *tree.Tree) error {
+	const name = catalog.FunctionsFile
+	refuse := func(format string, args ...any) error {
+		return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(format+": select fewer functions", args...)}
+	}
+	if content, _ := files.Content(name); len(content) > krmfunctions.MaxFile {
+		return refuse("%s would have %d bytes, and is read with at most %d", name, len(content), krmfunctions.MaxFile)
+	}
+	_, err := krmfunctions.LoadFile(ctx, files.FS(), name)
+	if _, invalid := errors.AsType[*krmfunctions.InvalidError](err); invalid {
+		return refuse("%s would not be readable: %w", name, err)
+	}
+	return err
 }
 
 // allMirrored returns an error for what has no mirror, where the options require one.

@@ -96,3 +96,15 @@ func TestTheFunctionsOfAnArtifactAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Each source is within the limits of a catalog, and what they have together may not be.
+func TestTheFunctionsOfAllSourcesAreReadable(t *testing.T) {
+	large := func(kind string) string {
+		return functionsText("  - {group: e.com, kind: " + kind + ", runtime: {starlark: a}, versions: [{name: v1, examples: [a" + strings.Repeat(",a", 120_000) + "]}]}\n")
+	}
+	_, err := renderFunctions(t, func(*v1alpha1.CatalogSelectionSpec) {}, large("A"), large("B"))
+	refused, ok := errors.AsType[*render.Error](err)
+	if !ok || refused.Reason() != v1alpha1.InvalidSpecReason || !strings.Contains(err.Error(), "nodes: select fewer functions") {
+		t.Errorf("Render() = %v", err)
+	}
+}

@@ -175,16 +175,9 @@ func roleAnnotations(role backend.Role, opts Options) map[string]string {
 func (in installation) installed(patched map[safeguard.Key]Object) []Instance {
 	var all []Instance
 	for _, b := range in.built {
-		main := MainOf(mainOf(b.Objects).Object)
-		if object, ok := patched[main.Key()]; ok {
-			main = MainOf(object)
-		}
-		if chart := b.Identity.Release.Chart; chart != "" && main.Identity[safeguard.ChartField] == "" {
-			main.Identity[safeguard.ChartField] = chart
-		}
-		if b.Identity.Targets != "" {
-			main.Identity[safeguard.TargetsField] = b.Identity.Targets
-		}
+		objects := patchedObjects(b.Objects, patched)
+		main := MainOf(mainOf(objects).Object)
+		main.Identity = identityIn(mainOf(objects), objects)
 		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
 		if version := b.Installed(); version != "" {
 			main.Versions = []string{version}

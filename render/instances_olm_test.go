@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -132,5 +134,37 @@ func TestOperatorsOfAnArtifactAreRead(t *testing.T) {
 	}
 	if changes := safeguard.Compare(read, instancesOf(result)); len(changes) > 0 {
 		t.Errorf("what is read differs: %+v", changes)
+	}
+}
+
+// A patch can change the namespaces that an operator watches, as it can change the package.
+func TestPatchesChangeTheIdentityOfOperators(t *testing.T) {
+	before, err := renderOperators(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := renderOperators(t, func(spec *v1alpha1.CatalogSelectionSpec) {
+		spec.Patches = []kustomize.Patch{{
+			Target: &kustomize.Selector{Kind: "OperatorGroup", Name: "monitoring"},
+			Patch:  "- {op: add, path: /spec, value: {targetNamespaces: [other]}}",
+		}}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written bytes.Buffer
+	if err := after.WriteArchive(&written); err != nil {
+		t.Fatal(err)
+	}
+	read, err := render.ReadArtifact(t.Context(), &written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, now := range map[string][]safeguard.Definition{"rendered": instancesOf(after), "read": read} {
+		now = slices.DeleteFunc(now, func(d safeguard.Definition) bool { return d.Instance == "" })
+		changes := safeguard.Compare(instancesOf(before), now)
+		if len(changes) != 1 || changes[0].Field != safeguard.TargetsField || changes[0].From != "all namespaces" || changes[0].To != "other" {
+			t.Errorf("%s: the changes are %+v", name, changes)
+		}
 	}
 }

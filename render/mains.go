@@ -69,3 +69,26 @@ func MainOf(object map[string]any) safeguard.Definition {
 	}
 	return main
 }
+
+// identityIn returns the identity of a main object, with what the objects beside it decide.
+func identityIn(main backend.Object, objects []backend.Object) map[string]string {
+	identity := MainOf(main.Object).Identity
+	if chart := backend.ChartIn(main, objects); chart != "" && identity[safeguard.ChartField] == "" {
+		identity[safeguard.ChartField] = chart
+	}
+	if targets := backend.TargetsIn(main, objects); targets != "" {
+		identity[safeguard.TargetsField] = targets
+	}
+	return identity
+}
+
+// patchedObjects returns the objects of instances as patches leave them: patched has the built objects, nil without patches.
+func patchedObjects(objects []backend.Object, patched map[safeguard.Key]Object) []backend.Object {
+	all := slices.Clone(objects)
+	for i, object := range all {
+		if content, ok := patched[keyOfObject(object)]; ok {
+			all[i].Unstructured = &unstructured.Unstructured{Object: content}
+		}
+	}
+	return all
+}

@@ -117,7 +117,7 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.kustomization.AllowEmpty = opts.AllowEmpty || len(contents) > 0
 	files, patched, err := assemble(ctx, documents, installation.objects, result.kustomization)
 	if err == nil {
-		err = addContents(files, contents)
+		err = addContents(ctx, files, contents)
 	}
 	if err != nil {
 		return nil, err

@@ -102,7 +102,9 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	live := make(Keys, len(definitions))
 	for _, item := range local {
 		for _, d := range definitions {
-			live[item.live(d.Key())] = true
+			key := item.live(d.Key())
+			live[key] = true
+			d.Namespace = key.Namespace // that of the release of an object that is installed where it is
 			for _, release := range d.Releases() {
 				live[release] = true
 			}

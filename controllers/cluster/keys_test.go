@@ -6,6 +6,32 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
+// OLM v0 installs a package once in a namespace, which is the one that the Kustomization applies the Subscription to.
+func TestAPackageIsClaimedInTheLiveNamespace(t *testing.T) {
+	subscription := func(namespace string) safeguard.Definition {
+		return safeguard.Definition{
+			APIVersion: "operators.coreos.com/v1alpha1", Kind: "Subscription", Namespace: namespace, Name: "web", Instance: "web",
+			Identity: map[string]string{safeguard.PackageField: "web"},
+		}
+	}
+	claimed := func(namespace, target string) safeguard.Key {
+		kustomizations := Consumers{items: []consumer{{namespace: target}}}
+		for key := range kustomizations.liveKeys([]safeguard.Definition{subscription(namespace)}) {
+			if key.Kind == "Package" {
+				return key
+			}
+		}
+		t.Fatal("no package is claimed")
+		return safeguard.Key{}
+	}
+	if a, b := claimed("a", "live"), claimed("b", "live"); a != b {
+		t.Errorf("in one live namespace, %s and %s are claimed", a, b)
+	}
+	if a, b := claimed("a", "live"), claimed("a", "other"); a == b {
+		t.Errorf("in two live namespaces, both claim %s", a)
+	}
+}
+
 func TestEntriesOfInventories(t *testing.T) {
 	for id, want := range map[string]string{
 		"_argocd_apps.kubermatic.k8c.io_ApplicationDefinition": "ApplicationDefinition.apps.kubermatic.k8c.io argocd",

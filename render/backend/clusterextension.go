@@ -86,9 +86,12 @@ func (d *draft) versionRange() string {
 // metadata, would install another one.
 func (d *draft) distinguishable() {
 	constraint, err := semver.NewConstraint(d.Bundle.Version.Semver())
-	for _, other := range d.Package.Bundles {
+	for _, other := range d.Package.BundlesIn(d.Channels) {
+		if other.Name == d.Bundle.Name {
+			return
+		}
 		version, invalid := semver.NewVersion(other.Version.Semver())
-		if err == nil && invalid == nil && constraint.Check(version) && other.Version.Compare(d.Bundle.Version) > 0 {
+		if err == nil && invalid == nil && constraint.Check(version) {
 			d.refuse("version", "%s cannot be told from the bundle %s in OLM v1, which knows versions without build metadata and release: name a channel without that one",
 				quote(d.Bundle.Name), quote(other.Name))
 			return

@@ -83,17 +83,36 @@ func TestPackagesAndDefinitionsHaveTheirBackends(t *testing.T) {
 // OLM v1 knows versions only.
 func TestABundleByItsName(t *testing.T) {
 	byName := func(i *backend.Instance) { i.Requested = i.Bundle.Name }
+	alone := func(i *backend.Instance) {
+		byName(i)
+		i.Channels = []string{"alone"}
+		i.Package.Channels = append(i.Package.Channels, &filebased.Channel{Name: "alone", Entries: []filebased.Entry{{Name: i.Bundle.Name}}})
+	}
+	deprecated := func(version string) func(*backend.Instance) {
+		return func(i *backend.Instance) {
+			byName(i)
+			for _, bundle := range i.Package.Bundles {
+				if bundle.Name == "web-"+version {
+					bundle.Deprecated = "old"
+				}
+			}
+		}
+	}
 	for _, test := range []struct {
 		name     string
+		change   func(*backend.Instance)
 		versions []string
 		problem  string
 	}{
-		{"is its version", []string{"1.0.0", "1.1.0"}, ""},
-		{"without a version is that of another bundle", []string{"1.0.0+1", "1.0.0+2"}, `"web-1.0.0+2"`},
-		{"that OLM prefers to another one", []string{"1.0.0+2", "1.0.0+1"}, ""},
+		{"is its version", byName, []string{"1.0.0", "1.1.0"}, ""},
+		{"without a version is that of another bundle", byName, []string{"1.0.0+1", "1.0.0+2"}, `"web-1.0.0+2"`},
+		{"that OLM prefers to another one", byName, []string{"1.0.0+2", "1.0.0+1"}, ""},
+		{"that is alone in its channel", alone, []string{"1.0.0+1", "1.0.0+2"}, ""},
+		{"that OLM prefers to a deprecated one", deprecated("1.0.0+2"), []string{"1.0.0+1", "1.0.0+2"}, ""},
+		{"that is deprecated", deprecated("1.0.0+2"), []string{"1.0.0+2", "1.0.0+1"}, `"web-1.0.0+1"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			instance := packageInstance(t, byName, test.versions...)
+			instance := packageInstance(t, test.change, test.versions...)
 			_, err := backend.Named(backend.ClusterExtension).Build(instance)
 			if test.problem != "" {
 				checkProblems(t, err, problem{"version", test.problem})

@@ -1,7 +1,6 @@
 package instance
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +33,7 @@ type Built struct {
 	Backend string
 	// Objects of the instance. One of them is its main object.
 	Objects []backend.Object
-	// Identity of the main object, before patches.
+	// Identity of the main object, before patches, and without what the objects beside it decide.
 	Identity backend.Identity
 	// Notes on what will not work everywhere.
 	Notes []backend.Note
@@ -196,13 +195,10 @@ func (b *builder) add(r Resolved, dependencies []string) {
 	}
 }
 
-// identityOf returns the identity of an instance, as its backend does, which would build the objects once more.
+// identityOf returns the identity of the main object, without what the objects beside it decide.
 func identityOf(objects []backend.Object) backend.Identity {
-	main := objects[slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })] // every backend makes one
-	identity := backend.IdentityOf(main)
-	identity.Release.Chart = cmp.Or(identity.Release.Chart, backend.ChartIn(main, objects))
-	identity.Targets = backend.TargetsIn(main, objects)
-	return identity
+	i := slices.IndexFunc(objects, func(o backend.Object) bool { return o.Role == backend.Main })
+	return backend.IdentityOf(objects[i]) // every backend makes one
 }
 
 func (b *builder) refuse(r Resolved, path, format string, args ...any) {

@@ -1,7 +1,6 @@
 package instance
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -23,7 +22,7 @@ func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolv
 	if s.Backend == backend.Subscription {
 		return s.head(p), nil
 	}
-	in := s.inChannels(p)
+	in := p.BundlesIn(s.given.Channels)
 	if matching := s.matching(in); len(matching) > 0 {
 		return matching[0], nil
 	}
@@ -68,20 +67,6 @@ func channelsOf(p *filebased.Package) []string {
 	return names
 }
 
-// inChannels returns the bundles that are in the channels of the spec, from the highest to the lowest.
-func (s Spec) inChannels(p *filebased.Package) []*filebased.Bundle {
-	in := map[string]bool{}
-	for _, channel := range p.Channels {
-		if len(s.given.Channels) > 0 && !slices.Contains(s.given.Channels, channel.Name) {
-			continue
-		}
-		for _, entry := range channel.Entries {
-			in[entry.Name] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(p.Bundles), func(b *filebased.Bundle) bool { return !in[b.Name] })
-}
-
 // choosePackage is Choose of a package.
 func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
 	if s.Backend == backend.Subscription {
@@ -91,7 +76,7 @@ func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
 		return ChoiceDefault, nil
 	}
 	var names []string
-	for _, bundle := range s.matching(s.inChannels(p)) {
+	for _, bundle := range s.matching(p.BundlesIn(s.given.Channels)) {
 		names = append(names, bundle.Name)
 	}
 	switch {
@@ -103,8 +88,7 @@ func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
 	return ChoiceRange, names
 }
 
-// matching returns the bundles that the version of the spec allows, in the order of OLM v1: those that are deprecated
-// after the others, the highest first.
+// matching returns the bundles that the version of the spec allows, in their order.
 func (s Spec) matching(in []*filebased.Bundle) []*filebased.Bundle {
 	if named := slices.IndexFunc(in, func(b *filebased.Bundle) bool { return b.Name == s.Version }); named >= 0 {
 		return in[named : named+1]
@@ -116,12 +100,8 @@ func (s Spec) matching(in []*filebased.Bundle) []*filebased.Bundle {
 	if constraint == nil && s.Version != "" {
 		return nil
 	}
-	matching := slices.DeleteFunc(slices.Clone(in), func(b *filebased.Bundle) bool {
+	return slices.DeleteFunc(slices.Clone(in), func(b *filebased.Bundle) bool {
 		version, err := semver.NewVersion(b.Version.Semver())
 		return constraint != nil && (err != nil || !constraint.Check(version))
 	})
-	slices.SortStableFunc(matching, func(a, b *filebased.Bundle) int {
-		return cmp.Compare(min(len(a.Deprecated), 1), min(len(b.Deprecated), 1))
-	})
-	return matching
 }

@@ -231,7 +231,7 @@ func (l *loader) add(catalog string, list *yaml.Node, index int) {
 	l.names[f.Name()] = f
 	var err error
 	if f.Entry, err = l.lines.entryOf(list, index); err != nil {
-		l.refuse(f.Line, "the function %s %v", f.Name(), err)
+		l.refuse(f.Line, "the function %s: %v", f.Name(), err)
 	}
 	l.catalog.Functions = append(l.catalog.Functions, f)
 }

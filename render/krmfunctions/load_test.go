@@ -103,6 +103,7 @@ func TestErrorsOfACatalog(t *testing.T) {
 		"no mapping":                     {"- a\n", `c.yaml:1: the document must be a mapping, not a list`},
 		"no YAML":                        {"a: [\n", `c.yaml:1: is not valid YAML: did not find expected node content`},
 		"a key twice":                    {replaced("publisher: example.com", "publisher: a\n    publisher: b"), `c.yaml:10: has the key "publisher" twice, first in line 9`},
+		"content without a meaning":      {replaced("publisher: example.com", "publisher: example.com\n    logo: !!binary aGk="), `c.yaml:6: the function SetLogger.example.com: the tag "!!binary" has no meaning here`},
 		"an alias to itself":             {"a: &a [*a]\n", `c.yaml:1: has an alias that refers to itself: "*a"`},
 		"a bomb":                         {"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n", `c.yaml:5: has aliases that expand to more than 100000 nodes`},
 		"a deep document":                {strings.Repeat("[", 200) + strings.Repeat("]", 200), `c.yaml:1: is nested deeper than 100 levels`},

@@ -1,0 +1,151 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// serveOLM makes the API server serve the kinds of OLM, for all tests of the package.
+func serveOLM(c *liveCluster) {
+	c.Helper()
+	for _, one := range []struct {
+		gvk   schema.GroupVersionKind
+		scope apiextensionsv1.ResourceScope
+	}{
+		{schema.GroupVersionKind{Group: "olm.operatorframework.io", Version: "v1", Kind: "ClusterExtension"}, apiextensionsv1.ClusterScoped},
+		{schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription"}, apiextensionsv1.NamespaceScoped},
+		{schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1", Kind: "OperatorGroup"}, apiextensionsv1.NamespaceScoped},
+	} {
+		crd, singular := definitionsOfGroup(one.gvk.Group), strings.ToLower(one.gvk.Kind)
+		crd.Name, crd.Spec.Scope = singular+"s."+one.gvk.Group, one.scope
+		crd.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
+			Kind: one.gvk.Kind, ListKind: one.gvk.Kind + "List", Plural: singular + "s", Singular: singular,
+		}
+		crd.Spec.Versions[0].Name = one.gvk.Version
+		if err := apiServer.Create(c.Context(), crd); client.IgnoreAlreadyExists(err) != nil {
+			c.Fatal(err)
+		}
+		c.await(one.gvk.Kind+" to be served", func() bool {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(one.gvk.GroupVersion().WithKind(one.gvk.Kind + "List"))
+			return apiServer.List(c.Context(), list) == nil
+		})
+	}
+}
+
+// operators packs a catalog of packages, each of one version in one channel.
+func operators(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var files []string
+	for _, name := range names {
+		files = append(files, name+"/catalog.yaml", strings.ReplaceAll(`schema: olm.package
+name: NAME
+defaultChannel: stable
+---
+schema: olm.channel
+package: NAME
+name: stable
+entries: [{name: NAME.v1.0.0}]
+---
+schema: olm.bundle
+package: NAME
+name: NAME.v1.0.0
+image: registry.example.com/NAME:1
+properties:
+- {type: olm.package, value: {packageName: NAME, version: 1.0.0}}
+- {type: olm.csv.metadata, value: {installModes: [{type: AllNamespaces, supported: true}]}}
+`, "NAME", name))
+	}
+	return catalogArchive(t, files...)
+}
+
+// ofOLM has one instance, and no packages.
+func ofOLM(name string, instance v1alpha1.Instance) specEdit {
+	return func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Definitions = v1alpha1.DefinitionsOmit
+		cs.Spec.Sources = []v1alpha1.SourceReference{{Kind: sourcev1.GitRepositoryKind, Name: "catalog", Format: v1alpha1.FormatFileBased}}
+		if instance.Backend == "Subscription" {
+			instance.Catalog = &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}
+		}
+		cs.Spec.Instances = map[string]v1alpha1.Instance{name: instance}
+	}
+}
+
+// Two selections cannot install one package: OLM v1 does it once in a cluster, and OLM v0 once in a namespace.
+func TestPackagesAreClaimed(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		one, other v1alpha1.Instance
+		held       string // empty if there is no conflict
+	}{
+		{"OLM v1", v1alpha1.Instance{Backend: "ClusterExtension", Namespace: "a"}, v1alpha1.Instance{Backend: "ClusterExtension", Namespace: "b"}, "Package WEB"},
+		{"OLM v0", v1alpha1.Instance{Backend: "Subscription", Namespace: "a"}, v1alpha1.Instance{Backend: "Subscription", Namespace: "a"},
+			"Package a/WEB"},
+		{"OLM v0 in another namespace", v1alpha1.Instance{Backend: "Subscription", Namespace: "a"}, v1alpha1.Instance{Backend: "Subscription", Namespace: "b"}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveOLM(c)
+			web := c.namespace + "-web"
+			test.one.Application, test.other.Application = web, web
+			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
+			c.selection("kkp", guarded, ofOLM(c.namespace+"-one", test.one))
+			c.consumer("kkp", "kkp")
+			c.consumer("other", "other")
+			c.good()
+			c.selection("other", guarded, ofOLM(c.namespace+"-two", test.other))
+			message := conditions.GetMessage(c.reconcile("other"), meta.ReadyCondition)
+			if test.held == "" {
+				if strings.Contains(message, "holds") {
+					t.Error(message)
+				}
+				return
+			}
+			c.equal("message", message, fmt.Sprintf("the CatalogSelection %s/kkp holds %s as well; rename or remove them here, or there",
+				c.namespace, strings.ReplaceAll(test.held, "WEB", web)))
+		})
+	}
+}
+
+// A ClusterExtension that lives in the cluster is taken over only as that of the same package in the same namespace.
+func TestLiveExtensionsAreTakenOver(t *testing.T) {
+	for _, test := range []struct{ name, live, namespace, held string }{
+		{"the same package", "WEB", "a", ""},
+		{"another package", "database", "a", "package would change from"},
+		{"another namespace", "WEB", "b", "targetNamespace would change from"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveOLM(c)
+			web := c.namespace + "-web"
+			live := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+				"namespace": test.namespace,
+				"source":    map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": strings.ReplaceAll(test.live, "WEB", web)}},
+			}}}
+			live.SetAPIVersion("olm.operatorframework.io/v1")
+			live.SetKind("ClusterExtension")
+			live.SetName(web)
+			c.environment.create(live)
+			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
+			c.selection("kkp", guarded, ofOLM(web, v1alpha1.Instance{Backend: "ClusterExtension", Namespace: "a"}))
+			if test.held == "" {
+				c.good()
+				return
+			}
+			if held := strings.Join(reasonsOf(c.reconcile("kkp")), "\n"); !strings.Contains(held, test.held) {
+				t.Errorf("held is %q, want %s", held, test.held)
+			}
+		})
+	}
+}
