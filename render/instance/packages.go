@@ -7,6 +7,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -21,13 +22,26 @@ func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolv
 		}
 	}
 	if s.Backend == backend.Subscription {
-		return s.head(p), nil
+		return s.resolveHead(p)
 	}
 	in := s.inChannels(p)
 	if matching := s.matching(in); len(matching) > 0 {
 		return matching[0], nil
 	}
 	missing := s.lacking("version", s.Version, s.whyNoBundle(p, in))
+	return nil, &missing
+}
+
+// resolveHead returns the bundle that OLM v0 leads to. The catalog of the selection has no more than the selection, so
+// that its head enforces a version; from other catalogs, the backend takes none.
+func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved) {
+	head := s.head(p)
+	if !s.given.FromServed(v1alpha1.PushCatalogSource) || len(s.matching([]*filebased.Bundle{head})) > 0 {
+		return head, nil
+	}
+	missing := s.lacking("version", s.Version, fmt.Sprintf(
+		"OLM v0 installs the head of the channel, which is %s in the package %s, and not in %s: narrow the channel by spec.versions, such as {names: [%s], constraint: %q}",
+		head.Version, p.Name, excerpt.Quoted(s.Version), s.Application, excerpt.Of(s.Version)))
 	return nil, &missing
 }
 
@@ -84,14 +98,15 @@ func (s Spec) inChannels(p *filebased.Package) []*filebased.Bundle {
 
 // choosePackage is Choose of a package.
 func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
+	in := s.inChannels(p)
 	if s.Backend == backend.Subscription {
-		if head := s.head(p); head != nil { // there is no such channel
-			return ChoiceDefault, []string{head.Name}
+		in = nil
+		if head := s.head(p); head != nil { // there may be no such channel
+			in = []*filebased.Bundle{head}
 		}
-		return ChoiceDefault, nil
 	}
 	var names []string
-	for _, bundle := range s.matching(s.inChannels(p)) {
+	for _, bundle := range s.matching(in) {
 		names = append(names, bundle.Name)
 	}
 	switch {
