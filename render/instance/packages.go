@@ -39,9 +39,12 @@ func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved)
 	if !s.given.FromServed(v1alpha1.PushCatalogSource) || len(s.matching([]*filebased.Bundle{head})) > 0 {
 		return head, nil
 	}
-	missing := s.lacking("version", s.Version, fmt.Sprintf(
-		"OLM v0 installs the head of the channel, which is %s in the package %s, and not in %s: narrow the channel by spec.versions, such as {names: [%s], constraint: %q}",
-		head.Version, p.Name, excerpt.Quoted(s.Version), s.Application, excerpt.Of(s.Version)))
+	reason := fmt.Sprintf("OLM v0 installs the head of the channel, which is %s, and not %s: narrow the package by spec.versions",
+		head.Version, excerpt.Quoted(s.Version))
+	if s.constraint != nil || IsExact(s.Version) {
+		reason += fmt.Sprintf(", such as {names: [%s], constraint: %q}", s.Application, excerpt.Of(s.Version))
+	}
+	missing := s.lacking("version", s.Version, reason)
 	return nil, &missing
 }
 
