@@ -116,7 +116,9 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 	if isPushedImage(m) != job.image {
 		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
 	}
-	if revision := m.Annotations[v1alpha1.RevisionAnnotation]; revision == job.revision || slices.Contains(job.compared, revision) || now.Digest == job.last {
+	// The images of catalogs name no revision.
+	revision := m.Annotations[v1alpha1.RevisionAnnotation]
+	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}
 	return job.compare(ctx, to, m)

@@ -47,9 +47,8 @@ func (s ServedCatalog) Object(image string) Object {
 		kind = catalogSourceKind
 		spec = map[string]any{
 			"sourceType": "grpc", "image": image,
-			"grpcPodConfig": map[string]any{
-				"extractContent": map[string]any{"catalogDir": "/configs", "cacheDir": "/tmp/cache"},
-			},
+			// Without cacheDir: the image has no cache, and OLM would fail to copy it.
+			"grpcPodConfig": map[string]any{"extractContent": map[string]any{"catalogDir": "/configs"}},
 		}
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
