@@ -48,6 +48,15 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 		}},
 		{"kind", "sources: [{name: a, kind: ExternalArtifact}]", []string{"sources: [{name: a, kind: HelmChart}]"}},
 		{"format", "sources: [{name: a, format: Applications}]", []string{"sources: [{name: a, format: Helm}]"}},
+		{"the catalog of a push", specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: CatalogSource, namespace: olm}}"), []string{
+			specOf("push: {url: 'oci://a/b', catalog: {kind: ClusterCatalog}}"), specOf("push: {url: 'oci://a/b', type: Artifact, catalog: {kind: ClusterCatalog}}"),
+			specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: CatalogSource}}"), specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {}}"),
+			specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: ClusterCatalog, namespace: olm}}"),
+			specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: Catalog}}"),
+		}},
+		{"the other catalog of a push", specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: ClusterCatalog}}"), []string{
+			specOf("push: {url: 'oci://a/b', type: CatalogImage, catalog: {kind: CatalogSource, namespace: ../olm}}"),
+		}},
 		{"requireVerified", "sources: [{name: a, requireVerified: true}, {name: b, kind: GitRepository, requireVerified: true}, {name: c, kind: Bucket, requireVerified: false}]", []string{
 			"sources: [{name: a, kind: Bucket, requireVerified: true}]", "sources: [{name: a, kind: ExternalArtifact, requireVerified: true}]",
 			"sources: [{name: a, requireVerified: Always}]", "sources: [{name: a, requireVerified: true}, {name: a}]",

@@ -75,7 +75,7 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 	reasons := make([]v1alpha1.HeldReason, len(absent))
 	for i, kind := range absent {
 		reasons[i] = v1alpha1.HeldReason{Reason: v1alpha1.BackendNotAvailableReason, Message: fmt.Sprintf(
-			"the cluster does not serve %s, which spec.instances needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own", kind)}
+			"the cluster does not serve %s, which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own", kind)}
 	}
 	return holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons)
 }

@@ -213,7 +213,7 @@ func TestAMissingBackendIsHeld(t *testing.T) {
 	})
 	cs := c.reconcile("kkp")
 	c.equal("held", reasonsOf(cs), []string{"BackendNotAvailable  : the cluster does not serve infra.contrib.fluxcd.io/v1alpha2, Kind=Terraform, " +
-		"which spec.instances needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own"})
+		"which spec.instances or spec.push.catalog needs: install what reads it first; if an instance of this selection does that, move that instance to a selection of its own"})
 	if len(cs.Status.Held.Approve) > 0 {
 		t.Errorf("it can be approved by %v", cs.Status.Held.Approve)
 	}

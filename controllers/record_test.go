@@ -75,6 +75,9 @@ func TestTheRecordedPartOfTheSpec(t *testing.T) {
 		{"suspend", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Suspend = true }, false},
 		{"an approval", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{"sha256:00"} }, false},
 		{"where it is pushed to", func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x"} }, false},
+		{"the catalog of what is pushed", func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Push = &v1alpha1.Push{URL: "oci://registry.example/x", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
+		}, true},
 		{"the safeguards", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Safeguards = v1alpha1.Safeguards{OnRemoval: "Publish", OnVersionRemoval: "Publish", OnMajorUpgrade: "Hold"}
 		}, false},

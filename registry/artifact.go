@@ -1,12 +1,9 @@
 package registry
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
@@ -36,28 +33,13 @@ func Pack(artifactType string, layer Blob, annotations map[string]string) (Artif
 	return a, err
 }
 
-// PackImage returns a container image of one layer, a tar+gzip, for linux/amd64, with the labels in its config. It
-// depends on its arguments alone, too.
-func PackImage(layer Blob, labels, annotations map[string]string) (Artifact, error) {
-	content, err := gzip.NewReader(bytes.NewReader(layer.Content))
-	if err != nil {
-		return Artifact{}, fmt.Errorf("reading the layer: %w", err)
+// NewImage returns the artifact that a container image of one layer, a tar+gzip, is.
+func NewImage(config, layer, manifest []byte) Artifact {
+	return Artifact{
+		Config:   NewBlob(v1.MediaTypeImageConfig, config),
+		Layer:    NewBlob(v1.MediaTypeImageLayerGzip, layer),
+		Manifest: NewBlob(v1.MediaTypeImageManifest, manifest),
 	}
-	plain, err := digest.FromReader(content)
-	if err != nil {
-		return Artifact{}, fmt.Errorf("reading the layer: %w", err)
-	}
-	config, err := json.Marshal(v1.Image{
-		Platform: v1.Platform{OS: imageOS, Architecture: imageArchitecture},
-		Config:   v1.ImageConfig{Labels: labels},
-		RootFS:   v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{plain}},
-	})
-	if err != nil {
-		return Artifact{}, fmt.Errorf("encoding the config: %w", err)
-	}
-	a := Artifact{Config: NewBlob(v1.MediaTypeImageConfig, config), Layer: layer}
-	err = a.describe("", annotations)
-	return a, err
 }
 
 // describe sets the manifest.

@@ -175,22 +175,3 @@ func TestMayBeImage(t *testing.T) {
 		}
 	}
 }
-
-func TestPackedImagesAreReproducible(t *testing.T) {
-	layer := registry.NewBlob(v1.MediaTypeImageLayerGzip, zipped([]byte("layer")))
-	labels := map[string]string{"b": "2", "a": "1"}
-	packed, err := registry.PackImage(layer, labels, map[string]string{"c": "3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantConfig := `{"architecture":"amd64","os":"linux","config":{"Labels":{"a":"1","b":"2"}},"rootfs":{"type":"layers","diff_ids":["` +
-		digest.FromString("layer").String() + `"]}}`
-	if got := string(packed.Config.Content); got != wantConfig {
-		t.Errorf("the config is %s\nwant %s", got, wantConfig)
-	}
-	wantManifest := fmt.Sprintf(`{"schemaVersion":2,"mediaType":%q,"config":{"mediaType":%q,"digest":%q,"size":%d},"layers":[{"mediaType":%q,"digest":%q,"size":%d}],"annotations":{"c":"3"}}`,
-		v1.MediaTypeImageManifest, v1.MediaTypeImageConfig, digest.FromString(wantConfig), len(wantConfig), v1.MediaTypeImageLayerGzip, layer.Descriptor.Digest, layer.Descriptor.Size)
-	if got := string(packed.Manifest.Content); got != wantManifest {
-		t.Errorf("the manifest is %s\nwant %s", got, wantManifest)
-	}
-}

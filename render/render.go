@@ -113,6 +113,11 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	}
 	defined := definitions(objects, documents)
 	result.Contents = contentDefinitions(contents)
+	catalogs, err := servedCatalog(ctx, contents, opts)
+	if err != nil {
+		return nil, err
+	}
+	installation.objects = append(installation.objects, catalogs...)
 	result.kustomization = kustomization(opts, defined, installation.objects)
 	result.kustomization.AllowEmpty = opts.AllowEmpty || len(contents) > 0
 	files, patched, err := assemble(ctx, documents, installation.objects, result.kustomization)

@@ -35,6 +35,9 @@ type Options struct {
 	InstanceOverrides []InstanceOverrides
 	// Access maps the From of mirrors to how Flux reaches them.
 	Access map[string]backend.Access
+	// Served is the catalog that serves the packages of the artifact, from Repository; nil for none.
+	Served     *backend.ServedCatalog
+	Repository string
 	// AnnotateSource annotates the main objects of instances with the digest of the source of their application.
 	AnnotateSource bool
 	// Labels and Annotations are added to every object.
@@ -85,6 +88,9 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	errs = append(errs, invalid...)
 	opts.Instances, invalid = instance.New(cs.Namespace, spec.Instances, path.Child("instances"))
 	errs = append(errs, invalid...)
+	opts.Served, opts.Repository, invalid = served(cs, path.Child("push"))
+	errs = append(errs, invalid...)
+	instance.Serve(opts.Instances, opts.Served)
 	opts.InstanceOverrides, invalid = instanceOverrides(spec, path.Child("values"))
 	opts.Access = access(spec.Mirrors)
 	if errs = append(errs, invalid...); len(errs) > 0 {

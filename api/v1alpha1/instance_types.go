@@ -36,8 +36,8 @@ type Instance struct {
 	// +optional
 	Channels []string `json:"channels,omitempty"`
 
-	// Catalog in the cluster that a package of OLM is installed from; by default any ClusterCatalog. A Subscription
-	// needs a CatalogSource.
+	// Catalog in the cluster that a package of OLM is installed from; by default that of spec.push, and without one
+	// any ClusterCatalog. A Subscription needs a CatalogSource.
 	// +optional
 	Catalog *CatalogReference `json:"catalog,omitempty"`
 

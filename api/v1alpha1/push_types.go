@@ -10,8 +10,17 @@ const (
 	PushCatalogImage = "CatalogImage"
 )
 
+// Kinds of the catalog that serves what is pushed.
+const (
+	// PushClusterCatalog is that of OLM v1.
+	PushClusterCatalog = "ClusterCatalog"
+	// PushCatalogSource is that of OLM v0.
+	PushCatalogSource = "CatalogSource"
+)
+
 // Push has the destination of the rendered artifact. The fields about the registry mean the same as in
 // an OCIRepository; Secrets and the ServiceAccount are in the selection's namespace.
+// +kubebuilder:validation:XValidation:rule="!has(self.catalog) || has(self.type) && self.type == 'CatalogImage'",message="catalog needs type: CatalogImage"
 type Push struct {
 	// URL of the repository, without a tag: oci://registry.example.com/rendered/kkp.
 	// +kubebuilder:validation:MaxLength=512
@@ -36,6 +45,11 @@ type Push struct {
 	// +kubebuilder:default=Artifact
 	// +optional
 	Type string `json:"type,omitempty"`
+
+	// Catalog adds a catalog of OLM to the artifact that serves the image, by its digest. Instances without a catalog
+	// are installed from it.
+	// +optional
+	Catalog *PushCatalog `json:"catalog,omitempty"`
 
 	// Provider of the credentials: generic takes them from secretRef and serviceAccountName, the
 	// others from the cloud that the controller runs in.
@@ -65,6 +79,21 @@ type Push struct {
 	// Insecure allows a registry without TLS, or with a certificate that cannot be verified.
 	// +optional
 	Insecure bool `json:"insecure,omitempty"`
+}
+
+// PushCatalog is a catalog of OLM that serves what is pushed.
+// +kubebuilder:validation:XValidation:rule="has(self.__namespace__) == (self.kind == 'CatalogSource')",message="a CatalogSource needs a namespace, and a ClusterCatalog has none"
+type PushCatalog struct {
+	// Kind of the catalog: ClusterCatalog of OLM v1, or CatalogSource of OLM v0.
+	// +kubebuilder:validation:Enum=ClusterCatalog;CatalogSource
+	// +required
+	Kind string `json:"kind"`
+
+	// Namespace of the CatalogSource.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // PushStatus is the artifact that was pushed last.

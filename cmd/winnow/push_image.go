@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	v1 "github.com/opencontainers/image-spec/specs-go/v1"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry"
@@ -45,11 +43,7 @@ func (o *pushOptions) packImage(ctx context.Context, dir string, annotations map
 	if err != nil {
 		return registry.Artifact{}, "", notPushed(dir, err)
 	}
-	layer, err := contract.ConfigsLayer(files)
-	if err != nil {
-		return registry.Artifact{}, "", err
-	}
-	packed, err := registry.PackImage(registry.NewBlob(v1.MediaTypeImageLayerGzip, layer), contract.ConfigsLabels(), annotations)
+	image, err := contract.PackConfigs(files, annotations)
 	if err != nil {
 		return registry.Artifact{}, "", fmt.Errorf("packing %s: %w", dir, err)
 	}
@@ -57,7 +51,7 @@ func (o *pushOptions) packImage(ctx context.Context, dir string, annotations map
 	for _, one := range loaded.Applications {
 		bundles += len(one.Versions)
 	}
-	return packed, plaintext.Count(len(loaded.Applications), "package") + " with " + plaintext.Count(bundles, "bundle") + inFiles(files), nil
+	return registry.NewImage(image.Config, image.Layer, image.Manifest), plaintext.Count(len(loaded.Applications), "package") + " with " + plaintext.Count(bundles, "bundle") + inFiles(files), nil
 }
 
 // notPushed returns the error of a catalog that is invalid, with the paths of the files in its violations.

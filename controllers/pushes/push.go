@@ -61,6 +61,9 @@ func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
 	}
+	if job.served {
+		annotations = contract.ServedAnnotations(job.selection)
+	}
 	if job.image {
 		return packImage(ctx, content, annotations)
 	}
@@ -81,11 +84,8 @@ func packImage(ctx context.Context, artifact []byte, annotations map[string]stri
 		return registry.Artifact{}, fmt.Errorf("the artifact has no packages in %s/: a %s needs a source of the format %s, and definitions: %s",
 			contract.ConfigsDirectory, v1alpha1.PushCatalogImage, v1alpha1.FormatFileBased, v1alpha1.DefinitionsPublish)
 	}
-	layer, err := contract.ConfigsLayer(configs)
-	if err != nil {
-		return registry.Artifact{}, err
-	}
-	return registry.PackImage(registry.NewBlob(v1.MediaTypeImageLayerGzip, layer), contract.ConfigsLabels(), annotations)
+	image, err := contract.PackConfigs(configs, annotations)
+	return registry.NewImage(image.Config, image.Layer, image.Manifest), err
 }
 
 // tagConflict reports that a tag refers to an artifact that this selection has not pushed.
@@ -116,7 +116,9 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 	if isPushedImage(m) != job.image {
 		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
 	}
-	if revision := m.Annotations[v1alpha1.RevisionAnnotation]; revision == job.revision || slices.Contains(job.compared, revision) {
+	// The images of catalogs name no revision.
+	revision := m.Annotations[v1alpha1.RevisionAnnotation]
+	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}
 	return job.compare(ctx, to, m)
@@ -143,7 +145,7 @@ func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.
 		return nil
 	}
 	if job.image {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image has a revision that the record lacks, and images are not compared" + job.release()}
+		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image is none that the record knows, and images are not compared" + job.release()}
 	}
 	if len(m.Layers) != 1 {
 		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}

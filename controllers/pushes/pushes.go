@@ -13,6 +13,7 @@ import (
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	"github.com/fluxcd/pkg/runtime/jitter"
+	"github.com/opencontainers/go-digest"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -67,6 +68,8 @@ type pushJob struct {
 	tags   []string
 	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
 	image bool
+	// served is true if a catalog in the artifact names the image by its digest.
+	served bool
 	// file is the path of the archive, and digest that of its content.
 	file, digest string
 	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
@@ -74,7 +77,9 @@ type pushJob struct {
 	revision, sources, selection string
 	// compared are the revisions in the history of the artifact, whose changes the safeguards have compared.
 	// The safeguards are applied to a tagged artifact of another revision, unless approved is true.
-	compared   []string
+	compared []string
+	// last is the digest of the last push, if its revision is one of them.
+	last       digest.Digest
 	safeguards v1alpha1.Safeguards
 	approved   bool
 	// interval is the time until the registry is checked again.
@@ -92,7 +97,10 @@ type pushResult struct {
 func (p *Pushes) enqueue(key types.NamespacedName, job pushJob) (pushResult, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if last, ok := p.jobs[key]; ok && reflect.DeepEqual(last, job) {
+	last, queued := p.jobs[key]
+	same := job
+	same.last = last.last // what this job has pushed makes no other job
+	if queued && reflect.DeepEqual(last, same) {
 		result, known := p.results[key]
 		return result, known
 	}

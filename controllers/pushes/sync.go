@@ -3,9 +3,11 @@ package pushes
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,7 +63,7 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 	artifact := cs.Status.Artifact
 	job := pushJob{
 		uid: cs.UID, access: registries.OfPush(cs), tags: cs.Spec.Push.Tags,
-		image: cs.Spec.Push.Type == v1alpha1.PushCatalogImage, interval: cs.Spec.Interval.Duration,
+		image: cs.Spec.Push.Type == v1alpha1.PushCatalogImage, served: cs.Spec.Push.Catalog != nil, interval: cs.Spec.Interval.Duration,
 		file: p.storage.LocalPath(*artifact), digest: artifact.Digest,
 		revision: artifact.Revision, sources: artifact.Metadata[v1.AnnotationRevision], selection: cs.Namespace + "/" + cs.Name,
 	}
@@ -70,6 +72,10 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 	}
 	if published != nil {
 		job.compared = published.PublishedRevisions(cs)
+	}
+	if last := cs.Status.Push; last != nil && slices.Contains(job.compared, last.Revision) {
+		_, pushed, _ := strings.Cut(last.URL, "@")
+		job.last = digest.Digest(pushed)
 	}
 	job.safeguards = cs.Spec.Safeguards
 	// The publication in this cluster uses up the approval for publications, but not for pushes: it names

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -49,9 +50,14 @@ func (d *draft) extension() {
 	if d.Catalog.Namespace != "" {
 		d.refuse("catalog.namespace", "a ClusterCatalog has no namespace: leave it out")
 	}
-	if d.Catalog.Name != "" {
+	switch {
+	case d.Catalog.Name != "":
 		d.label("catalog.name", d.Catalog.Name)
 		catalog["selector"] = map[string]any{"matchLabels": map[string]any{catalogNameLabel: d.Catalog.Name}}
+	case d.FromServed(v1alpha1.PushClusterCatalog):
+		catalog["selector"] = map[string]any{"matchLabels": map[string]any{
+			v1alpha1.NameLabel: d.Selection, v1alpha1.NamespaceLabel: d.Namespace,
+		}}
 	}
 	spec := map[string]any{
 		"namespace": d.TargetNamespace,

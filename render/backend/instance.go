@@ -30,6 +30,8 @@ type Instance struct {
 	Bundle  *filebased.Bundle
 	// Catalog in the cluster that has the package.
 	Catalog CatalogReference
+	// Served is the catalog of the selection itself, for instances that name none.
+	Served *ServedCatalog
 	// Values are those of the instance, with what wins over them merged into them by MergeValues. They
 	// have JSON's types, with int64 and float64 for numbers.
 	Values map[string]any

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -36,8 +37,12 @@ func (d *draft) subscription() {
 	if !d.ofPackage(map[string]string{"valuesFrom": "OLM reads no values, so name Secrets and ConfigMaps in values.envFrom"}) {
 		return
 	}
-	if d.Requested != "" {
-		d.refuse("version", "is not known to OLM v0, which installs the head of the channel: leave it out, narrow the package by spec.versions, and install it from a catalog that has no more than that")
+	served := d.FromServed(v1alpha1.PushCatalogSource)
+	if served {
+		d.Catalog = d.Served.CatalogReference
+	}
+	if d.Requested != "" && !served {
+		d.refuse("version", "is not known to OLM v0, which installs the head of the channel: leave it out, narrow the package by spec.versions, and install it from a catalog that has no more than that, such as the CatalogSource of spec.push.catalog")
 	}
 	if d.Catalog.Name == "" || d.Catalog.Namespace == "" {
 		d.refuse("catalog", "must have the name and the namespace of the CatalogSource in the cluster that has the package")

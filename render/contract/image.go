@@ -2,10 +2,17 @@ package contract
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/opencontainers/go-digest"
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -38,6 +45,63 @@ func CatalogDirectory(labels map[string]string) (string, error) {
 // ConfigsLabels returns the labels of an image whose layer ConfigsLayer makes.
 func ConfigsLabels() map[string]string {
 	return map[string]string{ConfigsLabel: "/" + ConfigsDirectory}
+}
+
+// Image is a container image of one layer.
+type Image struct{ Config, Layer, Manifest []byte }
+
+// Digest returns the digest of the manifest.
+func (i Image) Digest() digest.Digest { return digest.FromBytes(i.Manifest) }
+
+// PackConfigs returns an image with the files of a file-based catalog. It depends on its arguments alone.
+func PackConfigs(files *tree.Tree, annotations map[string]string) (Image, error) {
+	layer, err := ConfigsLayer(files)
+	if err != nil {
+		return Image{}, err
+	}
+	return PackImage(layer, ConfigsLabels(), annotations)
+}
+
+// PackImage returns an image of one layer, a tar+gzip, with the labels in its config. It depends on its arguments alone.
+func PackImage(layer []byte, labels, annotations map[string]string) (Image, error) {
+	content, err := gzip.NewReader(bytes.NewReader(layer))
+	if err != nil {
+		return Image{}, fmt.Errorf("reading the layer: %w", err)
+	}
+	plain, err := digest.FromReader(content)
+	if err != nil {
+		return Image{}, fmt.Errorf("reading the layer: %w", err)
+	}
+	config, err := json.Marshal(v1.Image{
+		Platform: v1.Platform{OS: "linux", Architecture: "amd64"},
+		Config:   v1.ImageConfig{Labels: labels},
+		RootFS:   v1.RootFS{Type: "layers", DiffIDs: []digest.Digest{plain}},
+	})
+	if err != nil {
+		return Image{}, fmt.Errorf("encoding the config: %w", err)
+	}
+	manifest, err := json.Marshal(v1.Manifest{
+		Versioned:   specs.Versioned{SchemaVersion: 2},
+		MediaType:   v1.MediaTypeImageManifest,
+		Config:      describeBlob(v1.MediaTypeImageConfig, config),
+		Layers:      []v1.Descriptor{describeBlob(v1.MediaTypeImageLayerGzip, layer)},
+		Annotations: annotations,
+	})
+	if err != nil {
+		return Image{}, fmt.Errorf("encoding the manifest: %w", err)
+	}
+	return Image{Config: config, Layer: layer, Manifest: manifest}, nil
+}
+
+func describeBlob(mediaType string, data []byte) v1.Descriptor {
+	return v1.Descriptor{MediaType: mediaType, Digest: digest.FromBytes(data), Size: int64(len(data))}
+}
+
+// ServedAnnotations returns the annotations of an image that a catalog in the artifact names by its digest. The revision
+// of the artifact depends on that digest, so the image names neither it nor those of the sources. selection is
+// namespace/name of the CatalogSelection.
+func ServedAnnotations(selection string) map[string]string {
+	return map[string]string{v1alpha1.SelectionAnnotation: selection}
 }
 
 // ConfigsLayer returns the layer of an image, a tar+gzip, with the files of a file-based catalog. The same files give

@@ -1,8 +1,14 @@
 package contract_test
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/opencontainers/go-digest"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/winnow-dev/winnow/render/contract"
 )
@@ -22,5 +28,29 @@ func TestCatalogDirectory(t *testing.T) {
 	}
 	if _, err := contract.CatalogDirectory(nil); err == nil || !strings.Contains(err.Error(), "without the label "+contract.ConfigsLabel) {
 		t.Errorf("an image without a label: %v", err)
+	}
+}
+
+func TestPackedImagesAreReproducible(t *testing.T) {
+	var layer bytes.Buffer
+	zipped := gzip.NewWriter(&layer)
+	_, err := zipped.Write([]byte("layer"))
+	if err != nil || zipped.Close() != nil {
+		t.Fatal(err)
+	}
+	labels := map[string]string{"b": "2", "a": "1"}
+	packed, err := contract.PackImage(layer.Bytes(), labels, map[string]string{"c": "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantConfig := `{"architecture":"amd64","os":"linux","config":{"Labels":{"a":"1","b":"2"}},"rootfs":{"type":"layers","diff_ids":["` +
+		digest.FromString("layer").String() + `"]}}`
+	if got := string(packed.Config); got != wantConfig {
+		t.Errorf("the config is %s\nwant %s", got, wantConfig)
+	}
+	wantManifest := fmt.Sprintf(`{"schemaVersion":2,"mediaType":%q,"config":{"mediaType":%q,"digest":%q,"size":%d},"layers":[{"mediaType":%q,"digest":%q,"size":%d}],"annotations":{"c":"3"}}`,
+		v1.MediaTypeImageManifest, v1.MediaTypeImageConfig, digest.FromString(wantConfig), len(wantConfig), v1.MediaTypeImageLayerGzip, digest.FromBytes(layer.Bytes()), layer.Len())
+	if got := string(packed.Manifest); got != wantManifest || packed.Digest() != digest.FromString(wantManifest) {
+		t.Errorf("the manifest is %s\nwant %s", got, wantManifest)
 	}
 }

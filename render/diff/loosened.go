@@ -75,6 +75,7 @@ func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []Loosened {
 	found = append(found, unheld(from.Spec.Safeguards.OnInstanceUpgrade, to.Spec.Safeguards.OnInstanceUpgrade)...)
 	found = append(found, unlocked(from.Spec.Values, to.Spec.Values)...)
 	found = append(found, unguarded(from.Spec.Instances, to.Spec.Instances)...)
+	found = append(found, unserved(from.Spec.Push, to.Spec.Push)...)
 	found = append(found, unverified(from, to)...)
 	found = append(found, unlimited(from, to)...)
 	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)

@@ -93,3 +93,14 @@ func unguarded(from, to map[string]v1alpha1.Instance) []Loosened {
 	}
 	return found
 }
+
+// unserved returns a protection if no catalog has the selected packages alone any more.
+func unserved(from, to *v1alpha1.Push) []Loosened {
+	if from == nil || from.Catalog == nil || to != nil && to.Catalog != nil {
+		return nil
+	}
+	return []Loosened{{
+		Field: "spec.push.catalog", From: from.Catalog.Kind, To: "none",
+		Effect: "instances without a catalog are installed from any catalog of the cluster, which may have more versions",
+	}}
+}

@@ -47,6 +47,13 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			want: []string{"spec.deletionPolicy Orphan->Delete", "spec.cluster.bypass Honor->Ignore", "spec.cluster.serve Compared->Always"},
 		},
 		{
+			name: "the catalog of what is pushed",
+			before: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Type: "CatalogImage", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
+			},
+			want: []string{"spec.push.catalog ClusterCatalog->none"},
+		},
+		{
 			name: "mirrors and signatures",
 			before: func(s *spec) {
 				s.RequireMirrors, s.Sources[0].RequireVerified = true, true

@@ -136,9 +136,17 @@ func RenderedSpec(cs *v1alpha1.CatalogSelection) v1alpha1.CatalogSelectionSpec {
 	spec.ServiceAccountName = ""
 	spec.Safeguards = v1alpha1.Safeguards{OnEmpty: spec.Safeguards.OnEmpty}
 	spec.Cluster = v1alpha1.Cluster{}
-	spec.Push = nil
+	spec.Push = renderedPush(spec.Push)
 	for i := range spec.Sources {
 		spec.Sources[i].RequireVerified = false
 	}
 	return spec
+}
+
+// renderedPush returns what of a push stands in the artifact: the image that a catalog serves.
+func renderedPush(push *v1alpha1.Push) *v1alpha1.Push {
+	if push == nil || push.Catalog == nil {
+		return nil
+	}
+	return &v1alpha1.Push{URL: push.URL, Type: push.Type, Catalog: push.Catalog}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -20,13 +21,29 @@ func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolv
 		}
 	}
 	if s.Backend == backend.Subscription {
-		return s.head(p), nil
+		return s.resolveHead(p)
 	}
 	in := p.BundlesIn(s.given.Channels)
 	if matching := s.matching(in); len(matching) > 0 {
 		return matching[0], nil
 	}
 	missing := s.lacking("version", s.Version, s.whyNoBundle(p, in))
+	return nil, &missing
+}
+
+// resolveHead returns the bundle that OLM v0 leads to. The catalog of the selection has no more than the selection, so
+// that its head enforces a version; from other catalogs, the backend takes none.
+func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved) {
+	head := s.head(p)
+	if !s.given.FromServed(v1alpha1.PushCatalogSource) || len(s.matching([]*filebased.Bundle{head})) > 0 {
+		return head, nil
+	}
+	reason := fmt.Sprintf("OLM v0 installs the head of the channel, which is %s, and not %s: narrow the package by spec.versions",
+		head.Version, excerpt.Quoted(s.Version))
+	if s.constraint != nil || IsExact(s.Version) {
+		reason += fmt.Sprintf(", such as {names: [%s], constraint: %q}", s.Application, excerpt.Of(s.Version))
+	}
+	missing := s.lacking("version", s.Version, reason)
 	return nil, &missing
 }
 
@@ -69,14 +86,15 @@ func channelsOf(p *filebased.Package) []string {
 
 // choosePackage is Choose of a package.
 func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
+	in := p.BundlesIn(s.given.Channels)
 	if s.Backend == backend.Subscription {
-		if head := s.head(p); head != nil { // there is no such channel
-			return ChoiceDefault, []string{head.Name}
+		in = nil
+		if head := s.head(p); head != nil { // there may be no such channel
+			in = []*filebased.Bundle{head}
 		}
-		return ChoiceDefault, nil
 	}
 	var names []string
-	for _, bundle := range s.matching(p.BundlesIn(s.given.Channels)) {
+	for _, bundle := range s.matching(in) {
 		names = append(names, bundle.Name)
 	}
 	switch {

@@ -67,6 +67,13 @@ func New(namespace string, instances map[string]v1alpha1.Instance, path *field.P
 	return specs, errs
 }
 
+// Serve lets the instances that name no catalog be installed from the one of the selection; nil for none.
+func Serve(specs []Spec, served *backend.ServedCatalog) {
+	for i := range specs {
+		specs[i].given.Served = served
+	}
+}
+
 func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Spec, field.ErrorList) {
 	var errs field.ErrorList
 	for _, problem := range validation.IsDNS1123Label(name) {

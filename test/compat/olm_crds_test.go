@@ -65,6 +65,7 @@ func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 		{clusterCatalog, "orchard:v1", "orchard@sha256:" + strings.Repeat("1", 64), "pollIntervalMinutes"},
 		{exampleOperators(t, "olm-v1"), "", "", ""},
 	}
+	v1 = append(v1, servedCase(t, goldens, "clustercatalog-*.yaml"))
 	for _, c := range []struct {
 		name    string
 		release stack.OLM
@@ -76,6 +77,7 @@ func appliesOLM(t *testing.T, s *stack.Stack, goldens string) {
 			{operatorGroup, "", "", ""},
 			{operatorGroup, "targetNamespaces", "namespaces", "namespaces"},
 			{catalogSource, "", "", ""},
+			servedCase(t, goldens, "default/catalogsource-*.yaml"),
 			{catalogSource, "sourceType: grpc, ", "", "spec.sourceType"},
 			{exampleOperators(t, "olm-v0"), "namespace: olm", "namespace: default", ""},
 		}...)},
@@ -131,6 +133,20 @@ func goldenCases(t *testing.T, goldens, pattern, required string) (cases []olmCa
 		cases = append(cases, c)
 	}
 	return cases
+}
+
+// servedCase returns the catalog of a selection in a golden tree of the renderer.
+func servedCase(t *testing.T, goldens, pattern string) olmCase {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(goldens, "../../testdata/golden/served-*/want/instances", pattern))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the golden trees have the catalogs %q: %v", files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return olmCase{manifest: string(content)}
 }
 
 // olmCase is an object of which a part is replaced, and a part of the message with which it is refused.

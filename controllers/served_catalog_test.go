@@ -1,0 +1,75 @@
+package controllers
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/archive"
+)
+
+// The image that the catalog in the artifact names is in the registry, and the tag follows it, though its manifest names no
+// revision: with the next catalog, after a restart, and once no catalog names it any more.
+func TestTheCatalogOfAPush(t *testing.T) {
+	p := newPushing(t)
+	to := p.repositoryAt(p.front.host())
+	upload := func(text string) {
+		p.fluxPulled(to, p.uploadImage(to, catalogArchive(t, "configs/orchard/catalog.yaml", text)), nil)
+	}
+	check := func(step string) string {
+		t.Helper()
+		cs := p.settle()
+		if got := p.condition(); !strings.HasPrefix(got, "True Succeeded: ") {
+			t.Fatalf("%s: Pushed is %s", step, got)
+		}
+		digest, manifest := p.tagged("latest")
+		if cs.Status.Push == nil || !strings.HasSuffix(cs.Status.Push.URL, "@"+digest) {
+			t.Errorf("%s: status.push is %+v, and the tag %s", step, cs.Status.Push, digest)
+		}
+		if _, named := manifest.Annotations[v1alpha1.RevisionAnnotation]; named != (cs.Spec.Push.Catalog == nil) {
+			t.Errorf("%s: the manifest has the annotations %v", step, manifest.Annotations)
+		}
+		if cs.Spec.Push.Catalog == nil {
+			return digest
+		}
+		image := fmt.Sprintf("ref: %s@%s\n", strings.TrimPrefix(cs.Spec.Push.URL, "oci://"), digest)
+		if !p.publishes(image) {
+			t.Errorf("%s: the artifact names another image than %s", step, image)
+		}
+		return digest
+	}
+	upload(packageText("orchard", "1.0.0"))
+	p.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Sources[0].Format = v1alpha1.FormatFileBased
+		cs.Spec.Push.Type, cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.PushCatalogImage, v1alpha1.SafeguardPublish
+	})
+	check("without a catalog")
+	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Catalog = &v1alpha1.PushCatalog{Kind: v1alpha1.PushClusterCatalog} })
+	first := check("with a catalog")
+	upload(packageText("orchard", "1.1.0"))
+	if second := check("the next catalog"); second == first {
+		t.Error("other packages have the same image")
+	}
+	p.restart()
+	upload(packageText("orchard", "1.2.0"))
+	check("after a restart")
+	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Catalog = nil })
+	check("without a catalog again")
+}
+
+// publishes reports whether a file of the published artifact has a text.
+func (p *pushing) publishes(text string) bool {
+	p.Helper()
+	files, err := archive.Read(p.Context(), bytes.NewReader(p.download(p.announced("kkp"))), archive.Limits{})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, path := range files.Paths() {
+		if content, _ := files.Content(path); strings.Contains(string(content), text) {
+			return true
+		}
+	}
+	return false
+}
