@@ -131,13 +131,18 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
-	if err := distinctReleases(result.Instances); err != nil {
-		return nil, err
-	}
-	if err := distinctKinds(result.Definitions); err != nil {
+	if err := result.distinct(); err != nil {
 		return nil, err
 	}
 	return result, nil
+}
+
+// distinct refuses what two applications, or instances, cannot both have.
+func (r *Result) distinct() error {
+	if err := distinctReleases(r.Instances); err != nil {
+		return err
+	}
+	return distinctKinds(r.Definitions)
 }
 
 // Compared returns what the safeguards compare: what Live returns, and the contents.

@@ -145,7 +145,7 @@ func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.
 		return nil
 	}
 	if job.image {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image is none that the record knows, and images are not compared" + job.release()}
+		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image is neither the last one that was pushed nor of a revision in the record, and images are not compared" + job.release()}
 	}
 	if len(m.Layers) != 1 {
 		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}
