@@ -46,7 +46,9 @@ func TestTheCatalogOfAPush(t *testing.T) {
 		cs.Spec.Push.Type, cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.PushCatalogImage, v1alpha1.SafeguardPublish
 	})
 	check("without a catalog")
-	p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Catalog = &v1alpha1.PushCatalog{Kind: v1alpha1.PushClusterCatalog} })
+	p.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Push.Catalog = &v1alpha1.PushCatalog{Kind: v1alpha1.PushClusterCatalog}
+	})
 	first := check("with a catalog")
 	upload(packageText("orchard", "1.1.0"))
 	if second := check("the next catalog"); second == first {
