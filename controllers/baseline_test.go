@@ -8,8 +8,11 @@ import (
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
-// currentRecord is the format of new records.
-const currentRecord = 2
+// currentRecord is the format of new records, contentsRecord that of those with contents.
+const (
+	currentRecord  = 2
+	contentsRecord = 3
+)
 
 // written returns a record in the form of the status, nil without one.
 func written(packed []byte) *v1alpha1.WrittenRecord {

@@ -14,7 +14,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -88,8 +87,8 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 		return nil, err
 	}
 	resolved, unresolved := instance.Resolve(opts.Instances, selected)
-	if (selected.Selected == 0 || opts.OmitDefinitions && len(resolved) == 0) && !opts.AllowEmpty {
-		return nil, &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
+	if err := notEmpty(selected, resolved, unresolved, opts); err != nil {
+		return nil, err
 	}
 	objects, contents := byContent(selected.Applications())
 	documents, err := transformAll(ctx, objects, opts)
@@ -295,33 +294,4 @@ func objectLabels(opts Options) map[string]string {
 	labels[v1alpha1.NameLabel] = opts.Name
 	labels[v1alpha1.NamespaceLabel] = opts.Namespace
 	return labels
-}
-
-// emptyResult returns an error with the number of applications, and of those that each rule left out.
-func emptyResult(selected selection.Result, unresolved []instance.Unresolved) error {
-	if selected.Selected > 0 {
-		errs := []error{errors.New("nothing is installed: spec.definitions is Omit, and no instance can be resolved")}
-		for _, u := range unresolved {
-			errs = append(errs, errors.New(u.String()))
-		}
-		return errors.New(strings.ReplaceAll(bounded(errs).Error(), "\n", "; "))
-	}
-	counts := map[string]int{}
-	for _, d := range selected.Decisions {
-		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {
-			continue // it does not exist for the other rules
-		}
-		if d.Rule != selection.RuleShadowed {
-			counts[d.Rule]++
-		}
-	}
-	if len(counts) == 0 {
-		return errors.New("nothing is selected: the sources have no applications")
-	}
-	var parts []string
-	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
-	}
-	return fmt.Errorf("nothing is selected; left out of %d applications: %s",
-		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "))
 }

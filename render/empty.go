@@ -1,0 +1,50 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// notEmpty returns an error if nothing is left to publish, and the options do not allow that.
+func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts Options) error {
+	if opts.AllowEmpty || selected.Selected > 0 && (!opts.OmitDefinitions || len(resolved) > 0) {
+		return nil
+	}
+	return &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
+}
+
+// emptyResult returns an error with the number of applications, and of those that each rule left out.
+func emptyResult(selected selection.Result, unresolved []instance.Unresolved) error {
+	if selected.Selected > 0 {
+		errs := []error{errors.New("nothing is installed: spec.definitions is Omit, and no instance can be resolved")}
+		for _, u := range unresolved {
+			errs = append(errs, errors.New(u.String()))
+		}
+		return errors.New(strings.ReplaceAll(bounded(errs).Error(), "\n", "; "))
+	}
+	counts := map[string]int{}
+	for _, d := range selected.Decisions {
+		if d.Rule == selection.RuleSourceLimit && selected.Available > 0 {
+			continue // it does not exist for the other rules
+		}
+		if d.Rule != selection.RuleShadowed {
+			counts[d.Rule]++
+		}
+	}
+	if len(counts) == 0 {
+		return errors.New("nothing is selected: the sources have no applications")
+	}
+	var parts []string
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d by %s", counts[rule], rule))
+	}
+	return fmt.Errorf("nothing is selected; left out of %d applications: %s",
+		max(selected.Available, counts[selection.RuleSourceLimit]), strings.Join(parts, ", "))
+}
