@@ -60,5 +60,10 @@ func Recall(kind string, record json.RawMessage) (*Application, error) {
 	return nil, fmt.Errorf("no content of an application is of the kind %q", kind)
 }
 
+// IsKnown reports whether the application has the content that its kind has. One of a record may lack it.
+func (a *Application) IsKnown() bool {
+	return a.Content != nil || a.Kind != PackageKind && a.Kind != FunctionKind
+}
+
 // IsObject reports whether the definition of the application is an object of Kubernetes.
 func (a *Application) IsObject() bool { return a.Content == nil }

@@ -191,3 +191,21 @@ func TestWithoutTheContentAnEditExcusesNothing(t *testing.T) {
 		t.Errorf("held are %v", held)
 	}
 }
+
+// What an expression reads of a content is not known without it: an edit by it does not excuse that a package goes.
+func TestWithoutTheContentNoExpressionExcusesARemoval(t *testing.T) {
+	for _, expression := range []string{
+		`app.name == "other" || app.gvks.size() > 0`, `app.name == "other" || app.requires.size() > 0`,
+		`app.name == "other" || "stable" in app.channels`, `app.name == "other" || app.versions.size() > 0`,
+		`app.name == "other" || app.latestVersion != ""`,
+	} {
+		last := readBack(t, recorded(t, edit(func(*v1alpha1.CatalogSelectionSpec) {}), operators(t, "plum stable: 1.0.0")))
+		last.Sources = guard.Leaner(last.Sources)
+		cs := edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Limit = &v1alpha1.Limit{Expression: expression} })
+		now := operators(t)
+		held := guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: rendered(t, cs, now)}).Held
+		if len(held) != 1 || held[0].Reason != v1alpha1.RemovalReason || held[0].Key.Name != "plum" {
+			t.Errorf("%s: held are %v", expression, held)
+		}
+	}
+}

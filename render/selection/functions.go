@@ -3,19 +3,17 @@ package selection
 import (
 	"errors"
 
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 )
 
 // function returns the function of kustomize that the application is; an empty one for another application. It returns an
 // error where it is not known, as in a record without it: an expression may have another result than it had.
 func (r *record) function() (*krmfunctions.Function, error) {
-	of := r.application.Function()
-	switch {
-	case of != nil:
-		return of, nil
-	case r.application.Kind == catalog.FunctionKind:
+	if !r.application.IsKnown() {
 		return nil, errors.New("what app says of a function is not known")
+	}
+	if of := r.application.Function(); of != nil {
+		return of, nil
 	}
 	return &krmfunctions.Function{}, nil
 }

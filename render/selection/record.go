@@ -48,15 +48,15 @@ func fields() []field {
 		{"runtime", types.NewListType(types.StringType), (*record).runtimes},
 		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
 		texts("source", func(r *record) string { return r.source }),
-		texts("latestVersion", func(r *record) string { return highest(r.numbers()) }),
-		{"versions", types.NewListType(types.StringType), func(r *record) (any, error) { return r.numbers(), nil }},
-		{"channels", types.NewListType(types.StringType), func(r *record) (any, error) { return r.collectedChannels(), nil }},
+		ofContent("latestVersion", types.StringType, func(r *record) any { return highest(r.numbers()) }),
+		ofContent("versions", types.NewListType(types.StringType), func(r *record) any { return r.numbers() }),
+		ofContent("channels", types.NewListType(types.StringType), func(r *record) any { return r.collectedChannels() }),
 		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
 		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
 		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
 		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
-		{"gvks", types.NewListType(textMap), func(r *record) (any, error) { return r.provided(), nil }},
-		{"requires", types.NewListType(textMap), func(r *record) (any, error) { return r.required(), nil }},
+		ofContent("gvks", types.NewListType(textMap), func(r *record) any { return r.provided() }),
+		ofContent("requires", types.NewListType(textMap), func(r *record) any { return r.required() }),
 		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
 		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
 	}
@@ -64,6 +64,17 @@ func fields() []field {
 
 func texts(name string, get func(*record) string) field {
 	return field{name: name, kind: types.StringType, get: func(r *record) (any, error) { return get(r), nil }}
+}
+
+// ofContent is a field of what a content says. It is an error where the content is not known, as in a record without it:
+// an expression may have another result than it had.
+func ofContent(name string, kind *types.Type, get func(*record) any) field {
+	return field{name, kind, func(r *record) (any, error) {
+		if !r.application.IsKnown() {
+			return nil, fmt.Errorf("app.%s is not known", name)
+		}
+		return get(r), nil
+	}}
 }
 
 func (r *record) parsedSpec() (map[string]any, error) {
