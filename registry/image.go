@@ -101,6 +101,10 @@ func FetchImage(ctx context.Context, from *remote.Repository, manifest v1.Descri
 		if d, err = parse(manifest.MediaType, raw); err != nil {
 			return Image{}, refuse("the manifest %s of its index cannot be read: %v", manifest.Digest, err)
 		}
+		if !d.isImage() {
+			return Image{}, refuse("it is an index of several manifests, and %s, that for %s/%s, is not that of a container image: refer to the manifest of a catalog",
+				manifest.Digest, imageOS, imageArchitecture)
+		}
 	}
 	switch {
 	case !d.isImage():

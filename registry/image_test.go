@@ -132,7 +132,7 @@ func TestFetchImageRefuses(t *testing.T) {
 	}{
 		{"an index without linux/amd64", s.index(v1.MediaTypeImageIndex, arm, unplaced), `it is an index without a manifest for linux/amd64: it has "linux/arm64", one without a platform`},
 		{"an index of nothing", s.index(v1.MediaTypeImageIndex), "it is an index without a manifest for linux/amd64: it has none"},
-		{"an index in an index", s.index(v1.MediaTypeImageIndex, nested), "is not that of a container image"},
+		{"an index in an index", s.index(v1.MediaTypeImageIndex, nested), "it is an index of several manifests"},
 		{"an index with a digest that cannot be", s.index(v1.MediaTypeImageIndex, odd), `its index has the digest "sha256:../../etc"`},
 		{"1000 layers", with(func(m *v1.Manifest) {
 			for range 999 {
