@@ -12,6 +12,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +22,8 @@ import (
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
-// The system of all tests has no HelmReleases. Selections wait for them: one that publishes for the first time, and one
-// that gets an instance beside its definitions.
+// The system of all tests has no HelmReleases. Selections wait for them: one that gets an instance beside its
+// definitions, one that publishes for the first time, and one whose Kustomization comes later.
 func TestInstancesWaitForTheirBackend(t *testing.T) {
 	t.Cleanup(func() { (&scenario{t: t}).remove(helmReleaseCRD()) }) // after the HelmReleases
 	i := newInstalling(t, "backendless")
@@ -31,14 +32,17 @@ func TestInstancesWaitForTheirBackend(t *testing.T) {
 	i.create(i.repository())
 	i.commit([]string{i.selecting("grown"), i.applying("grown", "grown")})
 	i.awaitParts(part{"grown", "grown", []string{"backendless-a"}})
-	before := i.published("grown")
+	before := i.served("grown")
 
 	const instances = "instances: {%s: {application: backendless-a, version: ^1}}"
 	i.commit([]string{
 		i.selecting("grown", fmt.Sprintf(instances, "second")),
 		i.selecting("fresh", "definitions: Omit", fmt.Sprintf(instances, "first")), i.applying("fresh", "fresh"),
+		i.selecting("early", "definitions: Omit", fmt.Sprintf(instances, "third")),
 	})
-	for _, name := range []string{"grown", "fresh"} {
+	i.of("early").awaitAppliedCondition("Unknown NoConsumer")
+	i.commit([]string{i.applying("early", "early")})
+	for _, name := range []string{"grown", "fresh", "early"} {
 		cs := i.of(name).awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
 			if conditions.GetReason(cs, v1alpha1.HeldCondition) != v1alpha1.BackendNotAvailableReason {
 				return fmt.Errorf("held is %+v", cs.Status.Held)
@@ -49,13 +53,13 @@ func TestInstancesWaitForTheirBackend(t *testing.T) {
 			t.Errorf("%s is held by %+v", name, held)
 		}
 	}
-	if now := i.published("grown"); now != before || i.published("fresh") != "" {
-		t.Errorf("published are %q, before %q, and %q", now, before, i.published("fresh"))
+	if grown, fresh, early := i.served("grown"), i.served("fresh"), i.served("early"); grown != before || fresh+early != "" {
+		t.Errorf("served are %q, before %q, %q and %q", grown, before, fresh, early)
 	}
 	if err := system.InstallHelmCRDs(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for name, release := range map[string]string{"grown": "second", "fresh": "first"} {
+	for name, release := range map[string]string{"grown": "second", "fresh": "first", "early": "third"} {
 		i.await(release+" is applied", func(ctx context.Context) error {
 			_, err := i.releaseOf(ctx, release)
 			return err
@@ -68,17 +72,17 @@ func helmReleaseCRD() *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "helmreleases.helm.toolkit.fluxcd.io"}}
 }
 
-// published returns the revision of the artifact of a selection, empty if it has none.
-func (i *installing) published(selection string) string {
+// served returns the revision that Kustomizations read of a selection, empty if there is none.
+func (i *installing) served(selection string) string {
 	i.t.Helper()
-	cs := i.selectionOf(selection)
-	if err := system.Client().Get(i.t.Context(), keyOf(cs), cs); err != nil {
+	ea := &sourcev1.ExternalArtifact{ObjectMeta: i.metaOf(selection)}
+	if err := system.Client().Get(i.t.Context(), keyOf(ea), ea); client.IgnoreNotFound(err) != nil {
 		i.t.Fatal(err)
 	}
-	if cs.Status.Artifact == nil {
+	if ea.Status.Artifact == nil {
 		return ""
 	}
-	return cs.Status.Artifact.Revision
+	return ea.Status.Artifact.Revision
 }
 
 const spokeManifests = `apiVersion: source.toolkit.fluxcd.io/v1
