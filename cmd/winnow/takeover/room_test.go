@@ -15,9 +15,12 @@ func TestASelectionHasRoom(t *testing.T) {
 		return all.String()
 	}
 	plain := func(int) string { return "" }
-	var dependencies []string
-	for i := range 33 {
-		dependencies = append(dependencies, fmt.Sprintf("{name: r%03d}", i))
+	numbered := func(n int, format string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i))
+		}
+		return strings.Join(all, ", ")
 	}
 	for name, test := range map[string]struct {
 		spec, items string
@@ -29,11 +32,13 @@ func TestASelectionHasRoom(t *testing.T) {
 			want: "HelmRelease flux-system/r255: the selection would have more than 256 instances: import it into another one",
 		},
 		"for 64 patches": {
-			items: releases(65, func(i int) string { return fmt.Sprintf(", maxHistory: %d", i+1) }) + live("s", "", fromOCI+", "+allDefaults, ""), taken: 65,
-			want: "HelmRelease flux-system/r064: it needs a patch, and the selection would have more than 64: import it into another one",
+			spec: "instances: {own: {application: web, version: 1.0.0}}\npatches: [" +
+				numbered(62, "{target: {kind: HelmRelease}, patch: '[{\"op\": \"add\", \"path\": \"/spec/maxHistory\", \"value\": %d}]'}") + "]",
+			items: releases(3, func(i int) string { return fmt.Sprintf(", maxHistory: %d", i+1) }) + live("s", "", fromOCI+", "+allDefaults, ""), taken: 3,
+			want: "HelmRelease flux-system/r002: it needs a patch, and the selection would have more than 64: import it into another one",
 		},
 		"for 32 dependencies": {
-			items: releases(33, plain) + live("s", "", fromOCI+", "+allDefaults+", dependsOn: ["+strings.Join(dependencies, ", ")+"]", ""), taken: 33,
+			items: releases(33, plain) + live("s", "", fromOCI+", "+allDefaults+", dependsOn: ["+numbered(33, "{name: r%03d}")+"]", ""), taken: 33,
 			want: "HelmRelease flux-system/s: it depends on more than 32 instances",
 		},
 	} {
