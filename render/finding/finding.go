@@ -10,13 +10,16 @@ import (
 // maxListed findings are part of an error's text: it ends up in conditions and events.
 const maxListed = 20
 
-// Text returns "path:line: message", without the line when it is 0.
-func Text(path string, line int, message string) string {
+// Place returns "path:line", which terminals and editors open, without the line when it is 0.
+func Place(path string, line int) string {
 	if line == 0 {
-		return path + ": " + message
+		return path
 	}
-	return fmt.Sprintf("%s:%d: %s", path, line, message)
+	return fmt.Sprintf("%s:%d", path, line)
 }
+
+// Text returns "path:line: message", without the line when it is 0.
+func Text(path string, line int, message string) string { return Place(path, line) + ": " + message }
 
 // List lists the first 20 findings, and the number of the others: omitted ones were found as well, but not kept.
 func List[T fmt.Stringer](found []T, omitted int) string {
