@@ -138,8 +138,10 @@ func TestLiveReleasesAreNotMarked(t *testing.T) {
 	}
 }
 
-// Two selections of one namespace cannot have the same instance.
-func TestInstancesAreClaimed(t *testing.T) {
+// withPublishedInstance returns a cluster in which the selection kkp has published the instance a. The selections kkp and
+// other have consumers.
+func withPublishedInstance(t *testing.T) *liveCluster {
+	t.Helper()
 	c := newCluster(t)
 	serveHelmReleases(c)
 	c.source(installable(t, "web:1.0.0@web"))
@@ -147,6 +149,12 @@ func TestInstancesAreClaimed(t *testing.T) {
 	c.consumer("kkp", "kkp")
 	c.consumer("other", "other")
 	c.good()
+	return c
+}
+
+// Two selections of one namespace cannot have the same instance.
+func TestInstancesAreClaimed(t *testing.T) {
+	c := withPublishedInstance(t)
 	c.selection("other", guarded, installing("a=1.0.0"))
 	cs := c.reconcile("other")
 	message := fmt.Sprintf("the CatalogSelection %s/kkp holds HelmRelease %s/a and 2 more as well; rename or remove them here, or there", c.namespace, c.namespace)
@@ -170,13 +178,7 @@ func TestReleasesAreClaimed(t *testing.T) {
 		{"another namespace and storage", v1alpha1.Instance{Application: "web", ReleaseName: "a", Namespace: "other", StorageNamespace: "other"}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := newCluster(t)
-			serveHelmReleases(c)
-			c.source(installable(t, "web:1.0.0@web"))
-			c.selection("kkp", guarded, installing("a=1.0.0"))
-			c.consumer("kkp", "kkp")
-			c.consumer("other", "other")
-			c.good()
+			c := withPublishedInstance(t)
 			c.selection("other", guarded, installing("b=1.0.0"), func(cs *v1alpha1.CatalogSelection) {
 				cs.Spec.Instances["b"] = test.instance
 			})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/lint"
 )
 
@@ -138,7 +139,7 @@ func (r *lintReport) write(w io.Writer, format string) error {
 // that grep finds both.
 func (r *lintReport) table(w io.Writer) {
 	for _, f := range r.shown(false) {
-		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(place(f.Finding)), f.Severity, f.Rule), " ")
+		head := strings.TrimLeft(fmt.Sprintf("%s  %s  %s", plaintext.Line(finding.Place(f.Path, f.Line)), f.Severity, f.Rule), " ")
 		if r.wrapped {
 			fmt.Fprintf(w, "%s\n%s\n", head, plaintext.Wrap(f.text(), "  "))
 		} else {
@@ -156,17 +157,9 @@ func (r *lintReport) markdown(w io.Writer) {
 	}
 	g := grid{header: []string{"Where", "Severity", "Rule", "Message"}}
 	for _, f := range shown {
-		g.rows = append(g.rows, []string{place(f.Finding), string(f.Severity), f.Rule, f.text()})
+		g.rows = append(g.rows, []string{finding.Place(f.Path, f.Line), string(f.Severity), f.Rule, f.text()})
 	}
 	g.markdown(w)
-}
-
-// place returns path:line, which terminals and editors open.
-func place(f lint.Finding) string {
-	if f.Line == 0 {
-		return f.Path
-	}
-	return fmt.Sprintf("%s:%d", f.Path, f.Line)
 }
 
 var (

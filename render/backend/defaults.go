@@ -26,7 +26,7 @@ func (d *draft) defaultValues() (values map[string]any, path, text string) {
 		block.fault("stands beside spec.defaultValues: one of them has to go")
 		return nil, block.path, ""
 	}
-	values, err := decodeValues([]byte(text))
+	values, err := DecodeValues([]byte(text))
 	if err != nil {
 		advice := ""
 		if strings.Contains(text, leftDelimiter) {
@@ -37,8 +37,9 @@ func (d *draft) defaultValues() (values map[string]any, path, text string) {
 	return values, block.path, text
 }
 
-// decodeValues reads values as Helm does, for which yes and off are booleans.
-func decodeValues(text []byte) (map[string]any, error) {
+// DecodeValues reads values as Helm does, for which yes and off are booleans. They are nil if the text is empty. The error
+// says what is wrong with the text.
+func DecodeValues(text []byte) (map[string]any, error) {
 	node, err := yamlnode.First(text)
 	if err != nil {
 		line, message := yamlnode.Position(err, text)

@@ -19,7 +19,7 @@ func ValuesOf(object Object) (map[string]any, error) {
 		return at("spec", "values"), nil
 	case installationKind.GroupKind():
 		block, _, _ := unstructured.NestedString(object.Object, "spec", "valuesBlock")
-		return decodeValues([]byte(block))
+		return DecodeValues([]byte(block))
 	case terraformKind.GroupKind():
 		return variablesOf(object), nil
 	case extensionKind.GroupKind():
@@ -28,7 +28,7 @@ func ValuesOf(object Object) (map[string]any, error) {
 		return at("spec", "config"), nil
 	case configMapKind.GroupKind():
 		text, _, _ := unstructured.NestedString(object.Object, "data", defaultsKey)
-		return decodeValues([]byte(text))
+		return DecodeValues([]byte(text))
 	}
 	return at("spec"), nil
 }

@@ -151,6 +151,16 @@ func isHidden(name string) bool {
 	return strings.HasPrefix(name, ".")
 }
 
+// isBelowHidden reports whether a path, or a directory above it, is hidden.
+func isBelowHidden(name string) bool {
+	for element := name; element != "." && element != "/"; element = path.Dir(element) {
+		if isHidden(path.Base(element)) {
+			return true
+		}
+	}
+	return false
+}
+
 func (a *applications) candidate(directory string) candidate {
 	definition := findings{path: path.Join(directory, applicationFile)}
 	metadata := findings{path: path.Join(directory, metadataFile)}

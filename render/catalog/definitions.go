@@ -58,14 +58,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 }
 
 // Needs implements Format.
-func (Definitions) Needs(name string) bool {
-	for element := name; element != "." && element != "/"; element = path.Dir(element) {
-		if isHidden(path.Base(element)) {
-			return false
-		}
-	}
-	return isYAML(name)
-}
+func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidden(name) }
 
 // Load implements Format.
 func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {

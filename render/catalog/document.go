@@ -3,13 +3,12 @@ package catalog
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -44,44 +43,17 @@ func (l *loader) parse(data []byte, bounds bounds, found *findings) *file {
 }
 
 // read returns the bytes of a regular file, nil when found says why there are none.
-func read(fsys fs.FS, limit int, found *findings) (_ []byte, err error) {
-	// Before opening: opening a named pipe of a local directory blocks.
-	info, err := fs.Stat(fsys, found.path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+func read(fsys fs.FS, limit int, found *findings) ([]byte, error) {
+	data, err := bounded.ReadFile(fsys, found.path, limit)
+	switch {
+	case errors.Is(err, bounded.ErrNotRegular):
 		found.add(0, "must be a regular file")
 		return nil, nil
-	}
-	opened, err := fsys.Open(found.path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	data, err := content(opened, min(max(info.Size(), 0), int64(limit)), limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", found.path, err)
-	}
-	if len(data) > limit {
+	case errors.Is(err, bounded.ErrTooLarge):
 		found.add(0, "is larger than %d bytes", limit)
 		return nil, nil
 	}
-	return data, nil
-}
-
-// content returns what an open file has, and no more than a byte over the limit of what has to be
-// read. It is never nil. What a file in memory has is not copied.
-func content(opened fs.File, size int64, limit int) ([]byte, error) {
-	if held, ok := opened.(interface{ Content() []byte }); ok {
-		if data := held.Content(); len(data) > 0 {
-			return data, nil
-		}
-		return []byte{}, nil
-	}
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1))
-	return buffer.Bytes(), err
+	return data, err
 }
 
 // parse returns the content of the only document in data and its extent, nil when found says why

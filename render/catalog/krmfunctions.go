@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"regexp"
 	"slices"
 
@@ -81,12 +80,7 @@ func isFunctionCatalog(data []byte) bool {
 
 // Needs implements Format.
 func (KRMFunctions) Needs(name string) bool {
-	for element := name; element != "." && element != "/"; element = path.Dir(element) {
-		if isHidden(path.Base(element)) {
-			return false
-		}
-	}
-	return krmfunctions.IsYAML(name)
+	return krmfunctions.IsYAML(name) && !isBelowHidden(name)
 }
 
 // Load implements Format.

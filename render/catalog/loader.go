@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // loader has what the loaders of formats share.
@@ -61,7 +61,7 @@ type candidate struct {
 // candidates makes n of them on all cores. What is reported does not depend on which is ready first.
 func (l *loader) candidates(ctx context.Context, n int, read func(int) candidate) ([]candidate, error) {
 	all := make([]candidate, n)
-	err := parallel(ctx, n, func(i int) { all[i] = read(i) })
+	err := parallel.For(ctx, n, func(i int) { all[i] = read(i) })
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +93,4 @@ func (l *loader) unique(candidates []candidate) []*Application {
 	}
 	slices.SortFunc(all, func(x, y *Application) int { return cmp.Compare(x.Name, y.Name) })
 	return all
-}
-
-// parallel calls do for every index below n on as many goroutines as Go may run at once. It stops
-// early when the context ends, and returns its error.
-func parallel(ctx context.Context, n int, do func(int)) error {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
-	return ctx.Err()
 }

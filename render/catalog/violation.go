@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 const (
@@ -14,8 +14,6 @@ const (
 	// one broken file hides neither the others nor fills the memory.
 	maxViolations     = 1000
 	maxFileViolations = 100
-	// maxListed violations are part of an error's text: it ends up in conditions and events.
-	maxListed = 20
 )
 
 // Rule is what a violation breaks.
@@ -48,10 +46,7 @@ type Violation struct {
 
 // String returns "path:line: message", without the line when it is unknown.
 func (v Violation) String() string {
-	if v.Line == 0 {
-		return v.Path + ": " + v.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", v.Path, v.Line, v.Message)
+	return finding.Text(v.Path, v.Line, v.Message)
 }
 
 // InvalidError says that a catalog's content is wrong.
@@ -64,24 +59,7 @@ type InvalidError struct {
 
 // Error lists the first violations and says how many more there are.
 func (e *InvalidError) Error() string {
-	total := len(e.Violations) + e.Omitted
-	listed := e.Violations[:min(len(e.Violations), maxListed)]
-	var text strings.Builder
-	if total == 1 {
-		text.WriteString("invalid catalog: ")
-	} else {
-		fmt.Fprintf(&text, "invalid catalog: %d violations: ", total)
-	}
-	for i, violation := range listed {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		text.WriteString(violation.String())
-	}
-	if more := total - len(listed); more > 0 {
-		fmt.Fprintf(&text, "; and %d more", more)
-	}
-	return text.String()
+	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
 }
 
 // report collects violations. It keeps those that sort first, whatever the order they come in.

@@ -1,19 +1,14 @@
 package krmfunctions
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
-const (
-	// maxFindings are kept of the errors of a catalog, and of its warnings.
-	maxFindings = 1000
-	// maxListed errors are part of an error's text.
-	maxListed = 20
-)
+// maxFindings are kept of the errors of a catalog, and of its warnings.
+const maxFindings = 1000
 
 // Severity of a finding.
 type Severity string
@@ -37,10 +32,7 @@ type Finding struct {
 
 // String returns "path:line: message", without the line when it is unknown.
 func (f Finding) String() string {
-	if f.Line == 0 {
-		return f.Path + ": " + f.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", f.Path, f.Line, f.Message)
+	return finding.Text(f.Path, f.Line, f.Message)
 }
 
 // InvalidError reports a catalog with errors.
@@ -53,27 +45,12 @@ type InvalidError struct {
 
 // Error lists the first errors and the number of the others.
 func (e *InvalidError) Error() string {
-	var lines []string
-	for _, one := range e.Findings[:min(len(e.Findings), maxListed)] {
-		lines = append(lines, one.String())
-	}
-	text := "invalid catalog of functions: " + strings.Join(lines, "; ")
-	if more := len(e.Findings) + e.Omitted - len(lines); more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return text
+	return "invalid catalog of functions: " + finding.List(e.Findings, e.Omitted)
 }
 
 // Errors returns the errors one by one.
 func (e *InvalidError) Errors() []error {
-	errs := make([]error, 0, len(e.Findings)+1)
-	for _, one := range e.Findings {
-		errs = append(errs, errors.New(one.String()))
-	}
-	if e.Omitted > 0 {
-		errs = append(errs, fmt.Errorf("and %d more", e.Omitted))
-	}
-	return errs
+	return finding.Errors(e.Findings, e.Omitted)
 }
 
 // Strict returns the warnings of a catalog as an *InvalidError, or nil without any.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -111,10 +111,13 @@ type loader struct {
 
 func (l *loader) file(fsys fs.FS, name string) error {
 	l.path = name
-	data, err := readFile(fsys, name)
+	data, err := bounded.ReadFile(fsys, name, MaxFile)
 	switch {
-	case errors.Is(err, errTooLarge), errors.Is(err, errNotRegular):
-		l.refuse(0, "%v", err)
+	case errors.Is(err, bounded.ErrNotRegular):
+		l.refuse(0, "must be a regular file")
+		return nil
+	case errors.Is(err, bounded.ErrTooLarge):
+		l.refuse(0, "is larger than %d bytes", MaxFile)
 		return nil
 	case err != nil:
 		return err
@@ -132,34 +135,6 @@ func (l *loader) file(fsys fs.FS, name string) error {
 		l.document(document.Content[0])
 	}
 	return nil
-}
-
-var (
-	errTooLarge   = fmt.Errorf("is larger than %d bytes", MaxFile)
-	errNotRegular = errors.New("must be a regular file")
-)
-
-// readFile returns the content of a regular file. Opening a named pipe would wait, so that is refused before.
-func readFile(fsys fs.FS, name string) (_ []byte, err error) {
-	info, err := fs.Stat(fsys, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errNotRegular
-	case info.Size() > MaxFile:
-		return nil, errTooLarge
-	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	data, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
-	if err == nil && len(data) > MaxFile {
-		return nil, errTooLarge
-	}
-	return data, err
 }
 
 // document reads a catalog.

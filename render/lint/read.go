@@ -3,14 +3,13 @@ package lint
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -134,23 +133,15 @@ func rootOf(node *yaml.Node) field {
 }
 
 // content returns at most a byte over the limit of a file, nil for one that is not regular.
-func content(fsys fs.FS, name string, limit int64) (data []byte, exists bool, err error) {
-	info, err := fs.Stat(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
+func content(fsys fs.FS, name string, limit int) (data []byte, exists bool, err error) {
+	data, err = bounded.ReadFile(fsys, name, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
+	case errors.Is(err, bounded.ErrNotRegular), errors.Is(err, bounded.ErrTooLarge):
+		return data, true, nil
 	}
-	if err != nil || !info.Mode().IsRegular() { // opening a named pipe blocks
-		return nil, true, err
-	}
-	opened, err := fsys.Open(name)
-	if err != nil {
-		return nil, true, err
-	}
-	data, err = io.ReadAll(io.LimitReader(opened, limit+1))
-	if err := errors.Join(err, opened.Close()); err != nil {
-		return nil, true, fmt.Errorf("reading %s: %w", name, err)
-	}
-	return data, true, nil
+	return data, true, err
 }
 
 // decode returns the first document that is not empty, nil if it may not be looked at.

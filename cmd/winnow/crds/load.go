@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // Bounds of Load. All definitions of a large platform have some megabytes.
@@ -64,29 +66,18 @@ func isYAML(name string) bool {
 
 // read reads a file within the limits.
 func (s *Set) read(fsys fs.FS, name string) ([]byte, error) {
-	info, err := fs.Stat(fsys, name) // follows links; before Open, because that blocks on a pipe
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
 	if s.files++; s.files > maxFiles {
 		return nil, fmt.Errorf("more than %d files", maxFiles)
 	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
-	if err != nil {
-		return nil, err
-	}
+	content, err := bounded.ReadFile(fsys, name, maxFileBytes)
 	s.bytes += len(content)
 	switch {
-	case len(content) > maxFileBytes:
+	case errors.Is(err, bounded.ErrNotRegular):
+		return nil, errors.New("not a regular file")
+	case errors.Is(err, bounded.ErrTooLarge):
 		return nil, fmt.Errorf("larger than %d bytes", maxFileBytes)
+	case err != nil:
+		return nil, err
 	case s.bytes > maxBytes:
 		return nil, fmt.Errorf("more than %d bytes in all files", maxBytes)
 	}

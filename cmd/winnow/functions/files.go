@@ -3,12 +3,13 @@ package functions
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 const (
@@ -77,27 +78,19 @@ func (f *files) read(name string) ([]byte, error) {
 	if content, ok := f.content[name]; ok {
 		return content, nil
 	}
-	info, err := f.stat(name)
-	switch {
-	case err != nil:
+	if _, err := f.stat(name); err != nil {
 		return nil, err
-	case !info.Mode().IsRegular():
+	}
+	content, err := bounded.ReadFile(f.root.FS(), name, maxFile)
+	switch {
+	case errors.Is(err, bounded.ErrNotRegular):
 		return nil, errors.New("is no regular file")
-	case info.Size() > maxFile:
+	case errors.Is(err, bounded.ErrTooLarge):
 		return nil, fmt.Errorf("is larger than %d bytes", maxFile)
-	}
-	file, err := f.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	f.total += len(content)
-	switch {
 	case err != nil:
 		return nil, err
-	case len(content) > maxFile:
-		return nil, fmt.Errorf("is larger than %d bytes", maxFile)
+	}
+	switch f.total += len(content); {
 	case f.total > maxTotal:
 		return nil, fmt.Errorf("is one file too many: all together have more than %d bytes", maxTotal)
 	case !utf8.Valid(content):

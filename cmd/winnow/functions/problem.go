@@ -1,11 +1,11 @@
 package functions
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // maxProblems are kept.
@@ -21,10 +21,7 @@ type Problem struct {
 
 // String returns "path:line: message", without the line when it is unknown.
 func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.Path + ": " + p.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Message)
+	return finding.Text(p.Path, p.Line, p.Message)
 }
 
 // InvalidError reports what keeps functions from being resolved.
@@ -46,14 +43,7 @@ func (e *InvalidError) Error() string {
 
 // Errors returns the problems one by one.
 func (e *InvalidError) Errors() []error {
-	var errs []error
-	for _, one := range e.Problems {
-		errs = append(errs, errors.New(one.String()))
-	}
-	if e.Omitted > 0 {
-		errs = append(errs, fmt.Errorf("and %d more", e.Omitted))
-	}
-	return errs
+	return finding.Errors(e.Problems, e.Omitted)
 }
 
 // problems collects problems, each once: a base may be used more than once.

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // Selection is a CatalogSelection that API server and controller accept, with the defaults of the API
@@ -28,7 +29,7 @@ type Selection struct {
 // Place returns <file>:<line> of a field such as spec.exclude[2]. For a missing field it returns that
 // of the nearest enclosing one.
 func (s *Selection) Place(field string) string {
-	return place(s.file, s.lines.of(field))
+	return finding.Place(s.file, s.lines.of(field))
 }
 
 // Line returns the line of a field, as Place has it; 0 if it is unknown.

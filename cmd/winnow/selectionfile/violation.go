@@ -3,6 +3,8 @@ package selectionfile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // Violation is a rule that a CatalogSelection breaks.
@@ -58,16 +60,8 @@ func (e *InvalidError) Lines() []string {
 	for i, v := range e.Violations {
 		lines[i] = v.String()
 		if e.file != "" {
-			lines[i] = place(e.file, v.Line) + ": " + lines[i]
+			lines[i] = finding.Text(e.file, v.Line, lines[i])
 		}
 	}
 	return lines
-}
-
-// place returns <file>:<line>, which terminals and editors open.
-func place(file string, line int) string {
-	if line == 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d", file, line)
 }

@@ -185,8 +185,8 @@ func (t *taker) installation(c *candidate) error {
 		return errors.New("its values are in spec.values, and those of an instance in spec.valuesBlock, and KKP refuses both: move them to spec.valuesBlock, and import it then")
 	}
 	if text := live.text("valuesBlock"); strings.TrimSpace(text) != "" {
-		block, ok := readValues(text)
-		if !ok {
+		block, err := backend.DecodeValues([]byte(text))
+		if err != nil {
 			return errors.New("its spec.valuesBlock is no YAML before its templates are executed")
 		}
 		values = block

@@ -80,7 +80,7 @@ func compareInstallation(c *candidate, built object) (comparison, error) {
 			patch[field] = backend.MergeValues(extra, added)
 		}
 	}
-	installed, _ := readValues(built.text("valuesBlock"))
+	installed, _ := backend.DecodeValues([]byte(built.text("valuesBlock")))
 	return comparison{patch: patchOf(c.live, built, patch), values: differences("", c.values, installed)}, nil
 }
 
@@ -176,7 +176,7 @@ func (a artifact) defaultsOf(built object) (values map[string]any, ok bool) {
 		return nil, false
 	}
 	text, _, _ := unstructured.NestedString(defaults.Object, "data", "values.yaml")
-	values, _ = readValues(text)
+	values, _ = backend.DecodeValues([]byte(text))
 	return values, true
 }
 

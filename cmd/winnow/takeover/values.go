@@ -7,31 +7,19 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // defaultsOf returns the default values of a definition, nil for those that are no YAML: the backends say why.
 func defaultsOf(spec map[string]any) map[string]any {
 	if text, _, _ := unstructured.NestedString(spec, "defaultValuesBlock"); strings.TrimSpace(text) != "" {
-		values, _ := readValues(text)
+		values, _ := backend.DecodeValues([]byte(text))
 		return values
 	}
 	values, _, _ := unstructured.NestedMap(spec, "defaultValues")
 	return values
-}
-
-// readValues reads a text of values. It reports false for one that is none.
-func readValues(text string) (values map[string]any, ok bool) {
-	node, err := yamlnode.First([]byte(text))
-	if err != nil || node != nil && yamlnode.Validate(node) != nil {
-		return nil, false
-	}
-	encoded, err := yaml.YAMLToJSON([]byte(text))
-	return values, err == nil && json.Unmarshal(encoded, &values) == nil
 }
 
 // without returns values without what the defaults say as well. A template says nothing that could be compared.

@@ -37,7 +37,7 @@ const (
 	// maxViolations are kept of a catalog, and maxFileViolations of one of its files.
 	maxViolations     = 1_000
 	maxFileViolations = 100
-	// maxListed violations are part of an error's text, and maxNames names of a list in a message.
+	// maxListed problems of a pruning are part of an error's text, and maxNames names of a list in a message.
 	maxListed = 20
 	maxNames  = 5
 )

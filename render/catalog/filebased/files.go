@@ -1,13 +1,13 @@
 package filebased
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
+
+	"github.com/winnow-dev/winnow/render/bounded"
 )
 
 // Paths returns the files of the catalog at the root of fsys, without those that an ignore file names. The error is that
@@ -55,39 +55,15 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 }
 
 // readFile returns the bytes of a regular file, nil when found says why there are none.
-func readFile(fsys fs.FS, name string, limit int, found *report) (_ []byte, err error) {
-	// Before opening: opening a named pipe of a local directory blocks.
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+func readFile(fsys fs.FS, name string, limit int, found *report) ([]byte, error) {
+	data, err := bounded.ReadFile(fsys, name, limit)
+	switch {
+	case errors.Is(err, bounded.ErrNotRegular):
 		found.file(name, "must be a regular file, or match a pattern in %s", IgnoreFile)
 		return nil, nil
-	}
-	opened, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	data, err := content(opened, min(max(info.Size(), 0), int64(limit)), limit)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", name, err)
-	}
-	if len(data) > limit {
+	case errors.Is(err, bounded.ErrTooLarge):
 		found.file(name, "is larger than %d bytes", limit)
 		return nil, nil
 	}
-	return data, nil
-}
-
-// content returns what an open file has, and at most a byte over the limit. What a file in memory has is not
-// copied.
-func content(opened fs.File, size int64, limit int) ([]byte, error) {
-	if held, ok := opened.(interface{ Content() []byte }); ok {
-		return held.Content(), nil
-	}
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	_, err := buffer.ReadFrom(io.LimitReader(opened, int64(limit)+1))
-	return buffer.Bytes(), err
+	return data, err
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
+
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Load reads the catalog at the root of fsys. The error is an *InvalidError when the content is wrong, with
@@ -109,7 +109,7 @@ const atOnce = 1000
 func (l *loader) read(ctx context.Context) error {
 	for some := range slices.Chunk(l.waiting, atOnce) {
 		blobs, problems := make([]*Blob, len(some)), make([][]problem, len(some))
-		err := parallel(ctx, len(some), func(i int) {
+		err := parallel.For(ctx, len(some), func(i int) {
 			blobs[i], problems[i] = readBlob(some[i])
 			if l.kept.Add(blobs[i].kept()) > maxKept {
 				blobs[i].content = nil
@@ -143,24 +143,4 @@ func (l *loader) markUnread(blob *Blob) {
 		l.unread = map[string]bool{}
 	}
 	l.unread[name] = true
-}
-
-// parallel calls do for every index below n on as many goroutines as Go may run at once. It stops early when the
-// context ends, and returns its error.
-func parallel(ctx context.Context, n int, do func(int)) error {
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		workers.Go(func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
-	return ctx.Err()
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/finding"
 )
 
 // Violation is one thing that is wrong with a catalog.
@@ -23,14 +23,11 @@ type Violation struct {
 
 // String returns "path:line: document N: message", without what is unknown.
 func (v Violation) String() string {
-	text := v.Path
-	if v.Line > 0 {
-		text += fmt.Sprintf(":%d", v.Line)
-	}
+	message := v.Message
 	if v.Document > 0 {
-		text += fmt.Sprintf(": document %d", v.Document)
+		message = fmt.Sprintf("document %d: %s", v.Document, message)
 	}
-	return text + ": " + v.Message
+	return finding.Text(v.Path, v.Line, message)
 }
 
 // InvalidError says that a catalog's content is wrong.
@@ -43,24 +40,7 @@ type InvalidError struct {
 
 // Error lists the first violations and says how many more there are.
 func (e *InvalidError) Error() string {
-	total := len(e.Violations) + e.Omitted
-	listed := e.Violations[:min(len(e.Violations), maxListed)]
-	var text strings.Builder
-	if total == 1 {
-		text.WriteString("invalid catalog: ")
-	} else {
-		fmt.Fprintf(&text, "invalid catalog: %d violations: ", total)
-	}
-	for i, violation := range listed {
-		if i > 0 {
-			text.WriteString("; ")
-		}
-		text.WriteString(violation.String())
-	}
-	if more := total - len(listed); more > 0 {
-		fmt.Fprintf(&text, "; and %d more", more)
-	}
-	return text.String()
+	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
 }
 
 // report collects violations: of each file the first, whatever the number of files.

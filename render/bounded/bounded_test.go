@@ -1,0 +1,60 @@
+package bounded_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render/bounded"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+func TestReadFile(t *testing.T) {
+	held := tree.New()
+	for name, content := range map[string]string{"empty": "", "large": "1234567"} {
+		if err := held.Add(name, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := fstest.MapFS{"dir/a": {Data: []byte("12345")}, "empty": {}, "large": {Data: []byte("1234567")}}
+	pipes := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(pipes, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		fsys fs.FS
+		file string
+		want string
+		err  error
+	}{
+		{"a file of the limit is read", files, "dir/a", "12345", nil},
+		{"an empty file has content that is not nil", files, "empty", "", nil},
+		{"so has one in memory", held.FS(), "empty", "", nil},
+		{"of a larger file there is the beginning", files, "large", "123456", bounded.ErrTooLarge},
+		{"so there is of one in memory", held.FS(), "large", "123456", bounded.ErrTooLarge},
+		{"a directory is refused", files, "dir", "", bounded.ErrNotRegular},
+		{"a named pipe is refused and not opened", os.DirFS(pipes), "pipe", "", bounded.ErrNotRegular},
+		{"a missing file is one of the file system", files, "none", "", fs.ErrNotExist},
+	} {
+		got, err := bounded.ReadFile(test.fsys, test.file, 5)
+		if !errors.Is(err, test.err) || string(got) != test.want || err == nil && got == nil {
+			t.Errorf("%s: %q, %v", test.name, got, err)
+		}
+	}
+}
+
+func TestContentInMemoryIsNotCopied(t *testing.T) {
+	held, content := tree.New(), []byte("a: 1")
+	if err := held.Add("a", content); err != nil {
+		t.Fatal(err)
+	}
+	got, err := bounded.ReadFile(held.FS(), "a", 100)
+	if err != nil || &got[0] != &content[0] {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,29 @@
+// Package parallel calls a function for many indexes on all cores. It must not know what the function does.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls do for every index below n on as many goroutines as Go may run at once. It stops early when the context
+// ends, and returns its error.
+func For(ctx context.Context, n int, do func(int)) error {
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				do(i)
+			}
+		})
+	}
+	workers.Wait()
+	return ctx.Err()
+}
