@@ -1,9 +1,7 @@
 package controllers
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	eventv1 "github.com/fluxcd/pkg/apis/event/v1beta1"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -17,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -96,14 +95,9 @@ func (e events) sourceChanges(changes []safeguard.Change) {
 	if len(changes) == 0 {
 		return
 	}
-	var parts []string
-	for _, c := range changes[:min(len(changes), listed)] {
-		parts = append(parts, c.Key.FullName()+": "+guard.Describe(c, selection.Result{}))
-	}
-	if more := len(changes) - listed; more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+strings.Join(parts, "; "))
+	e.send(corev1.EventTypeNormal, v1alpha1.SourceChangeReason, "published: "+excerpt.Clauses(changes, listed, 0, func(c safeguard.Change) string {
+		return c.Key.FullName() + ": " + guard.Describe(c, selection.Result{})
+	}))
 }
 
 // send sends an event of the selection and, if it has an artifact, of the ExternalArtifact: notification-controller

@@ -42,6 +42,19 @@ func List[T any](values []T, most int, text func(T) string) string {
 	return list
 }
 
+// Clauses lists at most most of the values, which may have commas, and the number of the others, with
+// the omitted ones, which are not among the values.
+func Clauses[T any](values []T, most, omitted int, text func(T) string) string {
+	var listed []string
+	for _, value := range values[:min(len(values), most)] {
+		listed = append(listed, text(value))
+	}
+	if more := len(values) + omitted - len(listed); more > 0 {
+		listed = append(listed, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(listed, "; ")
+}
+
 // Names is List for strings.
 func Names(names []string, most int) string {
 	return List(names, most, func(name string) string { return name })

@@ -25,6 +25,9 @@ func TestAListIsCut(t *testing.T) {
 		{"all fit", Names([]string{"a", "b"}, 2), "a, b"},
 		{"the others are counted", Names([]string{"a", "b", "c", "d"}, 2), "a, b and 2 more"},
 		{"each is shown as asked for", List([]int{1, 2}, 1, func(n int) string { return strings.Repeat("x", n) }), "x and 1 more"},
+		{"clauses are cut", Clauses([]string{"a, b", "c", "d"}, 2, 0, Of), "a, b; c; and 1 more"},
+		{"those that are not there are counted", Clauses([]string{"a", "b"}, 2, 3, Of), "a; b; and 3 more"},
+		{"all clauses fit", Clauses([]string{"a", "b"}, 2, 0, Of), "a; b"},
 		{"nothing is nothing", Names(nil, 2), ""},
 	} {
 		if test.got != test.want {

@@ -4,7 +4,8 @@ package finding
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // maxListed findings are part of an error's text: it ends up in conditions and events.
@@ -23,14 +24,7 @@ func Text(path string, line int, message string) string { return Place(path, lin
 
 // List lists the first 20 findings, and the number of the others: omitted ones were found as well, but not kept.
 func List[T fmt.Stringer](found []T, omitted int) string {
-	var listed []string
-	for _, one := range found[:min(len(found), maxListed)] {
-		listed = append(listed, one.String())
-	}
-	if more := len(found) + omitted - len(listed); more > 0 {
-		listed = append(listed, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(listed, "; ")
+	return excerpt.Clauses(found, maxListed, omitted, T.String)
 }
 
 // Violations is List after the number of the violations, if there are several.

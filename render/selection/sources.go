@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -174,15 +173,7 @@ type MergeError struct {
 }
 
 func (e *MergeError) Error() string {
-	listed := e.Conflicts[:min(len(e.Conflicts), maxListed)]
-	lines := make([]string, len(listed))
-	for i, conflict := range listed {
-		lines[i] = conflict.String()
-	}
-	if more := len(e.Conflicts) - len(listed); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(lines, "; ")
+	return excerpt.Clauses(e.Conflicts, maxListed, 0, Conflict.String)
 }
 
 // conflict returns the error about selected applications whose versions cannot be merged.
