@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -58,15 +59,25 @@ func TestAnArtifactIsReadAsItWasRendered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var written bytes.Buffer
-			if err := result.WriteArchive(&written); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := render.ReadArtifact(t.Context(), &written); err != nil || !reflect.DeepEqual(got, result.Definitions) {
-				t.Errorf("ReadArtifact() = %+v, %v, want %+v", got, err, result.Definitions)
+			if got := readBack(t, result); !reflect.DeepEqual(got, result.Definitions) {
+				t.Errorf("ReadArtifact() = %+v, want %+v", got, result.Definitions)
 			}
 		})
 	}
+}
+
+// readBack returns the definitions of the archive of a result.
+func readBack(t *testing.T, result *render.Result) []safeguard.Definition {
+	t.Helper()
+	var written bytes.Buffer
+	if err := result.WriteArchive(&written); err != nil {
+		t.Fatal(err)
+	}
+	read, err := render.ReadArtifact(t.Context(), &written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
 }
 
 // TestAnArtifactFetchesNothing: kustomize would.

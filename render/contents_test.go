@@ -70,14 +70,7 @@ func TestAnArtifactOfPackagesIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var archive bytes.Buffer
-	if err := result.WriteArchive(&archive); err != nil {
-		t.Fatal(err)
-	}
-	read, err := render.ReadArtifact(t.Context(), &archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := readBack(t, result)
 	for i, d := range result.Compared() {
 		written, writeErr := d.Package.MarshalJSON()
 		again, readErr := read[i].Package.MarshalJSON()

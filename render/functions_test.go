@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,13 +61,9 @@ func TestAnArtifactOfFunctionsIsReadBack(t *testing.T) {
 	if built, err := render.Build(result.Tree); err != nil || len(built) > 0 {
 		t.Errorf("kustomize builds %q: %v", built, err)
 	}
-	var archive bytes.Buffer
-	if err := result.WriteArchive(&archive); err != nil {
-		t.Fatal(err)
-	}
-	read, err := render.ReadArtifact(t.Context(), &archive)
-	if err != nil || len(read) != len(result.Compared()) {
-		t.Fatalf("read are %v: %v", read, err)
+	read := readBack(t, result)
+	if len(read) != len(result.Compared()) {
+		t.Fatalf("read are %v", read)
 	}
 	for i, d := range result.Compared() {
 		if read[i].Key() != d.Key() || !slices.Equal(read[i].Versions, d.Versions) || d.IsObject() {

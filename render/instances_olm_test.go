@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"slices"
@@ -120,14 +119,7 @@ func TestOperatorsOfAnArtifactAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var written bytes.Buffer
-	if err := result.WriteArchive(&written); err != nil {
-		t.Fatal(err)
-	}
-	read, err := render.ReadArtifact(t.Context(), &written)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := readBack(t, result)
 	read = slices.DeleteFunc(read, func(d safeguard.Definition) bool { return d.Instance == "" })
 	if changes := safeguard.Compare(instancesOf(result), read); len(changes) > 0 {
 		t.Errorf("what is read differs: %+v", changes)
@@ -152,14 +144,7 @@ func TestPatchesChangeTheIdentityOfOperators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var written bytes.Buffer
-	if err := after.WriteArchive(&written); err != nil {
-		t.Fatal(err)
-	}
-	read, err := render.ReadArtifact(t.Context(), &written)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := readBack(t, after)
 	for name, now := range map[string][]safeguard.Definition{"rendered": instancesOf(after), "read": read} {
 		now = slices.DeleteFunc(now, func(d safeguard.Definition) bool { return d.Instance == "" })
 		changes := safeguard.Compare(instancesOf(before), now)

@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -49,14 +48,7 @@ func TestInstancesOfAnArtifactAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var written bytes.Buffer
-			if err := result.WriteArchive(&written); err != nil {
-				t.Fatal(err)
-			}
-			got, err := render.ReadArtifact(t.Context(), &written)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := readBack(t, result)
 			var want []safeguard.Definition
 			for _, d := range result.Compared() {
 				if d.Source = ""; d.Instance != "" {
