@@ -73,6 +73,24 @@ func toolBuilder(ctx context.Context, out io.Writer) (*builder, error) {
 	return newBuilder(root, newProgress(out))
 }
 
+// buildTool returns the path of a binary. It builds a missing one and reports progress on out.
+func buildTool(ctx context.Context, out io.Writer, tool server) (string, error) {
+	b, err := toolBuilder(ctx, out)
+	if err != nil {
+		return "", err
+	}
+	return b.binary(ctx, tool)
+}
+
+// builtTool returns the path of a binary, or an empty string if it is not built.
+func builtTool(ctx context.Context, tool server) (string, error) {
+	b, err := toolBuilder(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	return b.find(ctx, tool)
+}
+
 // find returns the path of a server's binary, or an empty string if it is missing.
 func (b *builder) find(ctx context.Context, srv server) (string, error) {
 	for _, dir := range b.existing {

@@ -34,21 +34,13 @@ func catalogd() server {
 // BuildCatalogd builds catalogd, which unpacks and serves catalog images for OLM v1, if it is missing, and reports
 // progress on out. Only StartCatalogd needs it.
 func BuildCatalogd(ctx context.Context, out io.Writer) error {
-	b, err := toolBuilder(ctx, out)
-	if err != nil {
-		return err
-	}
-	_, err = b.binary(ctx, catalogd())
+	_, err := buildTool(ctx, out, catalogd())
 	return err
 }
 
 // CatalogdIsBuilt reports whether StartCatalogd finds a binary.
 func CatalogdIsBuilt(ctx context.Context) (bool, error) {
-	b, err := toolBuilder(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	path, err := b.find(ctx, catalogd())
+	path, err := builtTool(ctx, catalogd())
 	return path != "", err
 }
 

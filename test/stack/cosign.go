@@ -16,9 +16,5 @@ func cosign() server {
 // Cosign returns the path of cosign, with which the end-to-end tests sign catalogs. Like Build, it
 // builds a missing binary and reports progress on out. No stack needs it.
 func Cosign(ctx context.Context, out io.Writer) (string, error) {
-	b, err := toolBuilder(ctx, out)
-	if err != nil {
-		return "", err
-	}
-	return b.binary(ctx, cosign())
+	return buildTool(ctx, out, cosign())
 }

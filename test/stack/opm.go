@@ -19,18 +19,10 @@ func opm() server {
 // Opm returns the path of opm, the reference for file-based catalogs. Like Build, it builds a missing binary and
 // reports progress on out.
 func Opm(ctx context.Context, out io.Writer) (string, error) {
-	b, err := toolBuilder(ctx, out)
-	if err != nil {
-		return "", err
-	}
-	return b.binary(ctx, opm())
+	return buildTool(ctx, out, opm())
 }
 
 // BuiltOpm returns the path of opm, or an empty string if it is not built.
 func BuiltOpm(ctx context.Context) (string, error) {
-	b, err := toolBuilder(ctx, nil)
-	if err != nil {
-		return "", err
-	}
-	return b.find(ctx, opm())
+	return builtTool(ctx, opm())
 }
