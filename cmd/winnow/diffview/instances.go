@@ -145,12 +145,7 @@ func instanceBody(in diff.Instance) string {
 		fmt.Fprintln(w, plaintext.Wrap("IDENTITY "+fieldLine(f), "    "))
 	}
 	w.fields(in.Fields, in.FieldsOmitted, "    ")
-	if in.Values != nil {
-		fmt.Fprintf(w, "    %s\n", valuesLine(in.Values))
-		for line := range strings.Lines(in.Values.Diff) {
-			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
-		}
-	}
+	w.values(in.Values)
 	return text.String()
 }
 
@@ -164,7 +159,7 @@ func instancesMarkdown(w *strings.Builder, all []diff.Instance) {
 	for _, group := range groupInstances(all) {
 		lines = append(lines, statement{names: namesOfInstances(group), text: instanceSign(group[0]) + " " + instanceHeadline(group[0])})
 	}
-	listMarkdown(w, lines)
+	listMarkdown(w, lines, statement.markdown)
 }
 
 // instanceFold returns a fold with the details that a group of instances has in common.

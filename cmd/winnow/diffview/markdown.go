@@ -120,7 +120,7 @@ func heldMarkdown(w *strings.Builder, h *diff.Held) {
 		return
 	}
 	fmt.Fprintf(w, "%s\n\n", reasonsHeadline)
-	listMarkdown(w, reasonsOf(h))
+	listMarkdown(w, reasonsOf(h), statement.markdown)
 	fmt.Fprintln(w)
 	for _, entry := range h.BaseApprovals {
 		fmt.Fprintf(w, "%s\n\n", baseApproval(code(entry)))
@@ -205,7 +205,7 @@ func transientMarkdown(w *strings.Builder, t *diff.Transient) {
 		return
 	}
 	fmt.Fprintf(w, "**%s**\n\n", transientHeadline)
-	listMarkdown(w, lossesOf(t))
+	listMarkdown(w, lossesOf(t), statement.markdown)
 	fmt.Fprintf(w, "\n%s\n\n", transientAdvice(t.Advice))
 }
 
@@ -215,19 +215,14 @@ func settingsMarkdown(w *strings.Builder, all []diff.Settings) {
 		return
 	}
 	fmt.Fprint(w, "\nReplaced in live definitions:\n\n")
-	for _, s := range all[:min(len(all), maxReasons)] {
-		fmt.Fprintf(w, "- %s\n", code(settingsLine(s)))
-	}
-	if more := len(all) - maxReasons; more > 0 {
-		fmt.Fprintf(w, "- and %d more\n", more)
-	}
+	listMarkdown(w, all, func(s diff.Settings) string { return code(settingsLine(s)) })
 	fmt.Fprint(w, "\n`-o table` prints the `values` and `patches` that keep these.\n")
 }
 
-// listMarkdown writes the first statements as a list, and the number of the others.
-func listMarkdown(w *strings.Builder, all []statement) {
+// listMarkdown writes the first values as a list, and the number of the others.
+func listMarkdown[T any](w *strings.Builder, all []T, markdown func(T) string) {
 	for _, s := range all[:min(len(all), maxReasons)] {
-		fmt.Fprintf(w, "- %s\n", s.markdown())
+		fmt.Fprintf(w, "- %s\n", markdown(s))
 	}
 	if more := len(all) - maxReasons; more > 0 {
 		fmt.Fprintf(w, "- and %d more\n", more)

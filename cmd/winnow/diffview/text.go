@@ -154,12 +154,7 @@ func bodyText(a diff.Application) string {
 	for _, fact := range facts(a) {
 		fmt.Fprintln(w, plaintext.Wrap(fact, "    "))
 	}
-	if a.Values != nil {
-		fmt.Fprintf(w, "    %s\n", valuesLine(a.Values))
-		for line := range strings.Lines(a.Values.Diff) {
-			fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
-		}
-	}
+	w.values(a.Values)
 	return text.String()
 }
 
@@ -183,6 +178,17 @@ func (w selectionText) fields(fields []diff.Field, omitted int, indent string) {
 	}
 	if omitted > 0 {
 		fmt.Fprintf(w, "%sand %d more fields\n", indent, omitted)
+	}
+}
+
+// values prints a change of values, which may be nil, below an application or an instance.
+func (w selectionText) values(values *diff.Values) {
+	if values == nil {
+		return
+	}
+	fmt.Fprintf(w, "    %s\n", valuesLine(values))
+	for line := range strings.Lines(values.Diff) {
+		fmt.Fprintln(w, strings.TrimRight("      "+plaintext.Printable(line), " "))
 	}
 }
 
