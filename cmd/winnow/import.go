@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/importing"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -185,22 +186,19 @@ func (o *importOptions) report(importer *importing.Importer, out streams) error 
 	return &findingError{errors.New(text.String())}
 }
 
-// importedDirectory is the directory of a catalog that import writes to.
-const importedDirectory = "applications"
-
 // existingApplications maps the names of the applications in the catalog at dir, and of the directories there, to their
 // paths. It returns an error if dir holds a catalog that cannot be added to.
 func existingApplications(ctx context.Context, dir string) (map[string]string, error) {
-	info, err := os.Lstat(filepath.Join(dir, importedDirectory))
+	info, err := os.Lstat(filepath.Join(dir, catalog.ApplicationsDirectory))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, checkNotStripped(dir)
 	case err != nil:
 		return nil, fmt.Errorf("reading the output directory: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory: choose another output directory", filepath.Join(dir, importedDirectory))
+		return nil, fmt.Errorf("%s is no directory: choose another output directory", filepath.Join(dir, catalog.ApplicationsDirectory))
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, importedDirectory))
+	entries, err := os.ReadDir(filepath.Join(dir, catalog.ApplicationsDirectory))
 	isFile := func(entry fs.DirEntry) bool { return entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") }
 	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
 		return nil, err
@@ -214,7 +212,7 @@ func existingApplications(ctx context.Context, dir string) (map[string]string, e
 		existing[application.Name] = path.Join(filepath.ToSlash(dir), application.Path)
 	}
 	for _, entry := range entries {
-		existing[entry.Name()] = path.Join(filepath.ToSlash(dir), importedDirectory, entry.Name())
+		existing[entry.Name()] = path.Join(filepath.ToSlash(dir), catalog.ApplicationsDirectory, entry.Name())
 	}
 	return existing, nil
 }
@@ -224,7 +222,7 @@ func checkNotStripped(dir string) error {
 	found, err := fs.Glob(os.DirFS(dir), "*/application.yaml") // the name of dir may have characters of a pattern
 	if err == nil && len(found) > 0 {
 		err = fmt.Errorf("%s is an application outside of %s: choose another output directory",
-			filepath.Join(dir, found[0]), filepath.Join(dir, importedDirectory))
+			filepath.Join(dir, found[0]), filepath.Join(dir, catalog.ApplicationsDirectory))
 	}
 	return err
 }
@@ -232,10 +230,10 @@ func checkNotStripped(dir string) error {
 // addApplications writes the files of applications, none of which exists yet, into a catalog.
 func addApplications(dir string, files *tree.Tree) error {
 	return stage(dir, files.FS(), func(fresh, _ string) error {
-		applications := filepath.Join(dir, importedDirectory)
+		applications := filepath.Join(dir, catalog.ApplicationsDirectory)
 		if err := os.Mkdir(applications, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		return moveEntries(filepath.Join(fresh, importedDirectory), applications)
+		return moveEntries(filepath.Join(fresh, catalog.ApplicationsDirectory), applications)
 	})
 }

@@ -12,10 +12,10 @@ import (
 
 // Names of the Applications format.
 const (
-	applicationsDirectory = "applications"
-	listsDirectory        = "catalogs"
-	applicationFile       = "application.yaml"
-	metadataFile          = "metadata.yaml"
+	ApplicationsDirectory = "applications"
+	ListsDirectory        = "catalogs"
+	ApplicationFile       = "application.yaml"
+	MetadataFile          = "metadata.yaml"
 )
 
 // Applications is the format of the catalog contract:
@@ -35,7 +35,7 @@ func (Applications) Name() string { return v1alpha1.FormatApplications }
 // Detect reports whether there is applications/ at the root, or a directory with an application.yaml.
 func (Applications) Detect(fsys fs.FS) (bool, error) {
 	root, err := fs.ReadDir(fsys, ".")
-	if err != nil || hasDirectory(root, applicationsDirectory) {
+	if err != nil || hasDirectory(root, ApplicationsDirectory) {
 		return err == nil, err
 	}
 	stripped, err := strippedDirectories(fsys, root)
@@ -54,7 +54,7 @@ func (Applications) Needs(name string) bool {
 	case 1: // where a source stripped the directory of applications
 		return parts[0] != ""
 	case 2:
-		return parts[0] == applicationsDirectory || parts[0] == listsDirectory
+		return parts[0] == ApplicationsDirectory || parts[0] == ListsDirectory
 	}
 	return false
 }
@@ -85,7 +85,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	loaded := &Catalog{Applications: a.unique(candidates)}
-	if hasDirectory(root, listsDirectory) {
+	if hasDirectory(root, ListsDirectory) {
 		loaded.Lists, err = a.lists(ctx, newNames(candidates))
 	}
 	return loaded, err
@@ -93,8 +93,8 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 
 // directories returns those that are applications, sorted.
 func (a *applications) directories(root []fs.DirEntry) ([]string, error) {
-	if hasDirectory(root, applicationsDirectory) {
-		return a.children(applicationsDirectory)
+	if hasDirectory(root, ApplicationsDirectory) {
+		return a.children(ApplicationsDirectory)
 	}
 	return strippedDirectories(a.fsys, root)
 }
@@ -104,10 +104,10 @@ func strippedDirectories(fsys fs.FS, root []fs.DirEntry) ([]string, error) {
 	var found []string
 	for _, entry := range root {
 		name := entry.Name()
-		if !entry.IsDir() || isHidden(name) || name == listsDirectory {
+		if !entry.IsDir() || isHidden(name) || name == ListsDirectory {
 			continue
 		}
-		exists, err := exists(fsys, path.Join(name, applicationFile))
+		exists, err := exists(fsys, path.Join(name, ApplicationFile))
 		if err != nil {
 			return nil, err
 		}
@@ -162,8 +162,8 @@ func isBelowHidden(name string) bool {
 }
 
 func (a *applications) candidate(directory string) candidate {
-	definition := findings{path: path.Join(directory, applicationFile)}
-	metadata := findings{path: path.Join(directory, metadataFile)}
+	definition := findings{path: path.Join(directory, ApplicationFile)}
+	metadata := findings{path: path.Join(directory, MetadataFile)}
 	application := &Application{Path: definition.path}
 	opened, err := a.required(documentBounds(), &definition)
 	nameLine := a.definition(opened, application, &definition)

@@ -35,7 +35,7 @@ var definitionLine = regexp.MustCompile(`(?m)^kind:[ \t]+["']?` + definitionKind
 // Applications, and all files of a tree with the directory of that format.
 func (Definitions) Detect(fsys fs.FS) (bool, error) {
 	root, err := fs.ReadDir(fsys, ".")
-	if err != nil || hasDirectory(root, applicationsDirectory) {
+	if err != nil || hasDirectory(root, ApplicationsDirectory) {
 		return false, err
 	}
 	files, err := Definitions{}.Files(fsys)

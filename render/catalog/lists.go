@@ -32,7 +32,7 @@ func newNames(candidates []candidate) names {
 
 // lists reads catalogs/<name>/metadata.yaml of every name.
 func (a *applications) lists(ctx context.Context, known names) (map[string][]string, error) {
-	directories, err := a.children(listsDirectory)
+	directories, err := a.children(ListsDirectory)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *applications) lists(ctx context.Context, known names) (map[string][]str
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found := findings{path: path.Join(directory, metadataFile)}
+		found := findings{path: path.Join(directory, MetadataFile)}
 		opened, err := a.required(listBounds(), &found)
 		if err != nil {
 			return nil, err

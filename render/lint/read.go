@@ -14,14 +14,6 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// Names of the Applications format, which package catalog describes.
-const (
-	applicationsDirectory = "applications"
-	listsDirectory        = "catalogs"
-	applicationFile       = "application.yaml"
-	metadataFile          = "metadata.yaml"
-)
-
 // maxFile bounds a file in bytes. Package catalog refuses what is larger.
 const maxFile = 1 << 20
 
@@ -60,7 +52,7 @@ func read(ctx context.Context, fsys fs.FS, format catalog.Format) (*corpus, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d := &definition{path: path.Join(directory, applicationFile), metadataPath: path.Join(directory, metadataFile)}
+		d := &definition{path: path.Join(directory, catalog.ApplicationFile), metadataPath: path.Join(directory, catalog.MetadataFile)}
 		if d.data, d.root, _, err = document(fsys, d.path); err != nil {
 			return nil, err
 		}
@@ -86,15 +78,15 @@ func directories(fsys fs.FS) ([]string, error) {
 		return nil, err
 	}
 	for _, entry := range root {
-		if entry.IsDir() && entry.Name() == applicationsDirectory {
-			children, err := fs.ReadDir(fsys, applicationsDirectory)
-			return visible(applicationsDirectory, children), err
+		if entry.IsDir() && entry.Name() == catalog.ApplicationsDirectory {
+			children, err := fs.ReadDir(fsys, catalog.ApplicationsDirectory)
+			return visible(catalog.ApplicationsDirectory, children), err
 		}
 	}
 	var found []string
 	for _, directory := range visible(".", root) {
-		_, err := fs.Stat(fsys, path.Join(directory, applicationFile))
-		if err == nil && directory != listsDirectory {
+		_, err := fs.Stat(fsys, path.Join(directory, catalog.ApplicationFile))
+		if err == nil && directory != catalog.ListsDirectory {
 			found = append(found, directory)
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -105,22 +105,15 @@ func (i *Importer) take(ctx context.Context, at place, definition, metadata []by
 	}
 	i.taken[name] = at.String()
 	i.count++
-	directory := path.Join(applicationsDirectory, name)
-	return errors.Join(i.files.Add(path.Join(directory, definitionFile), definition), i.files.Add(path.Join(directory, metadataFile), metadata))
+	directory := path.Join(catalog.ApplicationsDirectory, name)
+	return errors.Join(i.files.Add(path.Join(directory, catalog.ApplicationFile), definition), i.files.Add(path.Join(directory, catalog.MetadataFile), metadata))
 }
-
-// Names of the catalog format.
-const (
-	applicationsDirectory = "applications"
-	definitionFile        = "application.yaml"
-	metadataFile          = "metadata.yaml"
-)
 
 // candidate returns a catalog with one application, whose name is not known yet.
 func candidate(definition, metadata []byte) (*tree.Tree, error) {
 	files := tree.New()
-	directory := path.Join(applicationsDirectory, "app")
-	return files, errors.Join(files.Add(path.Join(directory, definitionFile), definition), files.Add(path.Join(directory, metadataFile), metadata))
+	directory := path.Join(catalog.ApplicationsDirectory, "app")
+	return files, errors.Join(files.Add(path.Join(directory, catalog.ApplicationFile), definition), files.Add(path.Join(directory, catalog.MetadataFile), metadata))
 }
 
 // violations returns the first violation of an application, and the number of the others. Lines are those of the input,
@@ -128,8 +121,8 @@ func candidate(definition, metadata []byte) (*tree.Tree, error) {
 func violations(invalid *catalog.InvalidError, at place) string {
 	first := invalid.Violations[0]
 	text := first.Message
-	if path.Base(first.Path) == metadataFile {
-		text = metadataFile + " " + text
+	if path.Base(first.Path) == catalog.MetadataFile {
+		text = catalog.MetadataFile + " " + text
 	} else {
 		text = at.line(first.Line) + text
 	}

@@ -17,12 +17,6 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// The directories of a catalog that its layer contains.
-const (
-	applicationsDirectory = "applications"
-	listsDirectory        = "catalogs"
-)
-
 // CatalogFiles returns the files of a directory that belong to the catalog: those of applications/ and catalogs/,
 // without hidden ones. Other files, such as a README or those of a build, must not change the digest. Errors name
 // the directory.
@@ -30,14 +24,14 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	files, applications := tree.New(), false
 	for _, path := range all.Paths() {
 		top, _, below := strings.Cut(path, "/")
-		if !below || top != applicationsDirectory && top != listsDirectory || strings.Contains(path, "/.") {
+		if !below || top != catalog.ApplicationsDirectory && top != catalog.ListsDirectory || strings.Contains(path, "/.") {
 			continue
 		}
 		data, _ := all.Content(path)
 		if err := files.Add(path, data); err != nil {
 			return nil, err
 		}
-		applications = applications || top == applicationsDirectory
+		applications = applications || top == catalog.ApplicationsDirectory
 	}
 	if format, err := catalog.Detect(all.FS()); !applications && err == nil && (format == (catalog.Definitions{}) || format == (catalog.KRMFunctions{})) {
 		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
@@ -45,7 +39,7 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 	}
 	if !applications {
 		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
-			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", applicationsDirectory, applicationsDirectory)}
+			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", catalog.ApplicationsDirectory, catalog.ApplicationsDirectory)}
 	}
 	return files, nil
 }
