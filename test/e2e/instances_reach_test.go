@@ -188,7 +188,8 @@ func (i *installing) awaitPushedFrom(tag string) *v1alpha1.CatalogSelection {
 	i.t.Helper()
 	return i.awaitSelection("pushed from "+tag, func(cs *v1alpha1.CatalogSelection) error {
 		push := cs.Status.Push
-		if push == nil || !strings.HasPrefix(push.Sources, tag+"@") || !conditions.IsTrue(cs, v1alpha1.PushedCondition) {
+		if push == nil || push.Revision != cs.Status.Artifact.Revision || !strings.HasPrefix(push.Sources, tag+"@") ||
+			!conditions.IsTrue(cs, v1alpha1.PushedCondition) {
 			return fmt.Errorf("pushed %+v", push)
 		}
 		return nil

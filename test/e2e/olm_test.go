@@ -3,13 +3,10 @@
 package e2e
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/test/olmtest"
 	"github.com/winnow-dev/winnow/test/stack"
@@ -46,63 +43,6 @@ func (o olm) serve(t *testing.T, name, image string) []string {
 		t.Fatal(err)
 	}
 	return olmtest.Blobs(t, served)
-}
-
-// olmScenario is a selection of operators whose artifact Winnow pushes as a catalog image.
-type olmScenario struct {
-	olm
-	*operators
-}
-
-// catalogd serves the packages and versions that a selection keeps, and no others, also of the next catalogs.
-func TestOLMServesWhatIsKept(t *testing.T) {
-	push := fmt.Sprintf("push: {url: oci://%s/kept-image, insecure: true, type: CatalogImage}", system.RegistryHost())
-	o := olmScenario{startOLM(t), newOperators(t, "kept", push)}
-	o.check("v1", "lemon.v1.1.0", "lemon.v1.2.0", "plum.v1.0.0")
-
-	o.offer("v2", packageOf("lemon", "1.2.0", "1.2.1, replaces: lemon.v1.2.0, skipRange: '>=1.1.0 <1.2.1'"))
-	o.point("v2")
-	o.check("v2", "lemon.v1.2.0", "lemon.v1.2.1", "plum.v1.0.0")
-
-	// A catalog image of two layers, of which source-controller pulls one.
-	o.pushImage(t, "kept", "v3", "/configs", map[string]string{
-		"lemon/catalog.yaml": packageOf("lemon", "1.2.1"), "plum.yaml": plumPackage(), "fig/catalog.yaml": packageOf("fig", "1.0.0"),
-	}, map[string]string{
-		"lemon/catalog.yaml": packageOf("lemon", "1.2.1", "1.3.0, replaces: lemon.v1.2.1, skips: [lemon.v1.2.0]"), ".wh.fig": "",
-	})
-	repository := o.repository()
-	o.update(repository, func() {
-		repository.Spec.Reference.Tag = "v3"
-		repository.Spec.LayerSelector = &sourcev1.OCILayerSelector{MediaType: stack.CatalogLayerMediaType, Operation: sourcev1.OCILayerCopy}
-	})
-	o.check("v3", "lemon.v1.2.1", "lemon.v1.3.0", "plum.v1.0.0")
-}
-
-// check checks what is published of a tag: opm accepts it, and catalogd serves from the image what opm reads in the
-// artifact, which has these bundles. The command line makes such an image, too.
-func (o olmScenario) check(tag string, bundles ...string) {
-	o.t.Helper()
-	o.awaitPublished(o.awaitPulled(tag))
-	dir := o.t.TempDir()
-	for file, content := range o.files() {
-		write(o.t, filepath.Join(dir, file), content)
-	}
-	o.opm.Validate(o.t, filepath.Join(dir, "configs"))
-	want := o.opm.Render(o.t, filepath.Join(dir, "configs"))
-	if names := olmtest.Bundles(o.t, want); !slices.Equal(names, bundles) {
-		o.t.Errorf("published are the bundles %v, want %v", names, bundles)
-	}
-	image := strings.TrimPrefix(o.awaitPushedFrom(tag).Status.Push.URL, "oci://")
-	made := winnow(o.t, "push", "--plain-http", "--as", "catalog-image", dir, "oci://"+system.RegistryHost()+"/kept-made:"+tag)
-	for what, got := range map[string][]string{
-		"opm reads":                              o.opm.Render(o.t, image),
-		"catalogd serves":                        o.serve(o.t, "kept", image),
-		"from the command line, catalogd serves": o.serve(o.t, "made", strings.TrimPrefix(made, "oci://")),
-	} {
-		if !slices.Equal(got, want) {
-			o.t.Errorf("%s\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
 }
 
 // pushImage pushes a catalog image whose layers have these files, and returns its reference by digest.
