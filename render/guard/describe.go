@@ -67,8 +67,11 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if len(c.Versions) == 0 {
 			return "would come from another chart"
 		}
-		if c.Key.Kind == catalog.PackageKind {
+		switch c.Key.Kind {
+		case catalog.PackageKind:
 			return "bundles would have another image: " + versions
+		case catalog.FunctionKind:
+			return "versions would run another image, program or script: " + versions
 		}
 		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.StrandedReason:
