@@ -90,6 +90,9 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 		defined.Package = safeguard.NewPackage(of)
 		defined.Origins = defined.Package.ImageOrigins(d.Versions)
 	}
+	if of := catalog.FunctionOf(d.Kept); of != nil {
+		defined.Origins = safeguard.RuntimeOrigins(of, d.Versions)
+	}
 	return defined
 }
 

@@ -56,7 +56,7 @@ func MainOf(object map[string]any) safeguard.Definition {
 		main.Application, _, _ = unstructured.NestedString(object, "spec", "applicationRef", "name")
 	}
 	identity := backend.IdentityOf(backend.Object{Unstructured: u, Role: backend.Main})
-	main.Application = cmp.Or(main.Application, identity.Package)
+	main.Application, main.Channel = cmp.Or(main.Application, identity.Package), identity.Channel
 	release := identity.Release
 	for field, value := range map[string]string{
 		safeguard.ReleaseField: release.Name, safeguard.StorageNamespaceField: release.StorageNamespace,

@@ -55,6 +55,8 @@ type Identity struct {
 	// Package of OLM, and the namespace that a ClusterExtension installs it into, neither of which can be changed; empty
 	// for others.
 	Package, PackageNamespace string
+	// Channel that a Subscription follows; empty for others.
+	Channel string
 	// Targets are the namespaces that the operator of a Subscription watches; empty where they are not known.
 	Targets string
 }
@@ -88,7 +90,7 @@ func IdentityOf(main Object) Identity {
 			StorageNamespace: namespace, Name: kkpReleaseName(identity.Namespace, identity.Name), TargetNamespace: namespace,
 		}
 	case subscriptionKind.GroupKind():
-		identity.Package = text("name")
+		identity.Package, identity.Channel = text("name"), text("channel")
 	case extensionKind.GroupKind():
 		identity.Package, identity.PackageNamespace = text("source", "catalog", "packageName"), text("namespace")
 	case terraformKind.GroupKind():

@@ -22,8 +22,11 @@ const FunctionsFile = "functions/catalog.yaml"
 type functionContent struct{ *krmfunctions.Function }
 
 // Function returns the function of kustomize that the application is; nil for others.
-func (a *Application) Function() *krmfunctions.Function {
-	if one, ok := a.Content.(functionContent); ok {
+func (a *Application) Function() *krmfunctions.Function { return FunctionOf(a.Content) }
+
+// FunctionOf returns the function of kustomize that a content is; nil for others.
+func FunctionOf(content Content) *krmfunctions.Function {
+	if one, ok := content.(functionContent); ok {
 		return one.Function
 	}
 	return nil

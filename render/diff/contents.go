@@ -103,11 +103,14 @@ func (d *differ) keptContent(key safeguard.Key, before, after selection.Decision
 	}
 	was, is := catalog.PackageOf(before.Kept), catalog.PackageOf(after.Kept)
 	if was == nil || is == nil {
-		a.Versions = append(a.Versions, namedVersions(before, after, removedBy)...)
+		a.Versions = append(a.Versions, d.namedVersions(key, before, after, removedBy)...)
 		a.Highest = step(numbersOf(before), numbersOf(after))
 		return a
 	}
 	a.Versions = append(a.Versions, bundleVersions(was, is, removedBy)...)
+	for i, v := range a.Versions {
+		a.Versions[i].SourceChanged = d.elsewhere[loss{key, v.Version}]
+	}
 	a.Highest = step(numbersOf(before), numbersOf(after))
 	a.Fields, a.FieldsOmitted = documentFields(was.Blob(), is.Blob(), maxFields)
 	a.Fields = append([]Field{}, a.Fields...) // [] in JSON, not null
@@ -119,12 +122,18 @@ func (d *differ) keptContent(key safeguard.Key, before, after selection.Decision
 	return a
 }
 
-// namedVersions compares the names of versions: the newer ones in their order, then the removed ones in theirs.
-func namedVersions(before, after selection.Decision, removedBy func(version string) Cause) []Version {
+// namedVersions compares the names of versions, and what runs by them: the newer ones in their order, then the removed
+// ones in theirs.
+func (d *differ) namedVersions(key safeguard.Key, before, after selection.Decision, removedBy func(version string) Cause) []Version {
 	var all []Version
 	for _, version := range after.Versions {
-		if !slices.Contains(before.Versions, version) {
+		switch {
+		case !slices.Contains(before.Versions, version):
 			all = append(all, Version{Version: version, Number: numberOf(after, version), Change: Added})
+		case d.elsewhere[loss{key, version}]:
+			v := Version{Version: version, Number: numberOf(after, version), Change: Replaced, SourceChanged: true}
+			v.Fields, v.FieldsOmitted = bounded(fieldsOf(runtimeOf(before, version), runtimeOf(after, version)))
+			all = append(all, v)
 		}
 	}
 	for _, version := range before.Versions {
@@ -133,6 +142,18 @@ func namedVersions(before, after selection.Decision, removedBy func(version stri
 		}
 	}
 	return all
+}
+
+// runtimeOf returns what decides which code a version of a function runs.
+func runtimeOf(d selection.Decision, version string) map[string]any {
+	if of := catalog.FunctionOf(d.Kept); of != nil {
+		for _, v := range of.Versions {
+			if v.Name == version {
+				return map[string]any{"runtime": v.Runtime.Source()}
+			}
+		}
+	}
+	return nil
 }
 
 // sameFiles reports whether the files of an artifact are the same.

@@ -86,7 +86,7 @@ func selected(ctx context.Context, sources []Source, opts render.Options) ([]saf
 	var definitions []safeguard.Definition
 	resolved, _ := instance.Resolve(opts.Instances, decided)
 	for _, r := range resolved {
-		d := safeguard.Definition{Instance: r.Name}
+		d := safeguard.Definition{Instance: r.Name, Channel: r.Channel()}
 		if r.Resolved != "" {
 			d.Versions = []string{r.Resolved}
 		}

@@ -67,8 +67,11 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if len(c.Versions) == 0 {
 			return "would come from another chart"
 		}
-		if c.Key.Kind == catalog.PackageKind {
+		switch c.Key.Kind {
+		case catalog.PackageKind:
 			return "bundles would have another image: " + versions
+		case catalog.FunctionKind:
+			return "versions would run another image, program or script: " + versions
 		}
 		return "versions would come from another chart, repository or commit: " + versions
 	case v1alpha1.StrandedReason:
@@ -90,6 +93,9 @@ func describeInstance(c safeguard.Change) string {
 		return name + " would be removed: spec.instances does not have it"
 	case c.Detail != "":
 		return fmt.Sprintf("%s would be removed, because %s; name another version in spec.instances, or remove the instance from it", name, c.Detail)
+	case c.Field == safeguard.ChannelField:
+		return fmt.Sprintf("%s would follow the channel %s instead of %s, and OLM would upgrade it to what that has; to keep the channel, name it in spec.instances[%s].channels",
+			name, excerpt.Quoted(c.To), excerpt.Quoted(c.From), c.Instance)
 	case c.Field == safeguard.InstanceField:
 		return fmt.Sprintf("%s would be removed, and instance %s would get its object or its release: what runs would be uninstalled, and installed anew; "+
 			"keep the name %s, or give %s another releaseName", name, c.To, c.Instance, c.To)

@@ -21,7 +21,7 @@ func functions(t *testing.T, lines ...string) guard.Source {
 	text := "apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n"
 	for _, line := range append(lines, "other us starlark v1") {
 		fields := strings.Fields(line)
-		runtime := map[string]string{"container": "{container: {image: a}}", "exec": "{exec: {platforms: [{bin: a}]}}", "starlark": "{starlark: a}"}[fields[2]]
+		runtime := map[string]string{"container": "{container: {image: a}}", "other": "{container: {image: b}}", "exec": "{exec: {platforms: [{bin: a}]}}", "starlark": "{starlark: a}"}[fields[2]]
 		text += fmt.Sprintf("  - {group: e.com, kind: %s, publisher: %s, runtime: %s, versions: [", fields[0], fields[1], runtime)
 		for _, version := range fields[3:] {
 			text += "{name: " + version + "}, "
@@ -96,5 +96,44 @@ func TestARecordOfAFunctionMayBeUnknown(t *testing.T) {
 	decided := guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: rendered(t, cs, now)})
 	if len(decided.Held) == 0 {
 		t.Error("an expression about what is not known excuses a loss")
+	}
+}
+
+func TestAnotherImageOfAFunctionIsAChangeOfItsSource(t *testing.T) {
+	held := v1alpha1.SafeguardHold
+	for name, test := range map[string]struct {
+		onSourceChange string
+		now            []string
+		want           []string
+		older          bool // the record is that of an older release
+	}{
+		"the same":                   {held, []string{"A us container v1 v2"}, nil, false},
+		"another image":              {held, []string{"A us other v1 v2"}, []string{"versions would run another image, program or script: v2, v1"}, false},
+		"another image, published":   {v1alpha1.SafeguardPublish, []string{"A us other v1 v2"}, nil, false},
+		"another runtime":            {held, []string{"A us exec v1 v2"}, []string{"versions would run another image, program or script: v2, v1"}, false},
+		"a new version":              {held, []string{"A us container v1 v2 v3"}, nil, false},
+		"another publisher":          {held, []string{"A them container v1 v2"}, nil, false},
+		"another version has gone":   {held, []string{"A us container v2"}, []string{"versions would be removed: v1"}, false},
+		"a record without the image": {held, []string{"A us other v1 v2"}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cs := edit(func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.OnSourceChange = test.onSourceChange })
+			last := readBack(t, recorded(t, cs, functions(t, "A us container v1 v2")))
+			if test.older {
+				for i := range last.Definitions {
+					last.Definitions[i].Origins = nil
+				}
+			}
+			now := functions(t, test.now...)
+			result := rendered(t, cs, now)
+			decided := guard.Decide(t.Context(), last, guard.Next{Selection: cs, Sources: []guard.Source{now}, Result: result})
+			var got []string
+			for _, reason := range guard.Reasons(decided.Held, result.Selection) {
+				got = append(got, reason.Message)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("held are %q, want %q", got, test.want)
+			}
+		})
 	}
 }

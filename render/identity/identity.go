@@ -105,8 +105,8 @@ func originOfRelease(release Value) string {
 	)
 }
 
-// OriginOfImage returns a digest of the pull spec of an image, empty without one.
-func OriginOfImage(image string) string { return digest(image) }
+// OriginOf returns a digest of what names the code that runs, such as the pull spec of an image; empty for an empty text.
+func OriginOf(source string) string { return digest(source) }
 
 // relative replaces the version in a text. Different texts stay different.
 func relative(value, version string) string {

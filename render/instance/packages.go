@@ -50,11 +50,22 @@ func (s Spec) resolveHead(p *filebased.Package) (*filebased.Bundle, *Unresolved)
 // head returns the bundle that OLM v0 leads to: the head of the first channel, because the backend refuses more, or of the
 // default one.
 func (s Spec) head(p *filebased.Package) *filebased.Bundle {
-	channel := p.DefaultChannel
+	return p.Heads()[s.channel(p)]
+}
+
+func (s Spec) channel(p *filebased.Package) string {
 	if len(s.given.Channels) > 0 {
-		channel = s.given.Channels[0]
+		return s.given.Channels[0]
 	}
-	return p.Heads()[channel]
+	return p.DefaultChannel
+}
+
+// Channel returns the channel that OLM v0 follows; empty for other backends.
+func (r Resolved) Channel() string {
+	if r.Package == nil || r.Backend != backend.Subscription {
+		return ""
+	}
+	return r.channel(r.Package)
 }
 
 func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {

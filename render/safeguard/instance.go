@@ -8,6 +8,9 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
+// ChannelField is that of an InstanceUpgrade to another channel.
+const ChannelField = "channel"
+
 // Fields of an IdentityChange of an instance. Those of its release are members of Definition.Identity.
 const (
 	ReleaseField          = "releaseName"
@@ -76,6 +79,11 @@ func instanceChanges(before, now Definition) []Change {
 		differ(ObjectField, before.Key().String(), now.Key().String())
 	}
 	differ(ApplicationField, before.Application, now.Application)
+	if before.Channel != "" && now.Channel != "" && before.Channel != now.Channel {
+		change := before.change(v1alpha1.InstanceUpgradeReason)
+		change.Field, change.From, change.To = ChannelField, before.Channel, now.Channel
+		changes = append(changes, change)
+	}
 	from, to := before.version(), now.version()
 	if from == to {
 		return changes
@@ -106,8 +114,12 @@ func isLower(from, to string) bool {
 	return err == nil && now.LessThan(before)
 }
 
-// IsMajor reports whether an upgrade is one to another major version, or one that cannot be told to be none.
+// IsMajor reports whether an upgrade is one to another major version, or one that cannot be told to be none, as to another
+// channel.
 func (c Change) IsMajor() bool {
+	if c.Field == ChannelField {
+		return true
+	}
 	from, err := semver.NewVersion(c.From)
 	if err != nil {
 		return true

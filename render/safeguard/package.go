@@ -47,7 +47,7 @@ func (p *Package) ImageOrigins(names []string) Origins {
 	}
 	origins := make(Origins, len(names))
 	for i, name := range names {
-		origins[i] = identity.OriginOfImage(images[name])
+		origins[i] = identity.OriginOf(images[name])
 	}
 	return origins
 }

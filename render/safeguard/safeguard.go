@@ -29,6 +29,8 @@ type Definition struct {
 	// meant, both as in identity.Facts. Records of older releases lack them.
 	Origins  Origins           `json:"origins,omitempty"`
 	Identity map[string]string `json:"identity,omitempty"`
+	// Channel that the operator of an instance follows; empty for others, and in records of older releases.
+	Channel string `json:"channel,omitempty"`
 	// Package is the package of operators that a content is; nil for others.
 	Package *Package `json:"package,omitempty"`
 }
@@ -65,7 +67,8 @@ type Change struct {
 	// Channel of a Stranded. From is the one that it takes the place of as default channel; empty where both are one.
 	Channel string
 	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
-	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange.
+	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange or, if that is
+	// the ChannelField, an InstanceUpgrade.
 	From, To string
 	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
 	// for an object that was published.
