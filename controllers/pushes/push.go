@@ -2,6 +2,7 @@ package pushes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/holds"
@@ -25,7 +27,7 @@ import (
 )
 
 // push pushes the artifact of a job and returns its address with the digest.
-func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
+func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	packed, err := job.pack(ctx)
@@ -38,8 +40,9 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 	}
 	defer to.Close()
 	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
-		return job.mayMove(ctx, to, now)
+		return job.mayMove(ctx, to, now, p.revisionOf(key, now.Digest))
 	}}
+	p.noteRevision(key, job, packed.Manifest.Descriptor.Digest)
 	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
 		return "", to.Plain(err)
 	}
@@ -99,8 +102,9 @@ func (e *tagConflict) Error() string {
 }
 
 // mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
-// and remove their applications in all clusters that follow the tag.
-func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor) error {
+// and remove their applications in all clusters that follow the tag. noted is the revision of the tagged manifest, if
+// this process has pushed it.
+func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor, noted string) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
@@ -117,7 +121,7 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
 	}
 	// The images of catalogs name no revision.
-	revision := m.Annotations[v1alpha1.RevisionAnnotation]
+	revision := cmp.Or(m.Annotations[v1alpha1.RevisionAnnotation], noted)
 	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,9 @@ type Pushes struct {
 	mu      sync.Mutex
 	jobs    map[types.NamespacedName]pushJob
 	results map[types.NamespacedName]pushResult
+	// revisions maps the digests of pushed manifests to the revisions of the artifact, by selection. The manifest of a
+	// served image does not have its revision, and the status has only that of the last push.
+	revisions map[types.NamespacedName]map[digest.Digest]string
 }
 
 // Options configures Pushes. All fields are required.
@@ -58,6 +62,8 @@ func New(o Options) *Pushes {
 		registries: o.Registries, storage: o.Storage, queue: o.Queue, workers: o.Workers,
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
+
+		revisions: map[types.NamespacedName]map[digest.Digest]string{},
 	}
 }
 
@@ -117,7 +123,32 @@ func (p *Pushes) Forget(key types.NamespacedName) {
 	defer p.mu.Unlock()
 	delete(p.jobs, key)
 	delete(p.results, key)
+	delete(p.revisions, key)
 	p.queue.Forget(ctrl.Request{NamespacedName: key})
+}
+
+// noteRevision records the revision of a manifest, before a tag names it. It drops those that are not in the history of
+// the artifact any more.
+func (p *Pushes) noteRevision(key types.NamespacedName, job pushJob, manifest digest.Digest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.jobs[key]; !ok {
+		return
+	}
+	noted := map[digest.Digest]string{manifest: job.revision}
+	for known, revision := range p.revisions[key] {
+		if slices.Contains(job.compared, revision) {
+			noted[known] = revision
+		}
+	}
+	p.revisions[key] = noted
+}
+
+// revisionOf returns the revision of a manifest that this process has pushed for the selection, or an empty string.
+func (p *Pushes) revisionOf(key types.NamespacedName, manifest digest.Digest) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.revisions[key][manifest]
 }
 
 // Start runs the workers until the context ends. It implements manager.Runnable.
@@ -149,7 +180,7 @@ func (p *Pushes) Next(ctx context.Context) bool {
 	if !exists {
 		return true
 	}
-	url, err := p.tryPush(ctx, job)
+	url, err := p.tryPush(ctx, key, job)
 	if ctx.Err() != nil {
 		return true // the end of the context interrupted the push, not the registry
 	}
@@ -167,14 +198,14 @@ func (p *Pushes) Next(ctx context.Context) bool {
 }
 
 // tryPush returns a panic as an error: a response of a registry may make a library panic.
-func (p *Pushes) tryPush(ctx context.Context, job pushJob) (url string, err error) {
+func (p *Pushes) tryPush(ctx context.Context, key types.NamespacedName, job pushJob) (url string, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", panicked), "pushing", "selection", job.selection, "stack", string(debug.Stack()))
 			err = errors.New("a bug in Winnow: see the log of the controller")
 		}
 	}()
-	return p.push(ctx, job)
+	return p.push(ctx, key, job)
 }
 
 // record stores the result, unless the job has changed, and reports whether the result has.
