@@ -30,7 +30,7 @@ import (
 func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	packed, err := job.pack(ctx)
+	packed, err := p.pack(ctx, job)
 	if err != nil {
 		return "", err
 	}
@@ -49,8 +49,14 @@ func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob
 	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
 }
 
-// pack returns the artifact with the archive of the storage. The same job gives the same digest.
-func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
+// pack returns the artifact with the archive of the storage, or the image of it. The same job gives the same digest.
+func (p *Pushes) pack(ctx context.Context, job pushJob) (registry.Artifact, error) {
+	if job.image {
+		if err := p.packing.Acquire(ctx, 1); err != nil {
+			return registry.Artifact{}, fmt.Errorf("waiting until other images are packed: %w", err)
+		}
+		defer p.packing.Release(1)
+	}
 	content, err := os.ReadFile(job.file)
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
@@ -59,18 +65,22 @@ func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
 	if err := recorded.Validate(); err != nil || recorded.Algorithm().FromBytes(content) != recorded {
 		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
 	}
-	annotations := map[string]string{
+	if job.image {
+		return packImage(ctx, content, job.annotations())
+	}
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), job.annotations())
+}
+
+// annotations returns those of the manifest.
+func (job pushJob) annotations() map[string]string {
+	if job.served {
+		return contract.ServedAnnotations(job.selection)
+	}
+	return map[string]string{
 		v1.AnnotationRevision:        job.sources,
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
 	}
-	if job.served {
-		annotations = contract.ServedAnnotations(job.selection)
-	}
-	if job.image {
-		return packImage(ctx, content, annotations)
-	}
-	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), annotations)
 }
 
 // packImage returns the image with the packages of an artifact.

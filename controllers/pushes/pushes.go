@@ -15,6 +15,7 @@ import (
 	"github.com/fluxcd/pkg/artifact/storage"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/opencontainers/go-digest"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -34,6 +35,9 @@ type Pushes struct {
 	storage    *storage.Storage
 	queue      workqueue.TypedRateLimitingInterface[ctrl.Request]
 	workers    int
+	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
+	// It is not held while the image is sent, so that a registry that hangs does not block other pushes.
+	packing *semaphore.Weighted
 	// Enqueue adds selections to the queue of the controller. It is required.
 	Enqueue func(context.Context, ...types.NamespacedName)
 
@@ -62,6 +66,7 @@ func New(o Options) *Pushes {
 		registries: o.Registries, storage: o.Storage, queue: o.Queue, workers: o.Workers,
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
+		packing: semaphore.NewWeighted(1),
 
 		revisions: map[types.NamespacedName]map[digest.Digest]string{},
 	}

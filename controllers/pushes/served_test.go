@@ -32,7 +32,8 @@ func TestTheServedImageIsThePushedOne(t *testing.T) {
 				file: file, digest: digest.FromBytes(packed.Bytes()).String(), revision: result.Revision, sources: "catalog@sha256:1",
 				selection: cs.Namespace + "/" + cs.Name, image: true, served: true,
 			}
-			artifact, err := job.pack(t.Context())
+			p := New(Options{})
+			artifact, err := p.pack(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +42,7 @@ func TestTheServedImageIsThePushedOne(t *testing.T) {
 				t.Errorf("no object of the artifact names %s", want)
 			}
 			job.served = false
-			if artifact, err = job.pack(t.Context()); err != nil || strings.HasSuffix(want, artifact.Manifest.Descriptor.Digest.String()) {
+			if artifact, err = p.pack(t.Context(), job); err != nil || strings.HasSuffix(want, artifact.Manifest.Descriptor.Digest.String()) {
 				t.Errorf("an image that no catalog names has the same manifest: %v", err)
 			}
 		})
