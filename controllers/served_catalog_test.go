@@ -107,6 +107,38 @@ func TestTheTagOfImagesWhosePushesOverlap(t *testing.T) {
 	}
 }
 
+// While a render is held, the tag stays on the image that the published artifact names, also after an edit of the catalog.
+func TestTheTagOfAHeldRenderWhoseCatalogIsEdited(t *testing.T) {
+	catalog := &v1alpha1.PushCatalog{Kind: v1alpha1.PushClusterCatalog}
+	for _, test := range []struct {
+		name          string
+		before, after *v1alpha1.PushCatalog
+	}{{"removed", catalog, nil}, {"added", nil, catalog}} {
+		t.Run(test.name, func(t *testing.T) {
+			p := newPushing(t)
+			to := p.repositoryAt(p.front.host())
+			upload := func(version string) {
+				p.fluxPulled(to, p.uploadImage(to, catalogArchive(t, "configs/orchard/catalog.yaml", packageText("orchard", version))), nil)
+			}
+			upload("1.0.0")
+			p.edit(func(cs *v1alpha1.CatalogSelection) {
+				cs.Spec.Sources[0].Format, cs.Spec.Safeguards.OnVersionRemoval = v1alpha1.FormatFileBased, v1alpha1.SafeguardHold
+				cs.Spec.Push.Type, cs.Spec.Push.Catalog = v1alpha1.PushCatalogImage, test.before
+			})
+			p.settle()
+			before, _ := p.tagged("latest")
+			upload("2.0.0")
+			p.settle()
+			p.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Push.Catalog = test.after })
+			cs := p.settle()
+			p.equal("conditions", conditionsOf(cs), []string{"Held=True Stranded", "Pushed=True Succeeded", "Ready=True Succeeded"})
+			if after, _ := p.tagged("latest"); after != before {
+				t.Errorf("latest moved from %s to %s", before, after)
+			}
+		})
+	}
+}
+
 // publishes reports whether a file of the published artifact has a text.
 func (p *pushing) publishes(text string) bool {
 	p.Helper()

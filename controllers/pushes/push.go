@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -24,6 +25,7 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // push pushes the artifact of a job and returns its address with the digest.
@@ -65,26 +67,20 @@ func (p *Pushes) pack(ctx context.Context, job pushJob) (registry.Artifact, erro
 	if err := recorded.Validate(); err != nil || recorded.Algorithm().FromBytes(content) != recorded {
 		return registry.Artifact{}, errors.New("the archive in the storage is damaged")
 	}
-	if job.image {
-		return packImage(ctx, content, job.annotations())
-	}
-	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), job.annotations())
-}
-
-// annotations returns those of the manifest.
-func (job pushJob) annotations() map[string]string {
-	if job.served {
-		return contract.ServedAnnotations(job.selection)
-	}
-	return map[string]string{
+	annotations := map[string]string{
 		v1.AnnotationRevision:        job.sources,
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
 	}
+	if job.image {
+		return packImage(ctx, content, job.selection, annotations)
+	}
+	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), annotations)
 }
 
-// packImage returns the image with the packages of an artifact.
-func packImage(ctx context.Context, artifact []byte, annotations map[string]string) (registry.Artifact, error) {
+// packImage returns the image with the packages of an artifact. It has the annotations, unless a catalog in the artifact
+// names the image: the spec may have changed since the artifact was published.
+func packImage(ctx context.Context, artifact []byte, selection string, annotations map[string]string) (registry.Artifact, error) {
 	files, err := archive.Read(ctx, bytes.NewReader(artifact), render.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the artifact: %w", err)
@@ -97,8 +93,20 @@ func packImage(ctx context.Context, artifact []byte, annotations map[string]stri
 		return registry.Artifact{}, fmt.Errorf("the artifact has no packages in %s/: a %s needs a source of the format %s, and definitions: %s",
 			contract.ConfigsDirectory, v1alpha1.PushCatalogImage, v1alpha1.FormatFileBased, v1alpha1.DefinitionsPublish)
 	}
-	image, err := contract.PackConfigs(configs, annotations)
+	image, err := contract.PackConfigs(configs, contract.ServedAnnotations(selection))
+	if err == nil && !namesImage(files, image) {
+		image, err = contract.PackImage(image.Layer, contract.ConfigsLabels(), annotations)
+	}
 	return registry.NewImage(image.Config, image.Layer, image.Manifest), err
+}
+
+// namesImage reports whether an object of an artifact names an image by its digest.
+func namesImage(artifact *tree.Tree, image contract.Image) bool {
+	name := []byte("@" + image.Digest().String())
+	return slices.ContainsFunc(artifact.Paths(), func(path string) bool {
+		content, _ := artifact.Content(path)
+		return strings.HasPrefix(path, render.InstancesDir+"/") && bytes.Contains(content, name)
+	})
 }
 
 // tagConflict reports that a tag refers to an artifact that this selection has not pushed.

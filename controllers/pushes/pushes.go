@@ -79,8 +79,6 @@ type pushJob struct {
 	tags   []string
 	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
 	image bool
-	// served is true if a catalog in the artifact names the image by its digest.
-	served bool
 	// file is the path of the archive, and digest that of its content.
 	file, digest string
 	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
