@@ -83,14 +83,15 @@ func (o *overlay) add(header *tar.Header) (string, error) {
 	return below, nil
 }
 
-// entryName returns the clean path of an entry.
+// entryName returns the clean path of an entry, as a string of its own: a part of the name would keep all of it in memory,
+// up to a megabyte.
 func entryName(name string) (string, error) {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == ".." {
 			return "", refuse("a layer has the path %.256q, which leads out of a directory", name)
 		}
 	}
-	return strings.TrimPrefix(path.Clean("/"+name), "/"), nil
+	return strings.Clone(strings.TrimPrefix(path.Clean("/"+name), "/")), nil
 }
 
 // whiteout adds an entry that hides others of lower layers.
