@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/registry/remote"
@@ -124,6 +128,51 @@ func TestACatalogInTheLayersOfAnImage(t *testing.T) {
 				t.Errorf("the image has %q, the artifact %q: %v", got.Paths(), served.Paths(), err)
 			}
 		})
+	}
+}
+
+// A process that ends while it unpacks an image, for want of memory for example, leaves no file behind: the next one has the
+// same volume for temporary files.
+func TestAnImageThatIsUnpackedHasNoNameOnDisk(t *testing.T) {
+	e, front := newEnvironment(t), newFront(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	to := e.repositoryAt(front.host())
+	layer := catalogArchive(t, "configs/orchard/catalog.yaml", packageText("orchard", "1.0.0"))
+	e.fluxPulled(to, e.uploadImage(to, layer), layer)
+	e.selectByManifest(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Format = v1alpha1.FormatFileBased })
+	fetched := false
+	front.does(at("/blobs/"+digest.FromBytes(layer).String(), func(http.ResponseWriter, *http.Request) bool {
+		fetched = true
+		files, err := os.ReadDir(os.TempDir())
+		if err != nil || len(files) > 0 {
+			t.Errorf("there are the temporary files %v: %v", files, err)
+		}
+		return false
+	}))
+	if cs := e.reconcile("kkp"); len(cs.Status.Applications) != 1 || !fetched {
+		t.Errorf("the applications are %v, and the layer was fetched: %t", cs.Status.Applications, fetched)
+	}
+}
+
+// An image that was refused after a slow request says nothing about the next one.
+func TestAnImageThatReplacesARefusedOne(t *testing.T) {
+	e, front := newEnvironment(t), newFront(t)
+	to := e.repositoryAt(front.host())
+	odd := catalogArchive(t, "configs/orchard/.wh.", "")
+	e.fluxPulled(to, e.uploadImage(to, odd), odd)
+	e.selectByManifest(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Format = v1alpha1.FormatFileBased })
+	front.does(at("/blobs/"+digest.FromBytes(odd).String(), func(http.ResponseWriter, *http.Request) bool {
+		time.Sleep(1500 * time.Millisecond) // long enough for its error to be cached
+		return false
+	}))
+	if _, err := e.tryReconcile("kkp"); err != nil {
+		t.Fatal(err)
+	}
+	e.equal("conditions", conditionsOf(e.get("kkp")), []string{"Ready=False InvalidArchive", "Stalled=True InvalidArchive"})
+	layer := catalogArchive(t, "configs/orchard/catalog.yaml", packageText("orchard", "1.0.0"))
+	e.fluxPulled(to, e.uploadImage(to, layer), layer)
+	if cs := e.reconcile("kkp"); len(cs.Status.Applications) != 1 {
+		t.Errorf("the conditions are %v", cs.Status.Conditions)
 	}
 }
 

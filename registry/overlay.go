@@ -13,7 +13,8 @@ const (
 	metadataPrefix = whiteoutPrefix + whiteoutPrefix // of AUFS; no file of an image
 )
 
-// Limits of what an image may have below a directory. Memory is proportional to them.
+// Limits of what an image may have below a directory, with the directories above its entries. Memory is proportional to
+// them.
 const (
 	maxEntries    = 100_000
 	maxEntryDepth = 32
@@ -82,14 +83,15 @@ func (o *overlay) add(header *tar.Header) (string, error) {
 	return below, nil
 }
 
-// entryName returns the clean path of an entry.
+// entryName returns the clean path of an entry, as a string of its own: a part of the name would keep all of it in memory,
+// up to a megabyte.
 func entryName(name string) (string, error) {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == ".." {
 			return "", refuse("a layer has the path %.256q, which leads out of a directory", name)
 		}
 	}
-	return strings.TrimPrefix(path.Clean("/"+name), "/"), nil
+	return strings.Clone(strings.TrimPrefix(path.Clean("/"+name), "/")), nil
 }
 
 // whiteout adds an entry that hides others of lower layers.
@@ -129,22 +131,27 @@ func (o *overlay) hides(name string) bool {
 	return false
 }
 
-// mark adds the mark of a path, and those of the directories above it.
+// mark adds the mark of a path, and those of the directories above it, each of which is an entry as well.
 func (o *overlay) mark(name string, m mark) error {
+	if strings.Count(name, "/") >= maxEntryDepth {
+		return refuse("the path %.256q has more than %d elements", name, maxEntryDepth)
+	}
 	o.entries++
 	o.bytes += len(name)
+	o.current[name] |= m
+	for name != "" {
+		name = parent(name)
+		if o.current[name]&isDirectory != 0 {
+			break // and so are those above it
+		}
+		o.entries++
+		o.current[name] |= isDirectory
+	}
 	switch {
 	case o.entries > maxEntries:
 		return refuse("it has more than %d entries in the directory of the catalog", maxEntries)
 	case o.bytes > maxPathBytes:
 		return refuse("its paths in the directory of the catalog have more than %d bytes", maxPathBytes)
-	case strings.Count(name, "/") >= maxEntryDepth:
-		return refuse("the path %.256q has more than %d elements", name, maxEntryDepth)
-	}
-	o.current[name] |= m
-	for name != "" {
-		name = parent(name)
-		o.current[name] |= isDirectory
 	}
 	return nil
 }

@@ -194,6 +194,10 @@ func TestHostileLayersAreRefused(t *testing.T) {
 	for i := range many {
 		many[i] = entry{name: fmt.Sprintf("configs/%d", i)}
 	}
+	deep := make([]entry, 5_000)
+	for i := range deep {
+		deep[i] = entry{name: fmt.Sprintf("configs/%d/%sb", i, strings.Repeat("a/", 25))}
+	}
 	file := entry{name: "configs/a", content: "a"}
 	for _, test := range []struct {
 		name    string
@@ -212,6 +216,7 @@ func TestHostileLayersAreRefused(t *testing.T) {
 		{"a link as the directory", []entry{{name: "configs", content: "/data", kind: tar.TypeSymlink}}, `"configs" is a link`},
 		{"a file as the directory", []entry{{name: "configs", content: "x"}}, `"configs" is a file, not a directory`},
 		{"too many files", many, "more than 100000 entries"},
+		{"too many directories above files", deep, "more than 100000 entries"},
 		{"a path that is too deep", []entry{{name: "configs/" + strings.Repeat("a/", 40) + "b"}}, "more than 32 elements"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 // repositoryPattern matches the repositories that both kinds of catalogs take.
 var repositoryPattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*(:[0-9]+)?(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$`)
 
-const maxRepository = 512
+// maxRepository is what clients of registries take, in bytes.
+const maxRepository = 255
 
 // served returns the catalog of spec.push.catalog, and the repository of its image.
 func served(cs *v1alpha1.CatalogSelection, path *field.Path) (*backend.ServedCatalog, string, field.ErrorList) {
@@ -47,7 +48,7 @@ func served(cs *v1alpha1.CatalogSelection, path *field.Path) (*backend.ServedCat
 		}
 	}
 	repository, isOCI := strings.CutPrefix(push.URL, "oci://")
-	if !isOCI || len(push.URL) > maxRepository || !repositoryPattern.MatchString(repository) {
+	if !isOCI || len(repository) > maxRepository || !repositoryPattern.MatchString(repository) {
 		errs = append(errs, field.Invalid(path.Child("url"), push.URL, "must be oci://host/path without a tag, as OLM takes it"))
 	}
 	return backend.Serve(catalog.Kind, catalog.Namespace, cs.Namespace, cs.Name), repository, errs

@@ -103,6 +103,7 @@ func TestServedCatalogsThatAreRefused(t *testing.T) {
 		{"a repository with a tag", "ClusterCatalog", "", at("oci://registry.example.com/a:v1"), "spec.push.url: Invalid value"},
 		{"a repository with a digest", "ClusterCatalog", "", at("oci://registry.example.com/a@sha256:00"), "spec.push.url: Invalid value"},
 		{"a repository that OLM cannot parse", "ClusterCatalog", "", at("oci://registry.example.com/a..b"), "spec.push.url: Invalid value"},
+		{"a repository that is too long", "ClusterCatalog", "", at("oci://registry.example.com/" + strings.Repeat("a", 250)), "spec.push.url: Invalid value"},
 		{"another scheme", "ClusterCatalog", "", at("https://registry.example.com/a"), "spec.push.url: Invalid value"},
 		{"YAML in the address", "ClusterCatalog", "", at("oci://registry.example.com/a\nb"), "spec.push.url: Invalid value"},
 	} {

@@ -2,15 +2,18 @@ package pushes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/holds"
@@ -22,13 +25,14 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // push pushes the artifact of a job and returns its address with the digest.
-func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
+func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
-	packed, err := job.pack(ctx)
+	packed, err := p.pack(ctx, job)
 	if err != nil {
 		return "", err
 	}
@@ -38,16 +42,23 @@ func (p *Pushes) push(ctx context.Context, job pushJob) (string, error) {
 	}
 	defer to.Close()
 	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
-		return job.mayMove(ctx, to, now)
+		return job.mayMove(ctx, to, now, p.revisionOf(key, now.Digest))
 	}}
+	p.noteRevision(key, job, packed.Manifest.Descriptor.Digest)
 	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
 		return "", to.Plain(err)
 	}
 	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
 }
 
-// pack returns the artifact with the archive of the storage. The same job gives the same digest.
-func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
+// pack returns the artifact with the archive of the storage, or the image of it. The same job gives the same digest.
+func (p *Pushes) pack(ctx context.Context, job pushJob) (registry.Artifact, error) {
+	if job.image {
+		if err := p.packing.Acquire(ctx, 1); err != nil {
+			return registry.Artifact{}, fmt.Errorf("waiting until other images are packed: %w", err)
+		}
+		defer p.packing.Release(1)
+	}
 	content, err := os.ReadFile(job.file)
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the archive: %w", err)
@@ -61,17 +72,15 @@ func (job pushJob) pack(ctx context.Context) (registry.Artifact, error) {
 		v1alpha1.RevisionAnnotation:  job.revision,
 		v1alpha1.SelectionAnnotation: job.selection,
 	}
-	if job.served {
-		annotations = contract.ServedAnnotations(job.selection)
-	}
 	if job.image {
-		return packImage(ctx, content, annotations)
+		return packImage(ctx, content, job.selection, annotations)
 	}
 	return registry.Pack(v1alpha1.RenderedArtifactType, registry.NewBlob(v1.MediaTypeImageLayerGzip, content), annotations)
 }
 
-// packImage returns the image with the packages of an artifact.
-func packImage(ctx context.Context, artifact []byte, annotations map[string]string) (registry.Artifact, error) {
+// packImage returns the image with the packages of an artifact. It has the annotations, unless a catalog in the artifact
+// names the image: the spec may have changed since the artifact was published.
+func packImage(ctx context.Context, artifact []byte, selection string, annotations map[string]string) (registry.Artifact, error) {
 	files, err := archive.Read(ctx, bytes.NewReader(artifact), render.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the artifact: %w", err)
@@ -84,8 +93,20 @@ func packImage(ctx context.Context, artifact []byte, annotations map[string]stri
 		return registry.Artifact{}, fmt.Errorf("the artifact has no packages in %s/: a %s needs a source of the format %s, and definitions: %s",
 			contract.ConfigsDirectory, v1alpha1.PushCatalogImage, v1alpha1.FormatFileBased, v1alpha1.DefinitionsPublish)
 	}
-	image, err := contract.PackConfigs(configs, annotations)
+	image, err := contract.PackConfigs(configs, contract.ServedAnnotations(selection))
+	if err == nil && !namesImage(files, image) {
+		image, err = contract.PackImage(image.Layer, contract.ConfigsLabels(), annotations)
+	}
 	return registry.NewImage(image.Config, image.Layer, image.Manifest), err
+}
+
+// namesImage reports whether an object of an artifact names an image by its digest.
+func namesImage(artifact *tree.Tree, image contract.Image) bool {
+	name := []byte("@" + image.Digest().String())
+	return slices.ContainsFunc(artifact.Paths(), func(path string) bool {
+		content, _ := artifact.Content(path)
+		return strings.HasPrefix(path, render.InstancesDir+"/") && bytes.Contains(content, name)
+	})
 }
 
 // tagConflict reports that a tag refers to an artifact that this selection has not pushed.
@@ -99,8 +120,9 @@ func (e *tagConflict) Error() string {
 }
 
 // mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
-// and remove their applications in all clusters that follow the tag.
-func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor) error {
+// and remove their applications in all clusters that follow the tag. noted is the revision of the tagged manifest, if
+// this process has pushed it.
+func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor, noted string) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
@@ -117,7 +139,7 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 		return &tagConflict{now.Digest.String() + ", which was pushed with another spec.push.type"}
 	}
 	// The images of catalogs name no revision.
-	revision := m.Annotations[v1alpha1.RevisionAnnotation]
+	revision := cmp.Or(m.Annotations[v1alpha1.RevisionAnnotation], noted)
 	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"github.com/opencontainers/go-digest"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -33,12 +35,18 @@ type Pushes struct {
 	storage    *storage.Storage
 	queue      workqueue.TypedRateLimitingInterface[ctrl.Request]
 	workers    int
+	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
+	// It is not held while the image is sent, so that a registry that hangs does not block other pushes.
+	packing *semaphore.Weighted
 	// Enqueue adds selections to the queue of the controller. It is required.
 	Enqueue func(context.Context, ...types.NamespacedName)
 
 	mu      sync.Mutex
 	jobs    map[types.NamespacedName]pushJob
 	results map[types.NamespacedName]pushResult
+	// revisions maps the digests of pushed manifests to the revisions of the artifact, by selection. The manifest of a
+	// served image does not have its revision, and the status has only that of the last push.
+	revisions map[types.NamespacedName]map[digest.Digest]string
 }
 
 // Options configures Pushes. All fields are required.
@@ -58,6 +66,9 @@ func New(o Options) *Pushes {
 		registries: o.Registries, storage: o.Storage, queue: o.Queue, workers: o.Workers,
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
+		packing: semaphore.NewWeighted(1),
+
+		revisions: map[types.NamespacedName]map[digest.Digest]string{},
 	}
 }
 
@@ -68,8 +79,6 @@ type pushJob struct {
 	tags   []string
 	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
 	image bool
-	// served is true if a catalog in the artifact names the image by its digest.
-	served bool
 	// file is the path of the archive, and digest that of its content.
 	file, digest string
 	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
@@ -117,7 +126,32 @@ func (p *Pushes) Forget(key types.NamespacedName) {
 	defer p.mu.Unlock()
 	delete(p.jobs, key)
 	delete(p.results, key)
+	delete(p.revisions, key)
 	p.queue.Forget(ctrl.Request{NamespacedName: key})
+}
+
+// noteRevision records the revision of a manifest, before a tag names it. It drops those that are not in the history of
+// the artifact any more.
+func (p *Pushes) noteRevision(key types.NamespacedName, job pushJob, manifest digest.Digest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, ok := p.jobs[key]; !ok {
+		return
+	}
+	noted := map[digest.Digest]string{manifest: job.revision}
+	for known, revision := range p.revisions[key] {
+		if slices.Contains(job.compared, revision) {
+			noted[known] = revision
+		}
+	}
+	p.revisions[key] = noted
+}
+
+// revisionOf returns the revision of a manifest that this process has pushed for the selection, or an empty string.
+func (p *Pushes) revisionOf(key types.NamespacedName, manifest digest.Digest) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.revisions[key][manifest]
 }
 
 // Start runs the workers until the context ends. It implements manager.Runnable.
@@ -149,7 +183,7 @@ func (p *Pushes) Next(ctx context.Context) bool {
 	if !exists {
 		return true
 	}
-	url, err := p.tryPush(ctx, job)
+	url, err := p.tryPush(ctx, key, job)
 	if ctx.Err() != nil {
 		return true // the end of the context interrupted the push, not the registry
 	}
@@ -167,14 +201,14 @@ func (p *Pushes) Next(ctx context.Context) bool {
 }
 
 // tryPush returns a panic as an error: a response of a registry may make a library panic.
-func (p *Pushes) tryPush(ctx context.Context, job pushJob) (url string, err error) {
+func (p *Pushes) tryPush(ctx context.Context, key types.NamespacedName, job pushJob) (url string, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", panicked), "pushing", "selection", job.selection, "stack", string(debug.Stack()))
 			err = errors.New("a bug in Winnow: see the log of the controller")
 		}
 	}()
-	return p.push(ctx, job)
+	return p.push(ctx, key, job)
 }
 
 // record stores the result, unless the job has changed, and reports whether the result has.

@@ -19,33 +19,40 @@ import (
 func TestTheServedImageIsThePushedOne(t *testing.T) {
 	for _, name := range []string{"served-cluster-catalog", "served-catalog-source"} {
 		t.Run(name, func(t *testing.T) {
-			cs, result := renderGolden(t, name)
-			var packed bytes.Buffer
-			if err := result.WriteArchive(&packed); err != nil {
-				t.Fatal(err)
+			cs := readGolden(t, name)
+			result := renderGolden(t, name, cs)
+			served := strings.TrimPrefix(cs.Spec.Push.URL, "oci://") + "@" + pushedOf(t, cs, result)
+			if !isServed(result, served) {
+				t.Errorf("no object of the artifact names %s", served)
 			}
-			file := filepath.Join(t.TempDir(), "archive.tar.gz")
-			if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			job := pushJob{
-				file: file, digest: digest.FromBytes(packed.Bytes()).String(), revision: result.Revision, sources: "catalog@sha256:1",
-				selection: cs.Namespace + "/" + cs.Name, image: true, served: true,
-			}
-			artifact, err := job.pack(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := strings.TrimPrefix(cs.Spec.Push.URL, "oci://") + "@" + artifact.Manifest.Descriptor.Digest.String()
-			if !isServed(result, want) {
-				t.Errorf("no object of the artifact names %s", want)
-			}
-			job.served = false
-			if artifact, err = job.pack(t.Context()); err != nil || strings.HasSuffix(want, artifact.Manifest.Descriptor.Digest.String()) {
-				t.Errorf("an image that no catalog names has the same manifest: %v", err)
+			cs.Spec.Push.Catalog = nil
+			cs.Spec.Instances = nil // without a catalog, some need another one
+			if pushed := pushedOf(t, cs, renderGolden(t, name, cs)); strings.HasSuffix(served, pushed) {
+				t.Error("an image that no catalog names has the same manifest")
 			}
 		})
 	}
+}
+
+// pushedOf returns the digest of the image that is pushed of an artifact.
+func pushedOf(t *testing.T, cs *v1alpha1.CatalogSelection, result *render.Result) string {
+	t.Helper()
+	var packed bytes.Buffer
+	if err := result.WriteArchive(&packed); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "archive.tar.gz")
+	if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	artifact, err := New(Options{}).pack(t.Context(), pushJob{
+		file: file, digest: digest.FromBytes(packed.Bytes()).String(), revision: result.Revision, sources: "catalog@sha256:1",
+		selection: cs.Namespace + "/" + cs.Name, image: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return artifact.Manifest.Descriptor.Digest.String()
 }
 
 func isServed(result *render.Result, image string) bool {
@@ -57,10 +64,9 @@ func isServed(result *render.Result, image string) bool {
 	return false
 }
 
-func renderGolden(t *testing.T, name string) (*v1alpha1.CatalogSelection, *render.Result) {
+func readGolden(t *testing.T, name string) *v1alpha1.CatalogSelection {
 	t.Helper()
-	dir := filepath.Join("../../render/testdata/golden", name)
-	content, err := os.ReadFile(filepath.Join(dir, "selection.yaml"))
+	content, err := os.ReadFile(filepath.Join("../../render/testdata/golden", name, "selection.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,13 @@ func renderGolden(t *testing.T, name string) (*v1alpha1.CatalogSelection, *rende
 	if err := yaml.UnmarshalStrict(content, cs); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := render.LoadFS(t.Context(), "catalog", os.DirFS(filepath.Join(dir, "catalog")), render.Place{Format: v1alpha1.FormatFileBased})
+	return cs
+}
+
+func renderGolden(t *testing.T, name string, cs *v1alpha1.CatalogSelection) *render.Result {
+	t.Helper()
+	files := os.DirFS(filepath.Join("../../render/testdata/golden", name, "catalog"))
+	loaded, err := render.LoadFS(t.Context(), "catalog", files, render.Place{Format: v1alpha1.FormatFileBased})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,5 +92,5 @@ func renderGolden(t *testing.T, name string) (*v1alpha1.CatalogSelection, *rende
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cs, result
+	return result
 }

@@ -63,7 +63,7 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 	artifact := cs.Status.Artifact
 	job := pushJob{
 		uid: cs.UID, access: registries.OfPush(cs), tags: cs.Spec.Push.Tags,
-		image: cs.Spec.Push.Type == v1alpha1.PushCatalogImage, served: cs.Spec.Push.Catalog != nil, interval: cs.Spec.Interval.Duration,
+		image: cs.Spec.Push.Type == v1alpha1.PushCatalogImage, interval: cs.Spec.Interval.Duration,
 		file: p.storage.LocalPath(*artifact), digest: artifact.Digest,
 		revision: artifact.Revision, sources: artifact.Metadata[v1.AnnotationRevision], selection: cs.Namespace + "/" + cs.Name,
 	}

@@ -30,9 +30,9 @@ const (
 
 // withRegistry calls do with a connection to the repository of the source. The error of a registry that hangs
 // is cached for as long as the request took, so that a hundred selections of one source do not block the
-// workers in turns.
+// workers in turns. It is that of one revision: the content of another one is not to blame for it.
 func (c *Catalogs) withRegistry(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
-	key := fmt.Sprintf("%s %d", source.Name, source.repository.Generation)
+	key := fmt.Sprintf("%s %d %s", source.Name, source.repository.Generation, source.Artifact.Revision)
 	if last, ok := c.failedFetches.Get(key); ok && time.Now().Before(last.until) {
 		return last.err
 	}

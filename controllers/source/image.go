@@ -21,8 +21,11 @@ func (c *Catalogs) loadImage(ctx context.Context, source Observed) (*catalog.Cat
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary file: %w", err))
 	}
-	defer os.Remove(file.Name())
 	defer file.Close()
+	// Without a name, it is gone with the process, however that ends.
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("unlinking a temporary file: %w", err))
+	}
 	err = c.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
 		return unpackImage(ctx, from, source, file)
 	})

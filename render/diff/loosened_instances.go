@@ -94,13 +94,23 @@ func unguarded(from, to map[string]v1alpha1.Instance) []Loosened {
 	return found
 }
 
-// unserved returns a protection if no catalog has the selected packages alone any more.
+// unserved returns a protection if instances lose the catalog that has the selected packages alone: each kind is for the
+// instances of one release of OLM.
 func unserved(from, to *v1alpha1.Push) []Loosened {
-	if from == nil || from.Catalog == nil || to != nil && to.Catalog != nil {
+	was, is := servedBy(from), servedBy(to)
+	if was == "" || was == is {
 		return nil
 	}
 	return []Loosened{{
-		Field: "spec.push.catalog", From: from.Catalog.Kind, To: "none",
+		Field: "spec.push.catalog", From: was, To: cmp.Or(is, "none"),
 		Effect: "instances without a catalog are installed from any catalog of the cluster, which may have more versions",
 	}}
+}
+
+// servedBy returns the kind of the catalog of a push, empty without one.
+func servedBy(push *v1alpha1.Push) string {
+	if push == nil || push.Catalog == nil {
+		return ""
+	}
+	return push.Catalog.Kind
 }

@@ -54,6 +54,16 @@ func TestAnEditThatLoosensIsAFinding(t *testing.T) {
 			want: []string{"spec.push.catalog ClusterCatalog->none"},
 		},
 		{
+			name: "another kind of the catalog of what is pushed",
+			before: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/a", Type: "CatalogImage", Catalog: &v1alpha1.PushCatalog{Kind: "ClusterCatalog"}}
+			},
+			now: func(s *spec) {
+				s.Push = &v1alpha1.Push{URL: "oci://registry.example.com/b", Type: "CatalogImage", Catalog: &v1alpha1.PushCatalog{Kind: "CatalogSource", Namespace: "olm"}}
+			},
+			want: []string{"spec.push.catalog ClusterCatalog->CatalogSource"},
+		},
+		{
 			name: "mirrors and signatures",
 			before: func(s *spec) {
 				s.RequireMirrors, s.Sources[0].RequireVerified = true, true
