@@ -93,6 +93,9 @@ type Selection struct {
 	Moves []Move `json:"moves"`
 	// Live is true if the cluster was read. Otherwise bypass and adoption are unknown.
 	Live bool `json:"live"`
+	// NothingLives is true if no cluster has objects of either artifact that a comparison with it would be about: both
+	// have packages of operators alone.
+	NothingLives bool `json:"-"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
 	Bypassed []string `json:"bypassed"`
 	// Replaced are the settings of live definitions that the publication replaces, by name; only with Live.

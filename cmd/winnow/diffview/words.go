@@ -18,7 +18,7 @@ const offlineNote = "Unknown without --live: which definitions live in the clust
 
 // withoutCluster reports whether --live was not used, though it would add to the comparison.
 func withoutCluster(s *diff.Selection) bool {
-	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+	return !s.Live && !s.NothingLives && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
 // Name returns the name of a selection for messages: its namespace and name, and its cluster or file.
