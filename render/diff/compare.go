@@ -153,6 +153,9 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	if err := d.instances(out, verdict.Changes); err != nil {
 		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
 	}
+	if err := d.served(out); err != nil {
+		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", some.Selection.Name, err)
+	}
 	out.Loosened = d.loosened()
 	return out, nil
 }

@@ -83,6 +83,8 @@ type Selection struct {
 	Applications []Application `json:"applications"`
 	// Instances with changes, and those that cannot be installed, sorted by name.
 	Instances []Instance `json:"instances,omitempty"`
+	// Served are the changes of the catalog of OLM that serves the packages: two where another one replaces it.
+	Served []ServedCatalog `json:"served,omitempty"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Transient are the losses until Flux has pulled the newer catalogs; nil for none.
