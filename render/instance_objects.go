@@ -53,18 +53,34 @@ func (r *Result) SameInstance(other *Result, name string) bool {
 // InstanceObjects builds the objects of the named instances, in JSON's types. Those of instances that the artifact does
 // not have are left out.
 func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]Object, error) {
+	var keys []safeguard.Key
+	for _, name := range names {
+		if in := r.Find(name); in != nil {
+			for _, o := range in.Objects {
+				keys = append(keys, o.Key)
+			}
+		}
+	}
+	return r.built(keys)
+}
+
+// ServedObject builds the catalog that serves the packages, in JSON's types; nil where the artifact has none.
+func (r *Result) ServedObject() (Object, error) {
+	if r.Served == nil {
+		return nil, nil
+	}
+	all, err := r.built([]safeguard.Key{*r.Served})
+	return all[*r.Served], err
+}
+
+// built builds objects of instances, and the catalog that serves the packages, in JSON's types.
+func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]Object, error) {
 	wanted := map[safeguard.Key]bool{}
 	var files []string
-	for _, name := range names {
-		in := r.Find(name)
-		if in == nil {
-			continue
-		}
-		for _, o := range in.Objects {
-			if !wanted[o.Key] {
-				wanted[o.Key] = true
-				files = append(files, fileOfKey(o.Key))
-			}
+	for _, key := range keys {
+		if !wanted[key] {
+			wanted[key] = true
+			files = append(files, fileOfKey(key))
 		}
 	}
 	if len(files) == 0 {

@@ -64,7 +64,9 @@ type Result struct {
 	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
 	Instances  []Instance
 	Unresolved []instance.Unresolved
-	// Supporting are the keys of the other objects of the instances.
+	// Served is the catalog of OLM that serves the packages, by spec.push.catalog; nil for none.
+	Served *safeguard.Key
+	// Supporting are the keys of the other objects of the instances, and Served.
 	Supporting []safeguard.Key
 	// Targets are the kinds that the cluster has to serve for the instances, sorted.
 	Targets []schema.GroupVersionKind
@@ -115,6 +117,9 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	catalogs, err := servedCatalog(ctx, contents, opts)
 	if err != nil {
 		return nil, err
+	}
+	for _, object := range catalogs {
+		result.Served = new(keyOfObject(object))
 	}
 	installation.objects = append(installation.objects, catalogs...)
 	result.kustomization = kustomization(opts, defined, installation.objects)

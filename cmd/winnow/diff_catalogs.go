@@ -108,7 +108,7 @@ func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func
 	if assumed {
 		compared.AssumeNamespace()
 	}
-	for _, w := range instanceWarnings(ctx, placed, files) {
+	for _, w := range instanceWarnings(ctx, placed, files, nil) {
 		compared.Notes = append(compared.Notes, w.Message)
 	}
 	return diff.New(compared), nil

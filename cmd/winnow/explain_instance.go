@@ -69,6 +69,8 @@ type instanceExplanation struct {
 
 	// layers are the names of the layers of values, the highest first.
 	layers []string
+	// known are the facts on the versions.
+	known []versionFacts
 }
 
 type explainedNote struct {
@@ -118,6 +120,7 @@ func newInstanceExplanation(e *render.ExplainedInstance, summary instanceSummary
 	}
 	if d := e.Decision; d != nil {
 		out.Selected, out.ApplicationReason, out.Versions = d.Selected, d.Reason, listed(d.Versions)
+		out.known = factsOf(d.Application)
 	}
 	if e.Instance == nil {
 		return out

@@ -56,14 +56,15 @@ func (e *instanceExplanation) facts() []string {
 
 // versionReason returns how the version comes about.
 func (e *instanceExplanation) versionReason() string {
-	candidates := excerpt.Names(e.Candidates, maxCandidates)
+	labels := e.labels(e.Candidates)
+	candidates := excerpt.Names(labels, maxCandidates)
 	switch {
 	case e.Choice == instance.ChoiceNone:
 		return "the definition has none"
 	case len(e.Candidates) == 0:
-		return "none fits; the selection has " + excerpt.Names(e.Versions, maxCandidates)
+		return "none fits; the selection has " + excerpt.Names(e.labels(e.Versions), maxCandidates)
 	case e.Choice == instance.ChoiceRange:
-		return fmt.Sprintf("%s, the highest in the range %s, of %s", e.Candidates[0], excerpt.Of(e.Requested), candidates)
+		return fmt.Sprintf("%s, the highest in the range %s, of %s", labels[0], excerpt.Of(e.Requested), candidates)
 	case e.Choice == instance.ChoiceDefault && e.Backend == backend.ClusterExtension:
 		return candidates + ", the highest in its channels"
 	case e.Choice == instance.ChoiceDefault && e.Backend == backend.Subscription:
@@ -72,6 +73,15 @@ func (e *instanceExplanation) versionReason() string {
 		return candidates + ", the default version of the definition"
 	}
 	return candidates + ", as the spec has it"
+}
+
+// labels returns what people see of versions, which is the name of a bundle where the spec has it.
+func (e *instanceExplanation) labels(versions []string) []string {
+	labels := labelsOf(versions, e.known)
+	if i := slices.Index(versions, e.Requested); i >= 0 {
+		labels[i] = e.Requested
+	}
+	return labels
 }
 
 // objectLines returns the objects with their roles.

@@ -18,8 +18,7 @@ import (
 type lintOptions struct {
 	ruleOptions
 	placeOptions
-	file, name     string
-	access         accessOptions
+	selectionOptions
 	output, failOn *choice
 	strict         bool
 }
@@ -39,7 +38,8 @@ func newLintCommand() *cobra.Command {
 			"With -f, and with or without a CATALOG, it looks at a CatalogSelection with\n" +
 			"instances, and at the sources and Kustomizations in the same file or directory:\n" +
 			"a tag that moves under a range of versions, a Kustomization without wait: true,\n" +
-			"or one that renames objects.\n\n" +
+			"or one that renames objects. With --source as well, it renders the selection,\n" +
+			"and finds the packages of operators that others require and it leaves out.\n\n" +
 			"Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 usage or I/O.",
 		Example: "  winnow lint ./catalog\n\n" +
 			"  # as strict as the API server\n" +
@@ -47,10 +47,15 @@ func newLintCommand() *cobra.Command {
 			"  # annotations in a pull request\n" +
 			"  winnow lint ./catalog -o github --fail-on warning\n\n" +
 			"  # a selection with instances, and what stands beside it\n" +
-			"  winnow lint -f clusters/production",
+			"  winnow lint -f clusters/production\n\n" +
+			"  # and whether the packages that it selects have what they require\n" +
+			"  winnow lint -f clusters/production --source ./catalog",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.file != "" {
+			switch {
+			case o.file != "":
 				return nil
+			case len(o.sources) > 0:
+				return errors.New("--source is the catalog of a selection: pass -f FILE as well, or the catalog as an argument")
 			}
 			return arguments(1, math.MaxInt, "at least one CATALOG")(cmd, args)
 		},
@@ -58,16 +63,12 @@ func newLintCommand() *cobra.Command {
 			return o.run(cmd.Context(), args, cmd.InOrStdin(), streams{cmd.OutOrStdout(), cmd.ErrOrStderr(), notes(cmd)})
 		},
 	}
-	f := cmd.Flags()
-	f.StringVarP(&o.file, "file", "f", "", fileUsage)
-	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
-	completeSelection(cmd)
 	o.output = addFormat(cmd, formatGitHub)
 	o.failOn = addChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
-	f.BoolVar(&o.strict, "strict", false, "what functions do not say of themselves is an error")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "what functions do not say of themselves is an error")
 	o.ruleOptions.addFlags(cmd)
 	o.placeOptions.addFlags(cmd)
-	o.access.addFlags(cmd)
+	o.selectionOptions.addFlags(cmd)
 	return cmd
 }
 
@@ -83,7 +84,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 	if out.quiet() {
 		report.least = lint.Severity(o.failOn.value)
 	}
-	if err := o.lintSelection(ctx, stdin, report); err != nil {
+	if err := o.lintSelection(ctx, stdin, out.notes, report); err != nil {
 		return err
 	}
 	failures := o.lint(ctx, catalogs, report)
@@ -106,7 +107,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 
 // lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
 func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintReport) (failures []error) {
-	options, err := o.open(ctx, &o.access)
+	options, err := o.ruleOptions.open(ctx, &o.access)
 	if err != nil {
 		report.unreadable("", err)
 		return []error{err}
@@ -122,29 +123,6 @@ func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *lintR
 		report.add(result, locate(opened, where, len(catalogs) == 1))
 	}
 	return failures
-}
-
-// lintSelection adds the findings of the selection of -f.
-func (o *lintOptions) lintSelection(ctx context.Context, stdin io.Reader, report *lintReport) error {
-	if o.file == "" {
-		return nil
-	}
-	cs, files, err := placeSelection(ctx, o.file, o.name, stdin)
-	if err != nil {
-		return err
-	}
-	report.Selections++
-	for _, w := range instanceWarnings(ctx, cs, files) {
-		if slices.Contains(o.ignore, w.Rule) {
-			report.Ignored++
-			continue
-		}
-		report.Warnings++
-		report.Findings = append(report.Findings, lint.Finding{
-			Rule: w.Rule, Severity: lint.Warning, Path: cs.File(), Line: cs.Line(w.Field), Message: w.Message,
-		})
-	}
-	return nil
 }
 
 // lintCatalog lints a CATALOG, valid or not.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -126,6 +127,20 @@ func (l *decisionList) repairs() []string {
 	return all
 }
 
+// repaired says that there are repairs, and of which applications; empty without any.
+func (l *decisionList) repaired() string {
+	var names []string
+	for _, a := range l.Applications {
+		if n := len(a.Repairs); n > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", a.Name, n))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Channels with other versions than the rules ask for, so that they stay valid: " + excerpt.Names(names, maxListed) + ". winnow explain has each."
+}
+
 func yesNo(value bool) string {
 	if value {
 		return "yes"
@@ -135,8 +150,8 @@ func yesNo(value bool) string {
 
 func (l *decisionList) table(w io.Writer) {
 	l.grid().print(w)
-	for _, repair := range l.repairs() {
-		fmt.Fprintln(w, plaintext.Wrap(repair, ""))
+	if repaired := l.repaired(); repaired != "" {
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(repaired, ""))
 	}
 	l.installed(w, grid.print, instanceGrid)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -36,9 +37,10 @@ func gitFiles(files []inputFile) []gitops.File {
 	return read
 }
 
-// instanceWarnings returns what in the files works differently for the instances of a selection than it looks.
-func instanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []inputFile) []selections.Warning {
-	return selections.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File())
+// instanceWarnings returns what in the files works differently for the instances of a selection than it looks; result is
+// its render, nil where nothing is rendered.
+func instanceWarnings(ctx context.Context, cs *selectionfile.Selection, files []inputFile, result *render.Result) []selections.Warning {
+	return selections.NewLocator(ctx, gitFiles(files)).Warnings(cs.CatalogSelection, cs.File(), result)
 }
 
 // sourceAdvice returns what to do about a source without a catalog.

@@ -82,8 +82,6 @@ func arguments(least, most int, expected string) cobra.PositionalArgs {
 // catalogAdvice maps verbs without --source to how they take catalogs.
 func catalogAdvice(verb string) string {
 	switch verb {
-	case "lint":
-		return "lint takes its catalogs as arguments; did you mean: winnow lint CATALOG?"
 	case "diff":
 		return "diff takes its catalogs by --from and --to"
 	case "push":

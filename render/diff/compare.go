@@ -70,6 +70,9 @@ func (s *Side) compared() []safeguard.Definition {
 	return s.Result.Compared()
 }
 
+// hasNoObjects reports whether a cluster has no object of the artifact to compare with.
+func (s *Side) hasNoObjects() bool { return s == nil || len(s.Result.Live()) == 0 }
+
 func (s *Side) state() *State {
 	if s == nil {
 		return nil
@@ -118,6 +121,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	}
 	out := NewSelection(some.Selection)
 	out.From, out.To = from.state(), to.state()
+	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()
 	switch {
 	case to == nil:
 		out.Change = Removed
@@ -148,6 +152,9 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 	}
 	if err := d.instances(out, verdict.Changes); err != nil {
 		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
+	}
+	if err := d.served(out); err != nil {
+		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", some.Selection.Name, err)
 	}
 	out.Loosened = d.loosened()
 	return out, nil

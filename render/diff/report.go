@@ -83,6 +83,8 @@ type Selection struct {
 	Applications []Application `json:"applications"`
 	// Instances with changes, and those that cannot be installed, sorted by name.
 	Instances []Instance `json:"instances,omitempty"`
+	// Served are the changes of the catalog of OLM that serves the packages: two where another one replaces it.
+	Served []ServedCatalog `json:"served,omitempty"`
 	// Loosened are the protections that the edit of the spec removes.
 	Loosened []Loosened `json:"loosened"`
 	// Transient are the losses until Flux has pulled the newer catalogs; nil for none.
@@ -93,6 +95,9 @@ type Selection struct {
 	Moves []Move `json:"moves"`
 	// Live is true if the cluster was read. Otherwise bypass and adoption are unknown.
 	Live bool `json:"live"`
+	// NothingLives is true if no cluster has objects of either artifact that a comparison with it would be about: both
+	// have packages of operators alone.
+	NothingLives bool `json:"-"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
 	Bypassed []string `json:"bypassed"`
 	// Replaced are the settings of live definitions that the publication replaces, by name; only with Live.

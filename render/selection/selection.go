@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Source is a catalog with the name of its source.
@@ -249,9 +248,6 @@ func narrowed(decision Decision) string {
 	}
 	if len(decision.Versions) < all-unmet {
 		text += fmt.Sprintf("; versions keeps %d of %s", len(decision.Versions), which)
-	}
-	if len(decision.Repairs) > 0 {
-		text += "; " + excerpt.List(decision.Repairs, maxListed, func(repair string) string { return repair })
 	}
 	return text
 }

@@ -92,6 +92,7 @@ func summaryMarkdown(s *diff.Selection) string {
 		}
 		fmt.Fprintf(&w, "- %s\n", line)
 	}
+	servedMarkdown(&w, s.Served)
 	instancesMarkdown(&w, s.Instances)
 	if withoutCluster(s) {
 		fmt.Fprintf(&w, "\n%s\n", strings.Replace(offlineNote, "--live", "`--live`", 1))

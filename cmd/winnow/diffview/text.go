@@ -64,6 +64,7 @@ func (w selectionText) print(s *diff.Selection) {
 		fmt.Fprintln(w, plaintext.Wrap(move, ""))
 	}
 	w.applications(s)
+	w.served(s.Served)
 	w.instances(s.Instances)
 	if withoutCluster(s) {
 		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(offlineNote, ""))

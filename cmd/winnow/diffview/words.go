@@ -18,7 +18,7 @@ const offlineNote = "Unknown without --live: which definitions live in the clust
 
 // withoutCluster reports whether --live was not used, though it would add to the comparison.
 func withoutCluster(s *diff.Selection) bool {
-	return !s.Live && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+	return !s.Live && !s.NothingLives && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
 }
 
 // Name returns the name of a selection for messages: its namespace and name, and its cluster or file.
@@ -49,7 +49,7 @@ func headline(s *diff.Selection) string {
 	if s.Change == diff.Added {
 		parts = append(parts, "a new selection")
 	}
-	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), instanceCounts(s.Instances)} {
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), servedCounts(s.Served), instanceCounts(s.Instances)} {
 		if len(counted) > 0 {
 			parts = append(parts, strings.Join(counted, ", "))
 		}

@@ -3,6 +3,7 @@ package filebased
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -181,6 +182,38 @@ func TestFactsOfRealCatalogs(t *testing.T) {
 		}
 		if want := map[string]int{"fbc": 14}[name]; dependencies != want {
 			t.Errorf("%s has %d dependencies", name, dependencies)
+		}
+	}
+}
+
+func TestProviders(t *testing.T) {
+	fig := GVK{Group: "example.com", Version: "v1", Kind: "Fig"}
+	version := func(text string, provides ...GVK) *Bundle {
+		parsed, err := parseVersion(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &Bundle{Version: parsed, Provides: provides}
+	}
+	offer := NewOffer([]*Package{
+		{Name: "pear", Bundles: []*Bundle{version("1.0.0", fig), version("2.0.0", fig)}},
+		{Name: "fig", Bundles: []*Bundle{version("1.0.0", fig)}},
+		{Name: "pear", Bundles: []*Bundle{version("3.0.0", fig)}}, // of another catalog
+	})
+	for name, c := range map[string]struct {
+		on   Dependency
+		want []string
+	}{
+		"an API":                        {Dependency{Type: GVKRequired, API: fig}, []string{"pear", "fig"}},
+		"an API that nothing provides":  {Dependency{Type: GVKRequired, API: GVK{Version: "v1", Kind: "Fig"}}, nil},
+		"a package":                     {Dependency{Type: PackageRequired, Package: "pear", VersionRange: ">=2.0.0 <3.0.0"}, []string{"pear"}},
+		"a package of another version":  {Dependency{Type: PackageRequired, Package: "pear", VersionRange: ">3.0.0"}, nil},
+		"a range that cannot be read":   {Dependency{Type: PackageRequired, Package: "pear", VersionRange: "?"}, nil},
+		"a package that is not there":   {Dependency{Type: PackageRequired, Package: "kiwi"}, nil},
+		"a constraint of several parts": {Dependency{Type: Constraint, Message: "all of 2 constraints"}, nil},
+	} {
+		if got := offer.Providers(c.on); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -45,3 +45,21 @@ func (o Offer) Satisfies(d Dependency) bool {
 	}
 	return slices.ContainsFunc(o.versions[d.Package], func(v semver.Version) bool { return within == nil || within(v) })
 }
+
+// Providers returns the packages with a bundle that satisfies a dependency, each once; none for a constraint of several
+// parts, or of a rule.
+func (o Offer) Providers(d Dependency) []string {
+	switch {
+	case d.API != GVK{}:
+		var names []string
+		for _, name := range o.apis[d.API] {
+			if !slices.Contains(names, name) { // several catalogs may have it
+				names = append(names, name)
+			}
+		}
+		return names
+	case d.Package != "" && o.Satisfies(d):
+		return []string{d.Package}
+	}
+	return nil
+}

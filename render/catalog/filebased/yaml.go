@@ -14,9 +14,12 @@ import (
 )
 
 var (
-	errDepth  = fmt.Errorf("is nested deeper than %d levels", maxDepth)
-	errValues = fmt.Errorf("has more than %d values", maxValues)
-	errSize   = fmt.Errorf("has more than %d bytes with its aliases expanded", maxDocument)
+	errTwiceNaN = errors.New("has .nan as a key twice")
+	// errNotInJSON is one of several problems in what is read without an order: a list at the top, and what << merges.
+	errNotInJSON = errors.New("has keys or values that JSON cannot have, or too many of them")
+	errDepth     = fmt.Errorf("is nested deeper than %d levels", maxDepth)
+	errValues    = fmt.Errorf("has more than %d values", maxValues)
+	errSize      = fmt.Errorf("has more than %d bytes with its aliases expanded", maxDocument)
 )
 
 // toJSON returns the first document of data as JSON, without keys that are there twice: the last one wins. OLM's
@@ -33,9 +36,23 @@ func toJSON(data []byte) ([]byte, error) {
 	c := converter{values: maxValues, bytes: maxDocument}
 	converted, err := c.convert(value, 1)
 	if err != nil {
-		return nil, err
+		return nil, firstProblem(data, value)
 	}
 	return json.Marshal(converted)
+}
+
+// firstProblem returns the first problem of data whose value cannot be converted, in the order of the text, which its
+// maps do not have.
+func firstProblem(data []byte, value any) error {
+	var ordered yaml.MapSlice
+	if _, isMap := value.(map[any]any); !isMap || unmarshalYAML(data, &ordered) != nil {
+		return errNotInJSON
+	}
+	c := converter{values: maxValues, bytes: maxDocument}
+	if _, err := c.convert(ordered, 1); err != nil {
+		return err
+	}
+	return errNotInJSON
 }
 
 // marks returns a number that the number of values cannot exceed: each begins behind one of these characters.
@@ -78,6 +95,8 @@ func (c *converter) convert(value any, depth int) (any, error) {
 	switch value := value.(type) {
 	case map[any]any:
 		return c.mapping(value, depth)
+	case yaml.MapSlice:
+		return nil, c.ordered(value, depth)
 	case []any:
 		for i, element := range value {
 			converted, err := c.convert(element, depth+1)
@@ -113,13 +132,35 @@ func (c *converter) mapping(value map[any]any, depth int) (any, error) {
 		}
 		other, taken := keys[name]
 		if taken && key != key && other != other { // .nan does not equal itself
-			return nil, errors.New("has .nan as a key twice")
+			return nil, errTwiceNaN
 		}
 		if !taken || precedes(key, other) {
 			keys[name], converted[name] = key, one
 		}
 	}
 	return converted, nil
+}
+
+// ordered returns the first problem of a mapping.
+func (c *converter) ordered(value yaml.MapSlice, depth int) error {
+	hasNaN := false
+	for _, item := range value {
+		name, err := keyName(item.Key)
+		if err != nil {
+			return err
+		}
+		c.bytes -= len(name)
+		if _, err := c.convert(item.Value, depth+1); err != nil {
+			return err
+		}
+		if item.Key != item.Key { // .nan does not equal itself
+			if hasNaN {
+				return errTwiceNaN
+			}
+			hasNaN = true
+		}
+	}
+	return nil
 }
 
 // precedes reports which of two keys with one name in JSON, such as 1 and "1", has the value that counts. OLM's tools

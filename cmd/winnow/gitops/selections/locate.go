@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -78,9 +79,9 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 }
 
 // Warnings returns what about the sources of a selection, and about the Kustomizations that apply its instances, works
-// differently than it looks.
-func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string) []Warning {
-	return l.found.warnings(placedSelection{CatalogSelection: cs, origin: origin{file: filepath.ToSlash(file)}}, nil)
+// differently than it looks. result is the render of the selection, nil where nothing is rendered.
+func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *render.Result) []Warning {
+	return l.found.warnings(placedSelection{CatalogSelection: cs, origin: origin{file: filepath.ToSlash(file)}}, result)
 }
 
 func qualified(kind, namespace, name string) string {

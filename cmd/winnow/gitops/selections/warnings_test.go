@@ -78,7 +78,7 @@ func TestWarnings(t *testing.T) {
 			}
 			locator := NewLocator(t.Context(), []gitops.File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(tt.beside)}})
 			var got []string
-			for _, w := range locator.Warnings(found[0].CatalogSelection, "apps.yaml") {
+			for _, w := range locator.Warnings(found[0].CatalogSelection, "apps.yaml", nil) {
 				got = append(got, w.Rule)
 				if found[0].Line(w.Field) == 0 {
 					t.Errorf("%s has no line", w.Field)

@@ -1,0 +1,122 @@
+package selections
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Dependencies returns a warning for each dependency of a package of operators that the catalogs satisfy and the
+// selection does not, because it leaves the providing packages, or their versions, out.
+func Dependencies(cs *v1alpha1.CatalogSelection, result *render.Result) []Warning {
+	if cs.Spec.Definitions == v1alpha1.DefinitionsOmit {
+		return nil // the packages are published elsewhere
+	}
+	var offered, kept []*filebased.Package
+	for _, d := range result.Selection.Decisions {
+		if of := d.Application.Package(); of != nil && d.Rule != selection.RuleShadowed {
+			offered = append(offered, of)
+		}
+		if of := catalog.PackageOf(d.Kept); of != nil && d.Selected {
+			kept = append(kept, of)
+		}
+	}
+	c := dependencies{result: result, catalogs: filebased.NewOffer(offered), selected: filebased.NewOffer(kept)}
+	var all []Warning
+	for _, of := range kept {
+		if !onlyByOLMv1(of.Name, result) {
+			all = append(all, c.missing(of)...)
+		}
+	}
+	return all
+}
+
+// onlyByOLMv1 reports whether all instances of a package, of which there are some, are installed by OLM v1. It installs
+// no bundle with dependencies, whatever is selected, and the instances have notes on that.
+func onlyByOLMv1(name string, result *render.Result) (only bool) {
+	for _, in := range result.Instances {
+		if in.Application != name {
+			continue
+		}
+		if only = in.Backend == backend.ClusterExtension; !only {
+			return false
+		}
+	}
+	return only
+}
+
+// dependencies compares what catalogs offer with what a selection keeps of it.
+type dependencies struct {
+	result             *render.Result
+	catalogs, selected filebased.Offer
+}
+
+// missing returns a warning for each dependency that the versions of a package lack, about the highest one with it.
+func (c dependencies) missing(of *filebased.Package) []Warning {
+	var order []filebased.Dependency
+	bundles := map[filebased.Dependency][]string{}
+	for _, bundle := range of.Bundles {
+		for _, on := range bundle.Dependencies {
+			if c.selected.Satisfies(on) || !c.catalogs.Satisfies(on) {
+				continue
+			}
+			if bundles[on] == nil {
+				order = append(order, on)
+			}
+			if !slices.Contains(bundles[on], bundle.Name) {
+				bundles[on] = append(bundles[on], bundle.Name)
+			}
+		}
+	}
+	var all []Warning
+	for _, on := range order {
+		further := ""
+		if others := len(bundles[on]) - 1; others > 0 {
+			further = fmt.Sprintf("; further versions with it: %d", others)
+		}
+		field, advice := c.advice(on)
+		all = append(all, Warning{lint.DependencyRule, field, fmt.Sprintf(
+			"%s of the package %s requires %s, which the catalog has and the selection leaves out: %s, so that OLM v0 finds it; OLM v1 installs no bundle with dependencies%s",
+			excerpt.Of(bundles[on][0]), of.Name, on, advice, further)})
+	}
+	return all
+}
+
+// advice returns the field that leaves out what a dependency is on, and what to do.
+func (c dependencies) advice(on filebased.Dependency) (field, advice string) {
+	field = "spec"
+	var others []string
+	for _, name := range c.catalogs.Providers(on) {
+		d := c.decision(name)
+		if d.Selected {
+			return "spec." + selection.RuleVersions, fmt.Sprintf("keep a version of %s that provides it", name)
+		}
+		if others = append(others, name); len(others) == 1 {
+			field = "spec." + d.Rule
+		}
+	}
+	if len(others) > 1 {
+		return field, "select one of these too: " + excerpt.Names(others, maxListed)
+	}
+	return field, "select " + others[0] + " too"
+}
+
+// decision returns the decision on a package: that of the source that it is selected from, or of the first source.
+func (c dependencies) decision(name string) selection.Decision {
+	var found *selection.Decision
+	for i, d := range c.result.Selection.Decisions {
+		if d.Application.Name == name && (found == nil || d.Selected) {
+			found = &c.result.Selection.Decisions[i]
+		}
+	}
+	return *cmp.Or(found, &selection.Decision{})
+}
