@@ -186,7 +186,13 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 	if err := found.check(format); err != nil {
 		return nil, classify(l.source, err)
 	}
-	if c, err = format.Load(ctx, files.FS()); err != nil {
+	load := format.Load
+	if l.format != nil {
+		load = func(ctx context.Context, fsys fs.FS) (*catalog.Catalog, error) {
+			return catalog.LoadAs(ctx, format, fsys)
+		}
+	}
+	if c, err = load(ctx, files.FS()); err != nil {
 		return nil, classify(l.source, err)
 	}
 	c.Digest = files.Digest()

@@ -134,17 +134,17 @@ type Unmatched struct {
 func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
 	var all []Unmatched
 	for _, u := range unresolved {
-		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason})
+		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason, Nearest: u.Nearest})
 	}
 	return all
 }
 
 // String returns the field, the value and the nearest known value.
 func (u Unmatched) String() string {
-	if u.Reason != "" {
-		return u.Field + ": " + u.Reason
-	}
 	text := u.Field + " " + excerpt.Quoted(u.Value)
+	if u.Reason != "" {
+		text = u.Field + ": " + u.Reason
+	}
 	if u.Nearest != "" {
 		text += " (did you mean " + excerpt.Quoted(u.Nearest) + "?)"
 	}

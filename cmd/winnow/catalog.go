@@ -96,6 +96,8 @@ type openedCatalog interface {
 	load(ctx context.Context, name string, place render.Place) (selection.Source, error)
 }
 
+var errNoCatalog = errors.New("no catalog")
+
 // openCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
 // It reads no content yet.
 func openCatalog(where, format string, access *accessOptions) (openedCatalog, error) {
@@ -105,7 +107,7 @@ func openCatalog(where, format string, access *accessOptions) (openedCatalog, er
 	info, err := os.Stat(where)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("no catalog at %s: want a directory, a .tar.gz file or %shost/repository", where, oci.Scheme)
+		return nil, fmt.Errorf("%w at %s: want a directory, a .tar.gz file or %shost/repository", errNoCatalog, where, oci.Scheme)
 	case err != nil:
 		return nil, err
 	case info.IsDir():

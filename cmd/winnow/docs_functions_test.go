@@ -19,7 +19,7 @@ func TestFunctionsGuideRuns(t *testing.T) {
 	guide := readFileString(t, functionsGuide)
 	before := readFileString(t, filepath.Join(dir, "app", "set-logger.yaml"))
 	blocks := yamlBlock.FindAllStringSubmatch(guide, -1)
-	if len(blocks) != 3 {
+	if len(blocks) != 4 {
 		t.Fatalf("the guide shows %d files", len(blocks))
 	}
 	// The platform team's own catalog and that of a vendor, for the selection of both.
@@ -29,7 +29,7 @@ func TestFunctionsGuideRuns(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(dir, name, "catalog.yaml"), readFileString(t, filepath.Join(dir, "catalog.yaml")))
 	}
-	writeFile(t, filepath.Join(dir, "selection.yaml"), blocks[2][1])
+	writeFile(t, filepath.Join(dir, "selection.yaml"), blocks[3][1])
 	assertPrinted(t, runBlocks(t, guide, dir, "kustomize() { echo kustomize \"$@\"; }"),
 		"SetLogger.example.com  v1       Example Co  ", "spec.logPath (string), required: The directory that the logger reads.\n",
 		"kustomize build --enable-alpha-plugins resolved\n", "kustomize build --enable-alpha-plugins app\n",
@@ -40,6 +40,17 @@ func TestFunctionsGuideRuns(t *testing.T) {
 	}
 	if resolved := readFileString(t, filepath.Join(dir, "app", "set-logger.yaml")); resolved != strings.TrimPrefix(blocks[1][1], "# resolved/set-logger.yaml\n") {
 		t.Errorf("in place:\n%s", resolved)
+	}
+}
+
+// The guide shows a catalog of a program that is valid.
+func TestFunctionsGuideShowsAProgram(t *testing.T) {
+	block := yamlBlock.FindAllStringSubmatch(readFileString(t, functionsGuide), -1)[2][1]
+	file := filepath.Join(t.TempDir(), "catalog.yaml")
+	writeFile(t, file, block)
+	got := execute(t.Context(), "functions", "view", file, "-q")
+	if got.code != exitOK || !strings.Contains(got.stdout, "AddTeam.example.com  v1       -          exec linux/amd64  -      yes\n") {
+		t.Errorf("%d %s %s", got.code, got.stdout, got.stderr)
 	}
 }
 

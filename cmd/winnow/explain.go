@@ -93,6 +93,9 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes
 		return err
 	}
 	if explained == nil {
+		if _, ok := o.selection.Spec.Instances[name]; ok {
+			return &findingError{fmt.Errorf("no source has %q, which is an instance: pass --instance %s", name, name)}
+		}
 		return unknownApplication(name, namesOf(result))
 	}
 	o.warnUnmatched(notes, render.UnmatchedOf(sources, options))

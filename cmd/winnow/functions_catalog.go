@@ -51,6 +51,9 @@ func loadFunctions(ctx context.Context, where string, access *accessOptions) (di
 		return dir, loaded, err
 	}
 	opened, err := openCatalog(where, v1alpha1.FormatKRMFunctions, access)
+	if errors.Is(err, errNoCatalog) {
+		err = fmt.Errorf("%w, or a YAML file", err)
+	}
 	if err != nil {
 		return "", nil, err
 	}

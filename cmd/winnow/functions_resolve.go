@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -101,7 +102,7 @@ func (o *resolveOptions) run(ctx context.Context, dir string, out streams) error
 	case err != nil:
 		return err
 	case o.check && len(result.Changes) > 0:
-		return &findingError{fmt.Errorf("%s is not resolved: %w", dir, &functions.InvalidError{Problems: result.Changes})}
+		return &findingError{fmt.Errorf("%s is not resolved, which winnow functions resolve without --check does: %w", dir, &functions.InvalidError{Problems: result.Changes})}
 	}
 	for _, note := range result.Notes {
 		printNote(out.notes, "note: "+note)
@@ -139,6 +140,9 @@ func (o *resolveOptions) options(ctx context.Context, dir string, notes io.Write
 		return options, err
 	}
 	options.Catalogs = slices.Concat(defaults, o.catalogs)
+	if err := checkKustomization(dir); err != nil {
+		return options, err
+	}
 	if options.Root, options.Dir, err = placeWithin(o.root, dir); err != nil {
 		return options, err
 	}
@@ -146,6 +150,20 @@ func (o *resolveOptions) options(ctx context.Context, dir string, notes io.Write
 		return options, checkEmpty(o.output)
 	}
 	return options, nil
+}
+
+// checkKustomization checks that DIR is a directory.
+func checkKustomization(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no directory %s: want the DIR of a kustomization.yaml", dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file: want the DIR of a kustomization.yaml", dir)
+	}
+	return nil
 }
 
 // placeWithin returns the root and the path of dir below it. Without a root, dir is the root.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -108,7 +109,7 @@ func (o *renderOptions) run(ctx context.Context, stdin io.Reader, stdout, notes 
 	}
 	instances := ""
 	if len(result.Instances) > 0 {
-		instances = fmt.Sprintf(", %d instances", len(result.Instances))
+		instances = ", " + plaintext.Count(len(result.Instances), "instance")
 	}
 	fmt.Fprintf(notes, "rendered %d of %d applications%s, revision %s\n", s.Selected, s.Available, instances, result.Revision)
 	return nil

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // readSelection reads the CatalogSelection from a place that may contain other documents, as files of
@@ -34,15 +38,51 @@ func placeSelection(ctx context.Context, place, name string, stdin io.Reader) (*
 	for _, m := range inputs {
 		more, err := selectionfile.Parse(ctx, m.name, m.content)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", m.name, err)
+			return nil, nil, fmt.Errorf("%s%w", unbuilt(err, inputs, m.name+": "), err)
 		}
 		found = append(found, more...)
 	}
 	cs, err := pick(found, name)
+	if kinds := kindsIn(inputs); len(found) == 0 && len(kinds) > 0 {
+		err = fmt.Errorf("%w, only %s", err, excerpt.Names(kinds, maxKinds))
+	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", label(place), err)
+		return nil, nil, fmt.Errorf("%s%w", unbuilt(err, inputs, label(place)+": "), err)
 	}
 	return cs, inputs, nil
+}
+
+// maxKinds are named of the documents of a file without a CatalogSelection.
+const maxKinds = 5
+
+var kindPattern = regexp.MustCompile(`(?m)^kind:[ \t]*([A-Za-z]+)[ \t]*$`)
+
+// kindsIn returns the kinds of the documents of files of YAML, each once.
+func kindsIn(inputs []inputFile) (kinds []string) {
+	for _, m := range inputs {
+		for _, match := range kindPattern.FindAllSubmatch(m.content, -1) {
+			if kind := string(match[1]); !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// unbuilt returns what an error begins with: before, and a hint if files for kustomize were read as they are, and what is
+// missing may be in others.
+func unbuilt(err error, inputs []inputFile, before string) string {
+	var invalid *selectionfile.InvalidError
+	if errors.As(err, &invalid) && !strings.Contains(err.Error(), "Required value") {
+		return before
+	}
+	for _, m := range inputs {
+		dir, base := filepath.Split(m.name)
+		if base == "kustomization.yaml" || base == "kustomization.yml" {
+			return fmt.Sprintf("%s is not built here, so pass the output of kubectl kustomize %s by -f -; %s", m.name, filepath.Clean(dir), before)
+		}
+	}
+	return before
 }
 
 // label names the file of -f in messages.

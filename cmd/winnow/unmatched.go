@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -43,9 +44,21 @@ func (o *selectionOptions) explainEmpty(err error, sources []selection.Source, o
 func (o *selectionOptions) placed(err error) error {
 	var refused *render.Error
 	if errors.As(err, &refused) && refused.Field != "" {
-		return fmt.Errorf("%s: %w", o.selection.Place(refused.Field), err)
+		return fmt.Errorf("%s: %w", o.selection.Place(fieldOf(refused)), err)
 	}
 	return err
+}
+
+// fieldOf returns the field of an error: of errors of instances, that of the first instance.
+func fieldOf(refused *render.Error) string {
+	var of *backend.Error
+	switch {
+	case !errors.As(refused, &of):
+		return refused.Field
+	case of.Application != "" || of.Path == "":
+		return fmt.Sprintf("%s[%s]", refused.Field, of.Instance)
+	}
+	return fmt.Sprintf("%s[%s].%s", refused.Field, of.Instance, of.Path)
 }
 
 // warn writes a warning.

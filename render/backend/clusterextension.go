@@ -129,10 +129,10 @@ func extensionNotes(in Instance) []Note {
 		return notes
 	}
 	if len(in.Bundle.Dependencies) > 0 {
-		note("application", "the bundle %s has dependencies, and OLM v1 installs no such bundle: use the backend %s", quote(in.Bundle.Name), Subscription)
+		note("application", "resolves to the bundle %s, which has dependencies: OLM v1 installs no such bundle, so use the backend %s", quote(in.Bundle.Name), Subscription)
 	}
 	if modes := in.Bundle.InstallModes; modes != nil && !slices.Contains(modes, allNamespaces) {
-		note("application", "the bundle %s does not support the install mode %s, only %s, and OLM v1 installs for all namespaces: use the backend %s",
+		note("application", "resolves to the bundle %s, which does not support the install mode %s, only %s: OLM v1 installs for all namespaces, so use the backend %s",
 			quote(in.Bundle.Name), allNamespaces, excerpt.Names(modes, maxModes), Subscription)
 	}
 	return notes

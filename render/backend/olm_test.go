@@ -138,10 +138,10 @@ func TestNotesOnExtensions(t *testing.T) {
 			"version names one version, which OLM refuses where an upgrade needs several steps: name a range that ends with it, such as <=1.0.0"}},
 		{"dependencies", func(i *backend.Instance) {
 			i.ServiceAccountName, i.Bundle = "a", &filebased.Bundle{Name: "b", Dependencies: []filebased.Dependency{{Package: "c"}}}
-		}, []string{`application the bundle "b" has dependencies, and OLM v1 installs no such bundle: use the backend Subscription`}},
+		}, []string{`application resolves to the bundle "b", which has dependencies: OLM v1 installs no such bundle, so use the backend Subscription`}},
 		{"other install modes", func(i *backend.Instance) {
 			i.ServiceAccountName, i.Bundle = "a", &filebased.Bundle{Name: "b", InstallModes: []string{"OwnNamespace", "SingleNamespace"}}
-		}, []string{`application the bundle "b" does not support the install mode AllNamespaces, only OwnNamespace, SingleNamespace, and OLM v1 installs for all namespaces: use the backend Subscription`}},
+		}, []string{`application resolves to the bundle "b", which does not support the install mode AllNamespaces, only OwnNamespace, SingleNamespace: OLM v1 installs for all namespaces, so use the backend Subscription`}},
 		{"no install modes", func(i *backend.Instance) {
 			i.ServiceAccountName, i.Bundle = "a", &filebased.Bundle{Name: "b", InstallModes: []string{"AllNamespaces"}}
 		}, nil},

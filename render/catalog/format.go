@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -87,6 +88,26 @@ func Detect(fsys fs.FS) (Format, error) {
 	}
 	return nil, &InvalidError{Violations: []Violation{{Rule: RuleFormat, Path: ".", Message: fmt.Sprintf(
 		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
+}
+
+// LoadAs is Load of a format that somebody has named. If the content is invalid, and has another format, the first violation
+// names that one.
+func LoadAs(ctx context.Context, format Format, fsys fs.FS) (*Catalog, error) {
+	loaded, err := format.Load(ctx, fsys)
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		return loaded, err
+	}
+	found, failed := Detect(fsys)
+	if failed != nil || found.Name() == format.Name() {
+		return nil, err
+	}
+	if claims, failed := found.Detect(fsys); failed != nil || !claims { // Applications stand for no format
+		return nil, err
+	}
+	return nil, &InvalidError{Omitted: invalid.Omitted, Violations: append([]Violation{{Rule: RuleFormat, Path: ".", Message: fmt.Sprintf(
+		"looks like the format %s, and is read as %s: set format: %s, or leave format out", found.Name(), format.Name(), found.Name())}},
+		invalid.Violations...)}
 }
 
 // Load is Load of the format that the content has.

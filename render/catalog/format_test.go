@@ -28,6 +28,35 @@ type formatCase struct {
 	bound string
 }
 
+// A catalog of another format than the one that somebody has named is invalid, and the first violation names its format.
+func TestLoadAsNamesTheFormat(t *testing.T) {
+	for _, named := range formatCases() {
+		for _, other := range formatCases() {
+			format, err := catalog.Named(named.format.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = catalog.LoadAs(t.Context(), format, other.valid.fs())
+			var invalid *catalog.InvalidError
+			want := ".: looks like the format " + other.format.Name() + ", and is read as " + format.Name() +
+				": set format: " + other.format.Name() + ", or leave format out"
+			switch {
+			case named.format.Name() == other.format.Name():
+				if err != nil {
+					t.Error(err)
+				}
+			case !errors.As(err, &invalid) || invalid.Violations[0].String() != want:
+				t.Errorf("as %s: %v", format.Name(), err)
+			}
+		}
+	}
+	broken := catalog.KRMFunctions{}
+	_, err := catalog.LoadAs(t.Context(), broken, files{"a.yaml": functionCatalog("SetLogger")}.fs())
+	if err == nil || strings.Contains(err.Error(), "looks like") {
+		t.Errorf("of the format that was named: %v", err)
+	}
+}
+
 func formatCases() []formatCase {
 	return []formatCase{{
 		format: catalog.Applications{},

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Resolved is an instance with the application and the version that it installs.
@@ -43,6 +44,8 @@ type Unresolved struct {
 	Field, Value string
 	// Reason why.
 	Reason string
+	// Nearest is the application that resembles one that no source has; empty if none does.
+	Nearest string
 	// OfVersion is true if the application is selected, and has no such version or channel.
 	OfVersion bool
 }
@@ -61,7 +64,10 @@ func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unres
 	for _, spec := range specs {
 		decision, ok := selected[spec.Application]
 		if !ok {
-			unresolved = append(unresolved, spec.unresolved("application", spec.Application, whyNot(spec.Application, decided)))
+			reason, nearest := whyNot(spec.Application, decided)
+			u := spec.unresolved("application", spec.Application, reason)
+			u.Nearest = nearest
+			unresolved = append(unresolved, u)
 			continue
 		}
 		if of := catalog.PackageOf(decision.Kept); of != nil {
@@ -96,14 +102,19 @@ func (s Spec) lacking(child, value, reason string) Unresolved {
 	return u
 }
 
-// whyNot returns why an application is not selected.
-func whyNot(application string, decided selection.Result) string {
+// whyNot returns why an application is not selected, and the one that resembles it if no source has it.
+func whyNot(application string, decided selection.Result) (reason, nearest string) {
+	var known []string
 	for _, d := range decided.Decisions {
 		if d.Application.Name == application {
-			return fmt.Sprintf("the application %s is not selected: %s", application, d.Reason)
+			return fmt.Sprintf("the application %s is not selected: %s", application, d.Reason), ""
 		}
+		known = append(known, d.Application.Name)
 	}
-	return fmt.Sprintf("no source has an application %s", excerpt.Quoted(application))
+	if near := spelling.Nearest(application, known); len(near) > 0 {
+		nearest = near[0]
+	}
+	return fmt.Sprintf("no source has an application %s", excerpt.Quoted(application)), nearest
 }
 
 // withoutDependents moves the instances that depend on unresolved ones to these: their controllers would wait for ever.

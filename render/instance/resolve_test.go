@@ -93,6 +93,13 @@ func TestADefaultVersionThatIsNotSelected(t *testing.T) {
 	}
 }
 
+func TestTheApplicationThatResemblesAMissingOne(t *testing.T) {
+	_, unresolved := instance.Resolve(specs(t, "{a: {application: alert-rule}, b: {application: other}}"), decided("alert-rules:1.0.0"))
+	if len(unresolved) != 2 || unresolved[0].Nearest != "alert-rules" || unresolved[1].Nearest != "" {
+		t.Errorf("got %+v", unresolved)
+	}
+}
+
 func TestWhatDependsOnAnUnresolvedInstanceIsUnresolved(t *testing.T) {
 	resolved, unresolved := instance.Resolve(
 		specs(t, "{a: {application: app, dependsOn: [b]}, b: {application: app, dependsOn: [c]}, c: {application: gone}, d: {application: app}}"), decided("app:1.0.0*"))

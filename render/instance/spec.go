@@ -18,6 +18,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // Spec is a valid entry of spec.instances. New returns one.
@@ -179,10 +181,18 @@ func checkDependencies(name string, instances map[string]v1alpha1.Instance, path
 		case on == name:
 			errs = append(errs, field.Invalid(path.Index(i), on, "is the instance itself"))
 		case !known:
-			errs = append(errs, field.Invalid(path.Index(i), on, "no instance of the selection has this name"))
+			errs = append(errs, field.Invalid(path.Index(i), on, "no instance of the selection has this name"+meant(on, instances)))
 		}
 	}
 	return errs
+}
+
+// meant returns the end of a message on a misspelt name of an instance; empty if none resembles it.
+func meant(name string, instances map[string]v1alpha1.Instance) string {
+	if near := spelling.Nearest(name, slices.Collect(maps.Keys(instances))); len(near) > 0 {
+		return "; did you mean " + excerpt.Quoted(near[0]) + "?"
+	}
+	return ""
 }
 
 // cycleIn returns instances that depend on each other, the first one also at the end; nil if there are none.

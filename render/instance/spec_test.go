@@ -66,6 +66,7 @@ func TestASpecThatIsRefused(t *testing.T) {
 		{"too many dependencies", "{a: {dependsOn: [" + many("b%d", 33) + "]}, " + many("b%d: {}", 33) + "}", "spec.instances[a].dependsOn: Too many: 33"},
 		{"one that depends on itself", "{a: {dependsOn: [a]}}", `spec.instances[a].dependsOn[0]: Invalid value: "a": is the instance itself`},
 		{"one that depends on none", "{a: {dependsOn: [b, c]}, b: {}}", `spec.instances[a].dependsOn[1]: Invalid value: "c": no instance of the selection has this name`},
+		{"one that depends on a misspelt one", "{alerts: {dependsOn: [dashboard]}, dashboards: {}}", `spec.instances[alerts].dependsOn[0]: Invalid value: "dashboard": no instance of the selection has this name; did you mean "dashboards"?`},
 		{"a cycle", "{a: {dependsOn: [b]}, b: {dependsOn: [c]}, c: {dependsOn: [b]}}", "spec.instances[b].dependsOn: Invalid value: instances depend on each other: b -> c -> b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

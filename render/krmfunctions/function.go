@@ -48,7 +48,7 @@ func (o *object) required(name string, pattern *regexp.Regexp) string {
 	switch {
 	case value == "":
 		if entry, ok := yamlnode.Find(o.node, name); !ok || yamlnode.IsNull(entry.Value) || entry.Value.ShortTag() == "!!str" {
-			o.refuse(line, "%s has no %s", o.name, name)
+			o.lack(line, o.name+" has no "+name, name)
 		}
 		return ""
 	case len(value) > maxName || !pattern.MatchString(value):
@@ -77,7 +77,7 @@ func (o *object) kind() string {
 func (o *object) versions(f *Function, shared *Runtime) {
 	list, ok := yamlnode.Find(o.node, "versions")
 	if !ok || yamlnode.IsNull(list.Value) {
-		o.refuse(o.line, "%s has no versions", o.name)
+		o.lack(o.line, o.name+" has no versions", "versions")
 		return
 	}
 	elements := o.elements(list)
@@ -117,7 +117,10 @@ func (o *object) version(element *yaml.Node, shared *Runtime) *Version {
 	own, _ := yamlnode.Find(in.node, "runtime")
 	of, _ := yamlnode.Find(o.node, "runtime")
 	if v.Runtime == nil && own.Value == nil && of.Value == nil {
-		in.refuse(in.line, "%s has no runtime, nor has the function", in.name)
+		if in.misspelt["runtime"] == "" {
+			in.misspelt = o.misspelt
+		}
+		in.lack(in.line, in.name+" has no runtime, nor has the function", "runtime")
 	}
 	in.describe(v)
 	if v.Name == "" {

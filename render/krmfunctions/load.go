@@ -159,7 +159,7 @@ func (l *loader) document(content *yaml.Node) {
 	root.known("apiVersion", "kind", "metadata", "spec")
 	entry, ok := yamlnode.Find(root.node, "spec")
 	if !ok {
-		l.refuse(root.line, "spec is missing")
+		root.lack(root.line, "spec is missing", "spec")
 		return
 	}
 	spec := l.object(entry.Value, "spec")
@@ -169,7 +169,7 @@ func (l *loader) document(content *yaml.Node) {
 	spec.known("krmFunctions")
 	list, ok := yamlnode.Find(spec.node, "krmFunctions")
 	if !ok {
-		l.refuse(entry.Line, "spec.krmFunctions is missing")
+		spec.lack(entry.Line, "spec.krmFunctions is missing", "krmFunctions")
 		return
 	}
 	for i, element := range spec.elements(list) {
@@ -187,6 +187,10 @@ func (l *loader) isCatalog(root *object) bool {
 	kind, _ := yamlnode.Text(yamlnode.Lookup(root.node, "kind"))
 	if apiVersion == APIVersion && (kind == Kind || kind == KindFunctionCatalog) {
 		return true
+	}
+	if apiVersion == "" && kind == "" {
+		l.refuse(root.line, "has neither apiVersion nor kind: expected %s or %s of %s", Kind, KindFunctionCatalog, APIVersion)
+		return false
 	}
 	l.refuse(root.line, "is %s of %s: expected %s or %s of %s", quote(kind), quote(apiVersion), Kind, KindFunctionCatalog, APIVersion)
 	return false

@@ -1,6 +1,7 @@
 package krmfunctions
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ type object struct {
 	name string
 	// missing are fields that describe it.
 	missing []string
+	// misspelt maps known fields to those that resemble them.
+	misspelt map[string]string
 }
 
 // object returns a node as a mapping, or nil after it has reported another one.
@@ -41,9 +44,23 @@ func (o *object) known(names ...string) {
 		meant := ""
 		if near := spelling.Nearest(entry.Name, names); len(near) > 0 {
 			meant = "; did you mean " + strings.Join(near, " or ") + "?"
+			if o.misspelt == nil {
+				o.misspelt = map[string]string{}
+			}
+			o.misspelt[near[0]] = entry.Name
 		}
 		o.warn(entry.Line, "%s has the field %s, which is not known%s", o.name, quote(entry.Name), meant)
 	}
+}
+
+// lack refuses an object that has none of the fields, and names the fields that resemble them.
+func (o *object) lack(line int, message string, fields ...string) {
+	for _, name := range fields {
+		if near := o.misspelt[name]; near != "" {
+			message += fmt.Sprintf("; the field %s is not known: did you mean %s?", quote(near), name)
+		}
+	}
+	o.refuse(line, "%s", message)
 }
 
 // text returns a field that is a string, and its line: that of the object if it is missing or null.

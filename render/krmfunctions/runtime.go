@@ -36,12 +36,13 @@ func (o *object) runtime() *Runtime {
 	in.known("container", "exec", "starlark")
 	r := &Runtime{Line: in.line, Container: in.container(), Exec: in.exec(), Starlark: in.starlark()}
 	if r.Container == nil && r.Exec == nil && r.Starlark == nil {
-		for _, name := range []string{"container", "exec", "starlark"} {
+		kinds := []string{"container", "exec", "starlark"}
+		for _, name := range kinds {
 			if in.has(name) {
 				return nil // reported already
 			}
 		}
-		o.refuse(in.line, "%s has none of container, exec and starlark", in.name)
+		in.lack(in.line, in.name+" has none of container, exec and starlark", kinds...)
 		return nil
 	}
 	return r
@@ -65,7 +66,7 @@ func (o *object) container() *Container {
 	name, digest, pinned := strings.Cut(c.Image, "@")
 	switch {
 	case c.Image == "":
-		o.refuse(line, "%s has no container.image", o.name)
+		in.lack(line, o.name+" has no container.image", "image")
 		return nil
 	case len(c.Image) > maxReference || !imagePattern.MatchString(c.Image):
 		o.refuse(line, "image %s is no reference to an image", quote(c.Image))
@@ -142,7 +143,7 @@ func (o *object) exec() *Exec {
 		}
 	}
 	if listed == 0 {
-		o.refuse(in.line, "exec has no platforms")
+		in.lack(in.line, "exec has no platforms", "platforms")
 		return nil
 	}
 	return e
@@ -162,7 +163,7 @@ func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
 		p.URI = p.Bin
 	}
 	if p.URI == "" {
-		in.refuse(in.line, "a platform has neither uri nor bin")
+		in.lack(in.line, "a platform has neither uri nor bin", "uri", "bin")
 		return p, false
 	}
 	return p, in.addressed(p.URI, line, &p.SHA256, in.has("sha256"))

@@ -61,7 +61,7 @@ func NewVersionRule(criteria VersionCriteria) (VersionRule, error) {
 	}
 	parsed, err := semver.NewConstraint(criteria.Constraint)
 	if err != nil {
-		return VersionRule{}, fmt.Errorf("parsing constraint %q: %w", excerpt.Of(criteria.Constraint), err)
+		return VersionRule{}, fmt.Errorf("the constraint %s is no range of versions, such as \">=1.0.0 <2.0.0\" or \"~1.4\"", excerpt.Quoted(criteria.Constraint))
 	}
 	rule.constraint = parsed
 	return rule, nil

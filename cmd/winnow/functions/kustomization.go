@@ -58,7 +58,11 @@ func (f *files) open(dir string) (*layer, error) {
 			return nil, fmt.Errorf("has two kustomizations, %s and %s", path.Base(l.file), name)
 		}
 		root, err := parse(content)
-		if err != nil {
+		var broken *lineError
+		switch {
+		case errors.As(err, &broken):
+			return nil, &unreadableError{Problem{file, broken.line, broken.message}}
+		case err != nil:
 			return nil, fmt.Errorf("has a %s that is not readable: %w", name, err)
 		}
 		l = &layer{dir: dir, file: file, root: root, lists: kustomizeLists(content)}
@@ -108,6 +112,11 @@ type lineError struct {
 }
 
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
+
+// unreadableError is an error in a line of a kustomization.
+type unreadableError struct{ problem Problem }
+
+func (e *unreadableError) Error() string { return e.problem.String() }
 
 // entries returns the elements of a list of strings.
 func (l *layer) entries(problems *problems, show func(string) string, fields ...string) (all []entry) {

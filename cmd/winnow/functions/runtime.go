@@ -38,7 +38,7 @@ type writtenExec struct {
 // runtime decides on the runtime of a config in a layer; nil after it has reported why there is none. Of a function with
 // several runtimes kustomize runs the container.
 func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, error) {
-	s, f, v, near, err := r.lookup(ctx, c, l)
+	s, f, v, missing, err := r.lookup(ctx, c, l)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +46,8 @@ func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, 
 		r.add(r.show(c.file), c.line, "%s "+format, append([]any{c}, args...)...)
 		return nil, nil
 	}
-	switch {
-	case v == nil && len(near) > 0:
-		return refuse("is in no catalog: %s", strings.Join(near, "; "))
-	case v == nil && len(r.Catalogs)+len(l.catalogs) == 0:
-		return refuse("has no runtime, and there is no catalog: pass --catalog CATALOG")
-	case v == nil:
-		return refuse("has no runtime, and no catalog has it")
+	if v == nil {
+		return refuse("%s", missing)
 	}
 	chosen, out := &runtime{from: fmt.Sprintf("%s:%d", s.Locate(f.Path), v.Runtime.Line), needs: needs{function: true}}, written{}
 	var problem string
@@ -128,7 +123,7 @@ func execProblem(s *Source, p krmfunctions.Platform) string {
 	case s.Dir == "":
 		return fmt.Sprintf("has the program %s in an archive: unpack the catalog, with winnow pull from a registry, and name the directory", quote(p.URI))
 	case p.SHA256 == "":
-		return fmt.Sprintf("has the program %s without a sha256: it cannot be checked", quote(p.URI))
+		return fmt.Sprintf("has the program %s without a sha256, so it cannot be checked: write what sha256sum prints into the catalog", quote(p.URI))
 	}
 	return ""
 }

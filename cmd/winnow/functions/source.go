@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // maxNamed versions or platforms are part of a message.
@@ -84,8 +85,9 @@ func (r *resolver) reference(l *layer, reference string) (string, error) {
 }
 
 // lookup returns the first catalog with the function of a config: of those that the user names, and then of those that the
-// layer names. It opens no more catalogs than it needs. near lists what has the function in other versions.
-func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, near []string, _ error) {
+// layer names. It opens no more catalogs than it needs. Without one, missing is the reason.
+func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, f *krmfunctions.Function, v *krmfunctions.Version, missing string, _ error) {
+	var near, similar []string
 	open := make([]func() (*Source, error), 0, len(r.Catalogs)+len(l.catalogs))
 	for _, reference := range r.Catalogs {
 		open = append(open, func() (*Source, error) { return r.open(ctx, reference) })
@@ -102,18 +104,43 @@ func (r *resolver) lookup(ctx context.Context, c *config, l *layer) (s *Source, 
 	for _, one := range open {
 		s, err := one()
 		if err != nil {
-			return nil, nil, nil, nil, err
+			return nil, nil, nil, "", err
 		}
 		f, v := s.Find(c.group, c.version, c.kind)
 		if v != nil {
-			return s, f, v, nil, nil
+			return s, f, v, "", nil
 		}
 		if f != nil {
 			versions := excerpt.List(f.Versions, maxNamed, func(v *krmfunctions.Version) string { return v.Name })
 			near = append(near, fmt.Sprintf("%s has it in %s", s.Reference, versions))
 		}
+		similar = append(similar, s.similar(c)...)
 	}
-	return nil, nil, nil, near, nil
+	return nil, nil, nil, why(near, similar, len(open)), nil
+}
+
+// why returns why a config gets no runtime.
+func why(near, similar []string, catalogs int) string {
+	switch {
+	case len(near) > 0:
+		return "is in no catalog: " + strings.Join(near, "; ")
+	case catalogs == 0:
+		return "has no runtime, and there is no catalog: pass --catalog CATALOG"
+	case len(similar) > 0:
+		return "has no runtime, and no catalog has it; did you mean " + strings.Join(similar[:min(len(similar), maxNamed)], " or ") + "?"
+	}
+	return "has no runtime, and no catalog has it"
+}
+
+// similar returns the functions of the catalog with almost the group and kind of a config, and their places.
+func (s *Source) similar(c *config) (names []string) {
+	for _, f := range s.Functions {
+		isKind, isGroup := strings.EqualFold(f.Kind, c.kind), f.Group == c.group
+		if isKind || isGroup && len(spelling.Nearest(c.kind, []string{f.Kind})) > 0 {
+			names = append(names, fmt.Sprintf("%s of %s (%s:%d)", f.Kind, f.Group, s.Locate(f.Path), f.Line))
+		}
+	}
+	return names
 }
 
 // located returns a reference of a kustomization as one of the working directory.

@@ -65,6 +65,11 @@ func (w *walk) enter(ctx context.Context, dir string, user *layer, at string, li
 	}
 	w.done[key] = true
 	l, err := w.layer(dir)
+	var unreadable *unreadableError
+	if errors.As(err, &unreadable) {
+		w.add(w.show(unreadable.problem.Path), unreadable.problem.Line, "%s", unreadable.problem.Message)
+		return nil
+	}
 	if err != nil {
 		w.add(w.show(at), line, "the directory %s %v", w.show(dir), err)
 		return nil

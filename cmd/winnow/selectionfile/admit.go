@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -189,6 +190,12 @@ func refusedByController(cs *v1alpha1.CatalogSelection, already []Violation) []V
 
 // encloses reports whether the field of a violation is the field of the other one, or contains it.
 func (v Violation) encloses(other Violation) bool {
-	rest, within := strings.CutPrefix(other.Field, v.Field)
+	rest, within := strings.CutPrefix(dotted(other.Field), dotted(v.Field))
 	return v.Field != "" && within && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
+
+// dotted returns the path of a field with dots before the keys of maps, which the controller writes in brackets, and with
+// indices as they are.
+func dotted(field string) string { return keyPattern.ReplaceAllString(field, ".$1") }
+
+var keyPattern = regexp.MustCompile(`\[([^\]\d][^\]]*|\d+[^\]\d][^\]]*)\]`)

@@ -71,7 +71,14 @@ func TestParse(t *testing.T) {
 				`f.yaml:7: spec.sources[0].kind: Unsupported value: "Repository": supported values: "OCIRepository", "GitRepository", "Bucket", "ExternalArtifact"`,
 				`f.yaml:10: spec.exclude[1]: Duplicate value: "falco"`,
 				`f.yaml:18: spec.limits: unknown field: the CustomResourceDefinition does not have it; did you mean limit?`,
-				`f.yaml:21: spec.versions[0]: Invalid value: ">>1": parsing constraint ">>1": improper constraint: ">>1"`,
+				`f.yaml:21: spec.versions[0]: Invalid value: ">>1": the constraint ">>1" is no range of versions, such as ">=1.0.0 <2.0.0" or "~1.4"`,
+			},
+		},
+		{
+			name:    "once what the server and the controller refuse in a member of a map",
+			content: head + "metadata: {name: a}\nspec:\n  sources: [{name: catalog}]\n  instances:\n    a1: {backend: helm}\n",
+			invalid: []string{
+				`f.yaml:7: spec.instances.a1.backend: Unsupported value: "helm": supported values: "Helm", "ApplicationInstallation", "Application", "Terraform", "ClusterExtension", "Subscription"`,
 			},
 		},
 		{

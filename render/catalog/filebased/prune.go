@@ -165,9 +165,9 @@ func (p *packagePruning) checkChannels() {
 	case len(kept) == 0:
 		p.refuse("no bundle is kept in any channel")
 	case !exists:
-		p.refuse("there is no channel %s, which should be the default channel", quote(name))
+		p.refuse("there is no channel %s, which defaultChannel names: kept are %s", quote(name), nameList(kept))
 	case p.channels[name] == nil:
-		p.refuse("no bundle is kept in the default channel %s: name another default channel: %s", quote(name), nameList(kept))
+		p.refuse("no bundle is kept in the default channel %s: name another one by defaultChannel: %s", quote(name), nameList(kept))
 	}
 	if p.keep.Strict && len(p.decisions) > 0 {
 		p.refuse("other entries than those that match would be kept, which strict forbids: %s", excerpt.List(p.decisions, maxNames, Decision.String))

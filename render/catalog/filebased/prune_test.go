@@ -120,19 +120,19 @@ func TestPruneRefuses(t *testing.T) {
 		{"a package without a bundle", []Keep{{Package: "p", Bundle: only("3.0.0")}}, "pruning packages: p: no bundle is kept in any channel"},
 		{
 			"a default channel that goes", []Keep{{Package: "p", Bundle: only("b/2.0.0")}},
-			`pruning packages: p: no bundle is kept in the default channel "a": name another default channel: "b"`,
+			`pruning packages: p: no bundle is kept in the default channel "a": name another one by defaultChannel: "b"`,
 		},
 		{
 			"another default channel that goes", []Keep{{Package: "p", DefaultChannel: "b", Bundle: only("1.0.0")}},
-			`pruning packages: p: no bundle is kept in the default channel "b": name another default channel: "a"`,
+			`pruning packages: p: no bundle is kept in the default channel "b": name another one by defaultChannel: "a"`,
 		},
 		{
 			"another default channel that is not there", []Keep{{Package: "p", DefaultChannel: "c"}},
-			`pruning packages: p: there is no channel "c", which should be the default channel`,
+			`pruning packages: p: there is no channel "c", which defaultChannel names: kept are "a", "b"`,
 		},
 		{
 			"everything at once", []Keep{{Package: "q"}, {Package: "p", DefaultChannel: "b", Strict: true, Bundle: only("1.0.0", "1.1.0")}},
-			`pruning packages: p: no bundle is kept in the default channel "b": name another default channel: "a", ` +
+			`pruning packages: p: no bundle is kept in the default channel "b": name another one by defaultChannel: "a", ` +
 				`p: other entries than those that match would be kept, which strict forbids: ` +
 				`package p: channel a drops p.v1.0.0: it is a second head, and no entry leads from it to the head p.v1.1.0, q: there is no such package in the catalog`,
 		},
