@@ -14,12 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	ociregistry "oras.land/oras-go/v2/registry"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -180,24 +178,7 @@ func readCatalogFiles(ctx context.Context, dir string) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := oci.CatalogFiles(dir, all)
-	if err == nil {
-		return files, nil
-	}
-	return nil, advisePush(err, all)
-}
-
-// advisePush adds to the error of a directory of another format what pushes that.
-func advisePush(err error, files *tree.Tree) error {
-	format, failed := catalog.Detect(files.FS())
-	if failed != nil || format.Name() == v1alpha1.FormatApplications {
-		return err
-	}
-	by := "flux push artifact pushes it"
-	if format.Name() == v1alpha1.FormatFileBased {
-		by = "--as catalog-image pushes it as an image, and flux push artifact as it is"
-	}
-	return fmt.Errorf("%w; it looks like the format %s: %s", err, format.Name(), by)
+	return oci.CatalogFiles(dir, all)
 }
 
 // readDirectory reads all files of the directory that push was given.

@@ -33,15 +33,23 @@ func CatalogFiles(dir string, all *tree.Tree) (*tree.Tree, error) {
 		}
 		applications = applications || top == catalog.ApplicationsDirectory
 	}
-	if format, err := catalog.Detect(all.FS()); !applications && err == nil && (format == (catalog.Definitions{}) || format == (catalog.KRMFunctions{})) {
-		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
-			"is a catalog of the format %s, which the contract of pushed catalogs does not have: publish it by flux push artifact", format.Name())}
+	if applications {
+		return files, nil
 	}
-	if !applications {
-		return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: fmt.Errorf(
-			"holds no %s/<dir>/application.yaml: pass the directory that has %s in it", catalog.ApplicationsDirectory, catalog.ApplicationsDirectory)}
+	return nil, &render.Error{Code: v1alpha1.InvalidCatalogReason, Source: dir, Err: otherCatalog(all)}
+}
+
+// otherCatalog returns what is wrong with a directory without applications.
+func otherCatalog(all *tree.Tree) error {
+	format, err := catalog.Detect(all.FS())
+	if err != nil || format.Name() == v1alpha1.FormatApplications {
+		return fmt.Errorf("holds no %s/<dir>/application.yaml: pass the directory that has %s in it", catalog.ApplicationsDirectory, catalog.ApplicationsDirectory)
 	}
-	return files, nil
+	by := "publish it by flux push artifact"
+	if format == (catalog.FileBased{}) {
+		by = "push it by --as catalog-image as an image, or publish it by flux push artifact"
+	}
+	return fmt.Errorf("is a catalog of the format %s, which the contract of pushed catalogs does not have: %s", format.Name(), by)
 }
 
 // unpackAnnotation makes oras pull unpack a layer into the directory that its title names.
