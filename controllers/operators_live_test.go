@@ -193,17 +193,55 @@ func TestOperatorsBesideThoseOfOthers(t *testing.T) {
 			c.environment.create(live)
 			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
 			c.selection("kkp", guarded, ofOLM(web, v1alpha1.Instance{Backend: cmp.Or(test.backend, "Subscription"), Namespace: web}))
+			c.consumer("kkp", "kkp")
+			c.consumer("again", "kkp")
 			if test.want == "" {
 				c.good()
 				return
 			}
-			held := strings.Join(reasonsOf(c.reconcile("kkp")), "\n")
+			all := reasonsOf(c.reconcile("kkp"))
+			held := strings.Join(all, "\n")
+			if len(all) != 1 {
+				t.Errorf("%d reasons are held", len(all))
+			}
 			if want := strings.ReplaceAll(test.want, "WEB", web); !strings.Contains(held, want) {
 				t.Errorf("held is %q, want %s", held, want)
 			}
 			// Whoever has looked at it may go on.
 			if cs := c.get("kkp"); cs.Status.Held == nil || len(cs.Status.Held.Approve) == 0 {
 				t.Errorf("nothing approves %v", cs.Status.Held)
+			}
+		})
+	}
+}
+
+// A Subscription that lives follows a channel that somebody has chosen.
+func TestALiveSubscriptionKeepsItsChannel(t *testing.T) {
+	for _, test := range []struct{ name, channel, want string }{
+		{"the same channel", "stable", ""},
+		{"no channel", "", ""},
+		{"another channel", "alpha", `would follow the channel "stable" instead of "alpha"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveOLM(c)
+			web := c.namespace
+			live := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"name": web, "channel": test.channel}}}
+			live.SetAPIVersion("operators.coreos.com/v1alpha1")
+			live.SetKind("Subscription")
+			live.SetNamespace(web)
+			live.SetName(web)
+			c.environment.create(live)
+			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
+			c.selection("kkp", guarded, ofOLM(web, v1alpha1.Instance{Backend: "Subscription", Namespace: web}))
+			c.consumer("kkp", "kkp")
+			c.consumer("again", "kkp")
+			if test.want == "" {
+				c.good()
+				return
+			}
+			if held := reasonsOf(c.reconcile("kkp")); len(held) != 1 || !strings.Contains(held[0], test.want) {
+				t.Errorf("held are %q, want %s", held, test.want)
 			}
 		})
 	}

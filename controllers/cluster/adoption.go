@@ -66,7 +66,11 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, changes...)
+		for _, change := range changes { // consumers that rename nothing have the same ones
+			if !slices.ContainsFunc(all, func(c safeguard.Change) bool { return c.Key == change.Key && c.From == change.From }) {
+				all = append(all, change)
+			}
+		}
 	}
 	return all, nil
 }
