@@ -138,7 +138,9 @@ func TestOptionalRolesGrantNoMoreThanTheySay(t *testing.T) {
 			},
 			reads("helm.toolkit.fluxcd.io", "helmreleases"), reads("apps.kubermatic.k8c.io", "applicationinstallations"),
 			reads("infra.contrib.fluxcd.io", "terraforms"), reads("apps.cozystack.io", "*"),
-			reads("olm.operatorframework.io", "clusterextensions"), reads("operators.coreos.com", "subscriptions"),
+			reads("olm.operatorframework.io", "clusterextensions"), {
+				APIGroups: []string{"operators.coreos.com"}, Resources: []string{"subscriptions", "operatorgroups"}, Verbs: []string{"get", "list", "watch"},
+			},
 		},
 		"registries":        {{APIGroups: []string{""}, Resources: []string{"secrets", "serviceaccounts"}, Verbs: []string{"get"}}},
 		"workload-identity": {{APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, Verbs: []string{"create"}}},

@@ -176,7 +176,8 @@ func TestWhatAnEditDoesToInstances(t *testing.T) {
 		{
 			"another backend", a(func(in *v1alpha1.Instance) { in.Backend = "ApplicationInstallation" }),
 			[]string{
-				`IdentityChange web a: instance a: object would change from "HelmRelease.helm.toolkit.fluxcd.io NAMESPACE/a" to "ApplicationInstallation.apps.kubermatic.k8c.io NAMESPACE/a"` + anew,
+				`IdentityChange web a: instance a: object would change from "HelmRelease.helm.toolkit.fluxcd.io NAMESPACE/a" to "ApplicationInstallation.apps.kubermatic.k8c.io NAMESPACE/a"` +
+					": the former one runs on beside the new one; with deletionPolicy Delete what runs would be uninstalled, and installed anew",
 				`IdentityChange web a: instance a: releaseName would change from "a" to "NAMESPACE-a"` + anew,
 				`IdentityChange web a: instance a: storageNamespace would change from "NAMESPACE" to "web"` + anew,
 			}, "",

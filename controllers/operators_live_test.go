@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -148,4 +149,115 @@ func TestLiveExtensionsAreTakenOver(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What others have installed in the cluster is not overwritten, stopped, or run twice.
+func TestOperatorsBesideThoseOfOthers(t *testing.T) {
+	const of, with = "operators.coreos.com/v1", "olm.operatorframework.io/v1"
+	extension := map[string]any{"namespace": "x", "source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": "WEB"}}}
+	for _, test := range []struct {
+		name, backend, apiVersion, kind, namespace, object string
+		spec                                               map[string]any
+		ours                                               bool
+		want                                               string // part of what is held, empty for nothing
+	}{
+		{name: "the same OperatorGroup", apiVersion: of, kind: "OperatorGroup", namespace: "WEB", object: "WEB", spec: map[string]any{"upgradeStrategy": "Default"}},
+		{name: "an OperatorGroup with other namespaces", apiVersion: of, kind: "OperatorGroup", namespace: "WEB", object: "WEB",
+			spec: map[string]any{"targetNamespaces": []any{"a", "b"}},
+			want: "instance WEB: the OperatorGroup WEB/WEB, which this selection has not applied, is for a, b, and would be for all namespaces: " +
+				"Flux would change it for all operators of the namespace"},
+		{name: "an OperatorGroup with other namespaces, of the selection", apiVersion: of, kind: "OperatorGroup", namespace: "WEB", object: "WEB",
+			spec: map[string]any{"targetNamespaces": []any{"a", "b"}}, ours: true},
+		{name: "an OperatorGroup with an account", apiVersion: of, kind: "OperatorGroup", namespace: "WEB", object: "WEB",
+			spec: map[string]any{"serviceAccountName": "weak"}, want: `is for all namespaces with the account "weak", and would be for all namespaces: `},
+		{name: "another OperatorGroup", apiVersion: of, kind: "OperatorGroup", namespace: "WEB", object: "global", spec: map[string]any{},
+			want: `instance WEB: the namespace "WEB" has the OperatorGroup "global": OLM stops all operators of a namespace with two; set createOperatorGroup: false`},
+		{name: "an OperatorGroup elsewhere", apiVersion: of, kind: "OperatorGroup", namespace: "default", object: "WEB", spec: map[string]any{}},
+		{name: "the package by OLM v1", apiVersion: with, kind: "ClusterExtension", object: "WEB", spec: extension,
+			want: `instance WEB: the cluster has ClusterExtension.olm.operatorframework.io WEB, by which OLM installs the package "WEB" already`},
+		{name: "the package by OLM v0", backend: "ClusterExtension", apiVersion: "operators.coreos.com/v1alpha1", kind: "Subscription", namespace: "WEB", object: "any",
+			spec: map[string]any{"name": "WEB"}, want: `instance WEB: the cluster has Subscription.operators.coreos.com WEB/any, by which OLM installs the package "WEB" already`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveOLM(c)
+			web := c.namespace
+			live := &unstructured.Unstructured{Object: map[string]any{"spec": renamed(test.spec, web)}}
+			live.SetAPIVersion(test.apiVersion)
+			live.SetKind(test.kind)
+			live.SetNamespace(strings.ReplaceAll(test.namespace, "WEB", web))
+			live.SetName(strings.ReplaceAll(test.object, "WEB", web))
+			if test.ours {
+				live.SetLabels(map[string]string{v1alpha1.NameLabel: "kkp", v1alpha1.NamespaceLabel: web})
+			}
+			c.environment.create(live)
+			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
+			c.selection("kkp", guarded, ofOLM(web, v1alpha1.Instance{Backend: cmp.Or(test.backend, "Subscription"), Namespace: web}))
+			c.consumer("kkp", "kkp")
+			c.consumer("again", "kkp")
+			if test.want == "" {
+				c.good()
+				return
+			}
+			all := reasonsOf(c.reconcile("kkp"))
+			held := strings.Join(all, "\n")
+			if len(all) != 1 {
+				t.Errorf("%d reasons are held", len(all))
+			}
+			if want := strings.ReplaceAll(test.want, "WEB", web); !strings.Contains(held, want) {
+				t.Errorf("held is %q, want %s", held, want)
+			}
+			// Whoever has looked at it may go on.
+			if cs := c.get("kkp"); cs.Status.Held == nil || len(cs.Status.Held.Approve) == 0 {
+				t.Errorf("nothing approves %v", cs.Status.Held)
+			}
+		})
+	}
+}
+
+// A Subscription that lives follows a channel that somebody has chosen.
+func TestALiveSubscriptionKeepsItsChannel(t *testing.T) {
+	for _, test := range []struct{ name, channel, want string }{
+		{"the same channel", "stable", ""},
+		{"no channel", "", ""},
+		{"another channel", "alpha", `would follow the channel "stable" instead of "alpha"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			serveOLM(c)
+			web := c.namespace
+			live := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"name": web, "channel": test.channel}}}
+			live.SetAPIVersion("operators.coreos.com/v1alpha1")
+			live.SetKind("Subscription")
+			live.SetNamespace(web)
+			live.SetName(web)
+			c.environment.create(live)
+			c.sourceOf(sourcev1.GitRepositoryKind, c.key("catalog"), operators(t, web))
+			c.selection("kkp", guarded, ofOLM(web, v1alpha1.Instance{Backend: "Subscription", Namespace: web}))
+			c.consumer("kkp", "kkp")
+			c.consumer("again", "kkp")
+			if test.want == "" {
+				c.good()
+				return
+			}
+			if held := reasonsOf(c.reconcile("kkp")); len(held) != 1 || !strings.Contains(held[0], test.want) {
+				t.Errorf("held are %q, want %s", held, test.want)
+			}
+		})
+	}
+}
+
+// renamed returns a spec with WEB replaced in its texts.
+func renamed(spec map[string]any, web string) map[string]any {
+	all := map[string]any{}
+	for key, value := range spec {
+		switch v := value.(type) {
+		case string:
+			value = strings.ReplaceAll(v, "WEB", web)
+		case map[string]any:
+			value = renamed(v, web)
+		}
+		all[key] = value
+	}
+	return all
 }

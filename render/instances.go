@@ -130,6 +130,9 @@ func fileOfKey(key safeguard.Key) string {
 func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, opts Options) []tree.KindAnnotations {
 	kinds := map[backend.Role][]schema.GroupKind{}
 	add := func(role backend.Role, kind schema.GroupKind) {
+		if role == backend.OperatorGroup && !opts.Prune {
+			role = backend.Shared // of which Flux deletes nothing either
+		}
 		if !slices.Contains(kinds[role], kind) {
 			kinds[role] = append(kinds[role], kind)
 		}
@@ -141,7 +144,7 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 		add(object.Role, object.GroupVersionKind().GroupKind())
 	}
 	var all []tree.KindAnnotations
-	for _, role := range []backend.Role{backend.Definition, backend.Main, backend.Values, backend.Shared, backend.Namespace} {
+	for _, role := range []backend.Role{backend.Definition, backend.Main, backend.Values, backend.Shared, backend.OperatorGroup, backend.Namespace} {
 		slices.SortFunc(kinds[role], func(a, b schema.GroupKind) int {
 			return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 		})
@@ -164,7 +167,7 @@ func roleAnnotations(role backend.Role, opts Options) map[string]string {
 	if role != backend.Namespace {
 		annotations[substituteAnnotation] = "disabled"
 	}
-	if role == backend.Namespace || !opts.Prune && role != backend.Values {
+	if role == backend.Namespace || role == backend.OperatorGroup || !opts.Prune && role != backend.Values {
 		annotations[pruneAnnotation] = "disabled"
 	}
 	return annotations
@@ -199,6 +202,11 @@ func distinctReleases(instances []Instance) error {
 	owners := map[safeguard.Key]string{}
 	var errs []error
 	for _, in := range instances {
+		if other := byOtherOLM(in, instances); other != "" {
+			errs = append(errs, &backend.Error{Instance: in.Name, Path: "application", Message: fmt.Sprintf(
+				"the package %s is also that of the instance %s, which has another backend: OLM v0 and OLM v1 cannot both run it, so leave one of them out",
+				excerpt.Quoted(in.Main.Identity[safeguard.PackageField]), excerpt.Quoted(other))})
+		}
 		for _, release := range in.Main.Releases() {
 			other, taken := owners[release]
 			if owners[release] = in.Name; taken {
@@ -211,6 +219,22 @@ func distinctReleases(instances []Instance) error {
 		return nil
 	}
 	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: bounded(errs)}
+}
+
+// byOtherOLM returns the instance by which the other version of OLM gets the package of an instance of OLM v0; empty
+// without one.
+func byOtherOLM(in Instance, instances []Instance) string {
+	name := in.Main.Identity[safeguard.PackageField]
+	if name == "" || in.Main.Kind != backend.Subscription {
+		return ""
+	}
+	i := slices.IndexFunc(instances, func(other Instance) bool {
+		return other.Main.Identity[safeguard.PackageField] == name && other.Main.Kind != in.Main.Kind
+	})
+	if i < 0 {
+		return ""
+	}
+	return instances[i].Name
 }
 
 func secondOwner(in Instance, release safeguard.Key, other string) error {

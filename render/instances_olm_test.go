@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
@@ -50,6 +51,10 @@ func TestInstancesOfOnePackage(t *testing.T) {
 		"with another OperatorGroup": {
 			v1alpha1.Instance{Application: "grafana-operator", Backend: "Subscription", Namespace: "monitoring", Channels: []string{"v4"}, Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}},
 			`instance second: namespace: the OperatorGroup of the namespace "monitoring" would be another one than that of the instance "grafana"`,
+		},
+		"with OLM v0 and OLM v1": {
+			v1alpha1.Instance{Application: "cert-manager", Backend: "Subscription", Namespace: "other", CreateOperatorGroup: new(false), Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}},
+			`instance second: application: the package "cert-manager" is also that of the instance "cert-manager", which has another backend: OLM v0 and OLM v1 cannot both run it`,
 		},
 		"in another namespace with OLM v0": {
 			v1alpha1.Instance{Application: "grafana-operator", Backend: "Subscription", Namespace: "other", Catalog: &v1alpha1.CatalogReference{Namespace: "olm", Name: "platform"}}, "",
@@ -150,6 +155,32 @@ func TestPatchesChangeTheIdentityOfOperators(t *testing.T) {
 		changes := safeguard.Compare(instancesOf(before), now)
 		if len(changes) != 1 || changes[0].Field != safeguard.TargetsField || changes[0].From != "all namespaces" || changes[0].To != "other" {
 			t.Errorf("%s: the changes are %+v", name, changes)
+		}
+	}
+}
+
+// OLM stops all operators of a namespace without an OperatorGroup, also those of others, and goes on with an operator whose
+// Subscription is gone.
+func TestAnOperatorGroupIsNotPruned(t *testing.T) {
+	for _, policy := range []string{v1alpha1.DeletionPolicyDelete, v1alpha1.DeletionPolicyOrphan} {
+		result, err := renderOperators(t, func(spec *v1alpha1.CatalogSelectionSpec) { spec.DeletionPolicy = policy })
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := result.InstanceObjects([]string{"cert-manager", "grafana"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, object := range objects {
+			prune, _, _ := unstructured.NestedString(object, "metadata", "annotations", "kustomize.toolkit.fluxcd.io/prune")
+			stays := policy == v1alpha1.DeletionPolicyOrphan || key.Kind == "OperatorGroup" || key.Kind == "Namespace"
+			if (prune == "disabled") != stays {
+				t.Errorf("%s: prune of %s is %q", policy, key, prune)
+			}
+			// Install modes that change, and that are approved, reach it.
+			if ssa, _, _ := unstructured.NestedString(object, "metadata", "annotations", "kustomize.toolkit.fluxcd.io/ssa"); key.Kind == "OperatorGroup" && ssa != "" {
+				t.Errorf("%s is applied with %s", key, ssa)
+			}
 		}
 	}
 }

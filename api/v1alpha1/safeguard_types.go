@@ -35,7 +35,7 @@ type Safeguards struct {
 	OnIdentityChange string `json:"onIdentityChange,omitempty"`
 
 	// OnSourceChange: a version of an application, or a whole application of Cozystack, stays and comes
-	// from another chart, repository, commit or image, so that its releases are upgraded in place.
+	// from another chart, repository, commit, image or program, so that its releases are upgraded in place.
 	// summary.sourceChanges counts the published ones.
 	// +kubebuilder:validation:Enum=Hold;Publish
 	// +kubebuilder:default=Publish
@@ -43,8 +43,8 @@ type Safeguards struct {
 	OnSourceChange string `json:"onSourceChange,omitempty"`
 
 	// OnInstanceUpgrade: an instance rises to another version that its range, or the default version of its
-	// definition, resolves to. HoldMajor holds another major version, and versions that are not semantic.
-	// A version that spec.instances names exactly is not held.
+	// definition, resolves to, or to another channel. HoldMajor holds another major version, versions that are
+	// not semantic, and another channel. A version that spec.instances names exactly is not held.
 	// +kubebuilder:validation:Enum=HoldMajor;Hold;Publish
 	// +kubebuilder:default=HoldMajor
 	// +optional

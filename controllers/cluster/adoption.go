@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,7 +33,46 @@ func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err != nil {
 		return nil, err
 	}
-	return adoption.Changes(found.definitions, replaced), nil
+	beside, err := c.beside(ctx, cs, published, result, around)
+	return slices.Concat(adoption.Changes(found.definitions, replaced), beside), err
+}
+
+// beside returns what operators that enter do to live objects of others, and what those do to them.
+func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
+	result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
+	var live []unstructured.Unstructured
+	for _, gvk := range guard.BesideKinds(result) {
+		served, err := c.Kinds.Serves(gvk)
+		if err != nil {
+			return nil, err
+		}
+		if !served {
+			continue
+		}
+		err = c.eachLive(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
+		if apierrors.IsForbidden(err) {
+			c.reportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	local := around.Consumers.local()
+	if len(local) == 0 {
+		local = []consumer{{}}
+	}
+	var all []safeguard.Change
+	for _, item := range local {
+		changes, err := guard.Beside(cs, published, result, live, item.live)
+		if err != nil {
+			return nil, err
+		}
+		for _, change := range changes { // consumers that rename nothing have the same ones
+			if !slices.ContainsFunc(all, func(c safeguard.Change) bool { return c.Key == change.Key && c.From == change.From }) {
+				all = append(all, change)
+			}
+		}
+	}
+	return all, nil
 }
 
 // maxSettings bounds the number of definitions whose settings are compared: status.held lists no more.
@@ -113,7 +153,6 @@ func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foun
 }
 
 func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
-	const page = 250
 	entering := map[safeguard.Key]*liveMeta{}
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, object := range objects {
@@ -122,21 +161,32 @@ func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foun
 	// The order is stable, so that maxSettings always selects the same definitions.
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		gvk := kinds[name]
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		for {
-			if err := c.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
-				return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+		err := c.eachLive(ctx, gvk, func(u unstructured.Unstructured) {
+			if object := entering[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())]; object != nil {
+				found.add(u.Object)
 			}
-			for _, u := range list.Items {
-				if object := entering[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())]; object != nil {
-					found.add(u.Object)
-				}
-			}
-			if list.GetContinue() == "" {
-				break
-			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// eachLive calls f for each live object of a kind.
+func (c *Cluster) eachLive(ctx context.Context, gvk schema.GroupVersionKind, f func(unstructured.Unstructured)) error {
+	const page = 250
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	for {
+		if err := c.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
+			return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+		}
+		for _, u := range list.Items {
+			f(u)
+		}
+		if list.GetContinue() == "" {
+			return nil
+		}
+	}
 }

@@ -29,6 +29,9 @@ const (
 	Values Role = "values"
 	// Shared is what several instances need as long as one of them is installed.
 	Shared Role = "shared"
+	// OperatorGroup is that of a namespace. Without it OLM stops all operators of the namespace, and it does not stop an
+	// operator whose Subscription goes, so it stays.
+	OperatorGroup Role = "operatorGroup"
 	// Namespace is one that an application runs in. Instances share it.
 	Namespace Role = "namespace"
 )

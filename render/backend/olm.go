@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Types of the backends for packages of OLM.
@@ -13,6 +15,11 @@ const (
 	// Subscription is that of OLM v0.
 	Subscription = "Subscription"
 )
+
+// OperatorKinds are the kinds of objects by which OLM installs packages.
+func OperatorKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{extensionKind, subscriptionKind, operatorGroupKind}
+}
 
 // ofPackage refuses what is no package of OLM, and the fields of the instance that no version of OLM has.
 func (d *draft) ofPackage(meaningless map[string]string) bool {

@@ -118,7 +118,7 @@ func (d *draft) addOperatorGroup() {
 			quote(d.Bundle.Name), modesText(modes), allNamespaces, ownNamespace, quote(d.TargetNamespace))
 	}
 	setText(spec, "serviceAccountName", d.ServiceAccountName)
-	d.add(Shared, operatorGroupKind, d.TargetNamespace, d.TargetNamespace, map[string]any{"spec": spec})
+	d.add(OperatorGroup, operatorGroupKind, d.TargetNamespace, d.TargetNamespace, map[string]any{"spec": spec})
 }
 
 func modesText(modes []string) string {
@@ -139,11 +139,34 @@ func TargetsIn(main Object, objects []Object) string {
 	if i < 0 {
 		return ""
 	}
-	targets, _, _ := unstructured.NestedStringSlice(objects[i].Object, "spec", "targetNamespaces")
-	if len(targets) == 0 {
-		return "all namespaces"
+	return GroupOf(objects[i].Object).Targets
+}
+
+// Group is what an OperatorGroup says of the operators of its namespace.
+type Group struct {
+	// Targets are the namespaces that they watch, for people, and Account is theirs; empty for that of OLM.
+	Targets, Account string
+}
+
+func (g Group) String() string {
+	if g.Account == "" {
+		return g.Targets
 	}
-	return excerpt.Names(slices.Sorted(slices.Values(targets)), maxTargets)
+	return g.Targets + " with the account " + excerpt.Quoted(g.Account)
+}
+
+// GroupOf reads an OperatorGroup.
+func GroupOf(object map[string]any) Group {
+	targets, _, _ := unstructured.NestedStringSlice(object, "spec", "targetNamespaces")
+	selector, _, _ := unstructured.NestedMap(object, "spec", "selector")
+	account, _, _ := unstructured.NestedString(object, "spec", "serviceAccountName")
+	switch {
+	case len(targets) > 0:
+		return Group{excerpt.Names(slices.Sorted(slices.Values(targets)), maxTargets), account}
+	case len(selector) > 0:
+		return Group{"those of a selector", account}
+	}
+	return Group{"all namespaces", account}
 }
 
 // maxTargets bounds the namespaces that are compared by name.

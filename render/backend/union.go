@@ -52,7 +52,7 @@ func (u *union) join(object Object) {
 		u.owners[key] = owned{object: object, instance: u.Name}
 	case object.Role == Namespace && first.object.Role == Namespace:
 		u.owners[key] = owned{object: u.mergeNamespaces(first, object), instance: first.instance}
-	case object.Role == Shared && first.object.Role == Shared && !reflect.DeepEqual(first.object.Object, object.Object):
+	case object.Role == OperatorGroup && first.object.Role == OperatorGroup && !reflect.DeepEqual(first.object.Object, object.Object):
 		u.refuse("namespace", "the %s of the namespace %s would be another one than that of the instance %s, and OLM allows one: their operators watch other namespaces, or have other accounts: give one of them another namespace",
 			kind.Kind, quote(object.GetNamespace()), quote(first.instance))
 	case object.Role == Main || !reflect.DeepEqual(first.object.Object, object.Object):

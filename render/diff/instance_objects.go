@@ -19,7 +19,7 @@ func (d *instanceDiffer) objects(out *Instance, before, after *render.Instance) 
 		out.Values = textValues("values", older, newer)
 	}
 	var changes []change
-	for _, role := range []backend.Role{backend.Main, backend.Source, backend.Shared, backend.Namespace} {
+	for _, role := range []backend.Role{backend.Main, backend.Source, backend.OperatorGroup, backend.Namespace} {
 		for _, c := range fieldsOf(d.plain(before, role, false), d.plain(after, role, true)) {
 			if role != backend.Main {
 				c.path = slices.Insert(c.path, 0, string(role))

@@ -64,7 +64,9 @@ func TestAnotherChannelOfAnInstanceIsHeld(t *testing.T) {
 					test.change(s)
 				}
 			}
-			words := func(text string) []string { return slices.DeleteFunc([]string{text}, func(w string) bool { return w == "" }) }
+			words := func(text string) []string {
+				return slices.DeleteFunc([]string{text}, func(w string) bool { return w == "" })
+			}
 			before := installing(t, in(words(test.before)...), change)
 			last := readBack(t, recorded(t, before, operators(t, test.then)))
 			if test.read != nil {

@@ -91,6 +91,8 @@ func describeInstance(c safeguard.Change) string {
 	switch {
 	case c.Reason == v1alpha1.RemovalReason && c.Detail == "":
 		return name + " would be removed: spec.instances does not have it"
+	case c.Field == safeguard.BesideField:
+		return name + ": " + c.Detail
 	case c.Detail != "":
 		return fmt.Sprintf("%s would be removed, because %s; name another version in spec.instances, or remove the instance from it", name, c.Detail)
 	case c.Field == safeguard.ChannelField:
@@ -100,7 +102,7 @@ func describeInstance(c safeguard.Change) string {
 		return fmt.Sprintf("%s would be removed, and instance %s would get its object or its release: what runs would be uninstalled, and installed anew; "+
 			"keep the name %s, or give %s another releaseName", name, c.To, c.Instance, c.To)
 	case c.Reason == v1alpha1.IdentityChangeReason:
-		return fmt.Sprintf("%s: %s would change from %q to %q: what runs would be uninstalled, and installed anew", name, c.Field, c.From, c.To)
+		return fmt.Sprintf("%s: %s would change from %q to %q: %s", name, c.Field, c.From, c.To, consequence(c))
 	case c.Reason == v1alpha1.SourceChangeReason:
 		return name + " would be upgraded to another chart, repository or commit of the same version"
 	case c.Reason == v1alpha1.VersionRemovalReason:

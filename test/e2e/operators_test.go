@@ -47,8 +47,13 @@ func newOperators(t *testing.T, name string, spec ...string) *operators {
 // offer pushes a catalog as a tag, with lemon as it is given.
 func (o *operators) offer(tag, lemon string) {
 	o.t.Helper()
+	o.pushCatalog(tag, plumPackage()+packageOf("fig", "1.0.0")+lemon)
+}
+
+func (o *operators) pushCatalog(tag, catalog string) {
+	o.t.Helper()
 	dir := o.t.TempDir()
-	write(o.t, filepath.Join(dir, "catalog.yaml"), plumPackage()+packageOf("fig", "1.0.0")+lemon)
+	write(o.t, filepath.Join(dir, "catalog.yaml"), catalog)
 	_, err := system.PushCatalog(o.t.Context(), dir, o.name+":"+tag, stack.PushOptions{Shape: stack.FluxArtifact})
 	if err != nil {
 		o.t.Fatal(err)
@@ -72,6 +77,7 @@ image: registry.example.com/%[1]s:%[2]s
 properties:
 - {type: olm.package, value: {packageName: %[1]s, version: %[2]s}}
 - {type: olm.gvk, value: {group: example.com, kind: Fruit, version: v1}}
+- {type: olm.csv.metadata, value: {installModes: [{type: OwnNamespace, supported: true}]}}
 `, name, version)
 	}
 	return fmt.Sprintf(`---
@@ -140,18 +146,16 @@ func TestOperators(t *testing.T) {
 	// The package goes.
 	o.offer("v4", "")
 	o.follow("v4")
-	o.awaitHolding("Removal : would be removed", "Removal lemon: instance lemon would be removed",
-		"Removal lemon-classic: instance lemon-classic would be removed")
+	o.awaitHolding("Removal : would be removed", "Removal lemon: instance lemon would be removed")
 	o.assertPublished(last, "1.3.0")
 }
 
-// operatorInstances installs lemon by both releases of OLM.
+// operatorInstances has one for each release of OLM.
 const operatorInstances = `instances:
     lemon: {backend: ClusterExtension, namespace: lemon-system, version: 1.1 - 1.9, catalog: {name: fruits}}
-    lemon-classic:
-      application: lemon
+    plum:
       backend: Subscription
-      namespace: lemon-classic
+      namespace: plum-system
       catalog: {name: fruits, namespace: olm}
       createOperatorGroup: false`
 
@@ -177,18 +181,18 @@ func (o *operators) assertPublished(want, version string) {
 func (o *operators) assertInstances(version string) {
 	o.t.Helper()
 	for _, want := range []struct {
-		apiVersion, kind, namespace, name string
-		spec                              map[string]any
+		apiVersion, kind, namespace, name, version string
+		spec                                       map[string]any
 	}{
-		{"olm.operatorframework.io/v1", "ClusterExtension", "", "lemon", map[string]any{
+		{"olm.operatorframework.io/v1", "ClusterExtension", "", "lemon", version, map[string]any{
 			"namespace": "lemon-system",
 			"source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{
 				"packageName": "lemon", "version": ">=1.1 <=1.9", "upgradeConstraintPolicy": "CatalogProvided",
 				"selector": map[string]any{"matchLabels": map[string]any{"olm.operatorframework.io/metadata.name": "fruits"}},
 			}},
 		}},
-		{"operators.coreos.com/v1alpha1", "Subscription", "lemon-classic", "lemon-classic", map[string]any{
-			"name": "lemon", "channel": "stable", "source": "fruits", "sourceNamespace": "olm",
+		{"operators.coreos.com/v1alpha1", "Subscription", "plum-system", "plum", "1.0.0", map[string]any{
+			"name": "plum", "channel": "stable", "source": "fruits", "sourceNamespace": "olm",
 		}},
 	} {
 		live := &unstructured.Unstructured{}
@@ -199,8 +203,8 @@ func (o *operators) assertInstances(version string) {
 		if !reflect.DeepEqual(live.Object["spec"], want.spec) {
 			o.t.Errorf("the %s has\n%v\nwant\n%v", want.kind, live.Object["spec"], want.spec)
 		}
-		if got := live.GetAnnotations()[v1alpha1.VersionAnnotation]; got != version {
-			o.t.Errorf("the %s is of version %s, want %s", want.kind, got, version)
+		if got := live.GetAnnotations()[v1alpha1.VersionAnnotation]; got != want.version {
+			o.t.Errorf("the %s is of version %s, want %s", want.kind, got, want.version)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -33,7 +34,7 @@ func instancesBySeverity(all []diff.Instance) []diff.Instance {
 func instanceHeadline(in diff.Instance) string {
 	switch in.Change {
 	case diff.Removed:
-		return "removed, because " + in.Reason + "; " + removedInstance(*in.Deleted)
+		return "removed, because " + in.Reason + "; " + removedInstance(in.Backend, *in.Deleted)
 	case diff.Unresolved:
 		return "not installed: " + in.Reason
 	case diff.Added:
@@ -46,7 +47,7 @@ func instanceHeadline(in diff.Instance) string {
 		parts = append(parts, in.Version)
 	}
 	if len(in.Identity) > 0 {
-		parts = append(parts, "IDENTITY: what runs is uninstalled, and installed anew")
+		parts = append(parts, "IDENTITY: "+identityChange(in.Backend))
 	}
 	if in.SourceChanged {
 		parts = append(parts, "another chart")
@@ -63,9 +64,20 @@ func instanceHeadline(in diff.Instance) string {
 	return strings.Join(parts, "; ")
 }
 
+// identityChange describes another identity. What becomes of an operator depends on the field, and is said with what is held.
+func identityChange(by string) string {
+	if by == backend.Subscription || by == backend.ClusterExtension {
+		return "another operator, or other namespaces"
+	}
+	return "what runs is uninstalled, and installed anew"
+}
+
 // removedInstance describes what becomes of an instance that leaves the artifact.
-func removedInstance(deleted bool) string {
-	if deleted {
+func removedInstance(by string, deleted bool) string {
+	switch {
+	case deleted && by == backend.Subscription:
+		return "Flux deletes its object, and the operator runs on until its ClusterServiceVersion is deleted"
+	case deleted:
 		return "Flux deletes its object, which uninstalls it"
 	}
 	return "Flux keeps its object: it runs on, and is updated no more"

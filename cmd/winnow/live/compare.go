@@ -102,8 +102,26 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if err != nil {
 		return adoption{}, err
 	}
+	beside, err := c.beside(ctx, cs, published, result)
+	if err != nil {
+		return adoption{}, err
+	}
 	slices.Sort(bypassed)
-	return adoption{adopted: adopted.Changes(entering, replaced), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
+	return adoption{adopted: slices.Concat(adopted.Changes(entering, replaced), beside), replaced: replaced, bypassed: bypassed, entering: entering, live: lives}, nil
+}
+
+// beside returns what operators that enter do to live objects of others, and what those do to them.
+func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
+	result *render.Result) ([]safeguard.Change, error) {
+	var live []unstructured.Unstructured
+	for _, gvk := range guard.BesideKinds(result) {
+		objects, err := c.list(ctx, gvk)
+		if err != nil {
+			return nil, err
+		}
+		live = append(live, objects...)
+	}
+	return guard.Beside(cs, published, result, live, func(key safeguard.Key) safeguard.Key { return key })
 }
 
 // liveDefinition reads a live definition, or a live object of the kind of the main object of an instance.
