@@ -56,12 +56,8 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 			return nil, err
 		}
 	}
-	local := around.Consumers.local()
-	if len(local) == 0 {
-		local = []consumer{{}}
-	}
 	var all []safeguard.Change
-	for _, item := range local {
+	for _, item := range around.Consumers.naming() {
 		changes, err := guard.Beside(cs, published, result, live, item.live)
 		if err != nil {
 			return nil, err

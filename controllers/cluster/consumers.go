@@ -68,6 +68,14 @@ func (c Consumers) local() []consumer {
 	return slices.DeleteFunc(slices.Clone(c.items), func(item consumer) bool { return item.Remote })
 }
 
+// naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does.
+func (c Consumers) naming() []consumer {
+	if local := c.local(); len(local) > 0 {
+		return local
+	}
+	return []consumer{{}}
+}
+
 // None reports whether it is known that no Kustomization uses the artifact.
 func (c Consumers) None() bool { return c.Known && len(c.items) == 0 }
 
@@ -95,12 +103,8 @@ func (c Consumers) include(key types.NamespacedName) bool {
 
 // liveKeys returns the keys that definitions, and the releases of instances, have in this cluster once they are applied.
 func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
-	local := c.local()
-	if len(local) == 0 {
-		local = []consumer{{}}
-	}
 	live := make(Keys, len(definitions))
-	for _, item := range local {
+	for _, item := range c.naming() {
 		for _, d := range definitions {
 			key := item.live(d.Key())
 			live[key] = true
