@@ -29,14 +29,21 @@ func isOperator(in render.Instance) bool { return in.Main.Identity[safeguard.Pac
 // an object has in the cluster once it is applied.
 func Beside(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, result *render.Result,
 	live []unstructured.Unstructured, named func(safeguard.Key) safeguard.Key) ([]safeguard.Change, error) {
-	b := beside{selection: cs, published: keys(published), live: map[safeguard.Key]map[string]any{}, named: named}
+	b := beside{
+		selection: cs, published: keys(published), named: named,
+		live: map[safeguard.Key]map[string]any{}, installers: map[string][]safeguard.Key{},
+	}
 	was := map[string]safeguard.Key{}
 	for _, d := range published {
 		was[d.Instance] = named(d.Key())
 	}
 	for _, u := range live {
 		gvk := u.GroupVersionKind()
-		b.live[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())] = u.Object
+		key := safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())
+		b.live[key] = u.Object
+		if of := render.MainOf(u.Object).Identity[safeguard.PackageField]; of != "" {
+			b.installers[of] = append(b.installers[of], key)
+		}
 	}
 	var names []string
 	for _, in := range result.Instances {
@@ -68,8 +75,10 @@ type beside struct {
 	selection *v1alpha1.CatalogSelection
 	published map[safeguard.Key]bool
 	live      map[safeguard.Key]map[string]any
-	named     func(safeguard.Key) safeguard.Key
-	changes   []safeguard.Change
+	// installers maps packages to the live objects by which OLM installs them.
+	installers map[string][]safeguard.Key
+	named      func(safeguard.Key) safeguard.Key
+	changes    []safeguard.Change
 }
 
 func (b *beside) add(in render.Instance, from, to, detail string) {
@@ -82,14 +91,14 @@ func (b *beside) add(in render.Instance, from, to, detail string) {
 // packages finds the live objects by which the other version of OLM installs the package. That of the instance itself
 // before, was, is compared by its identity.
 func (b *beside) packages(in render.Instance, was safeguard.Key) {
-	for key, object := range b.live {
-		main := render.MainOf(object)
-		if key.Kind == in.Main.Kind || key == was || main.Identity[safeguard.PackageField] != in.Main.Identity[safeguard.PackageField] {
+	of := in.Main.Identity[safeguard.PackageField]
+	for _, key := range b.installers[of] {
+		if key.Kind == in.Main.Kind || key == was {
 			continue
 		}
 		b.add(in, key.String(), in.Main.Key().String(), fmt.Sprintf(
 			"the cluster has %s, by which OLM installs the package %s already: OLM v0 and OLM v1 cannot both run it; delete that object and what it has installed first",
-			key, excerpt.Quoted(main.Identity[safeguard.PackageField])))
+			key, excerpt.Quoted(of)))
 	}
 }
 
