@@ -117,10 +117,11 @@ func (o *object) version(element *yaml.Node, shared *Runtime) *Version {
 	own, _ := yamlnode.Find(in.node, "runtime")
 	of, _ := yamlnode.Find(o.node, "runtime")
 	if v.Runtime == nil && own.Value == nil && of.Value == nil {
+		misspells := in
 		if in.misspelt["runtime"] == "" {
-			in.misspelt = o.misspelt
+			misspells = o
 		}
-		in.lack(in.line, in.name+" has no runtime, nor has the function", "runtime")
+		misspells.lack(in.line, in.name+" has no runtime, nor has the function", "runtime")
 	}
 	in.describe(v)
 	if v.Name == "" {

@@ -139,9 +139,9 @@ func (l *loader) file(fsys fs.FS, name string) error {
 
 // document reads a catalog.
 func (l *loader) document(content *yaml.Node) {
-	size, bounded := yamlnode.Check(content, yamlnode.MaxAliased, l.refuse)
+	size, ok := yamlnode.Check(content, yamlnode.MaxAliased, l.refuse)
 	switch {
-	case !bounded:
+	case !ok:
 		return
 	case size.Nodes > yamlnode.MaxNodes:
 		l.refuse(content.Line, "has more than %d nodes", yamlnode.MaxNodes)
