@@ -140,7 +140,7 @@ func (o *resolveOptions) options(ctx context.Context, dir string, notes io.Write
 		return options, err
 	}
 	options.Catalogs = slices.Concat(defaults, o.catalogs)
-	if err := checkKustomization(dir); err != nil {
+	if err := checkDirectory(dir); err != nil {
 		return options, err
 	}
 	if options.Root, options.Dir, err = placeWithin(o.root, dir); err != nil {
@@ -152,8 +152,8 @@ func (o *resolveOptions) options(ctx context.Context, dir string, notes io.Write
 	return options, nil
 }
 
-// checkKustomization checks that DIR is a directory.
-func checkKustomization(dir string) error {
+// checkDirectory checks that DIR is one.
+func checkDirectory(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

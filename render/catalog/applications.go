@@ -78,7 +78,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	if len(directories) == 0 {
-		a.report.add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; format names another format, such as FileBased")
+		a.report.add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; for another format, such as FileBased, set format")
 	}
 	candidates, err := a.candidates(ctx, len(directories), func(i int) candidate { return a.candidate(directories[i]) })
 	if err != nil {

@@ -128,7 +128,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 }
 
 func TestLoadFindsApplicationsByLayout(t *testing.T) {
-	missing := ".: holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; format names another format, such as FileBased"
+	missing := ".: holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; for another format, such as FileBased, set format"
 	symlink := with(nil).fs()
 	symlink["applications/latest"] = &fstest.MapFile{Data: []byte("good"), Mode: fs.ModeSymlink}
 	for _, test := range []struct {

@@ -96,7 +96,7 @@ type Selection struct {
 	// Live is true if the cluster was read. Otherwise bypass and adoption are unknown.
 	Live bool `json:"live"`
 	// NothingLives is true if no cluster has objects of either artifact that a comparison with it would be about: both
-	// have packages of operators alone.
+	// have packages of operators, or functions, alone.
 	NothingLives bool `json:"-"`
 	// Bypassed are applications whose live definitions Flux leaves alone; only with Live.
 	Bypassed []string `json:"bypassed"`
