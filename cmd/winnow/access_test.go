@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // startSecureRegistry returns the host of a registry that requires a client certificate, and files with its
@@ -48,29 +50,29 @@ func TestRegistriesWithAnAuthorityOfTheirOwn(t *testing.T) {
 		code int
 		want string // on stderr
 	}{
-		{"lint oci://" + host + "/catalog" + flags, exitOK, ""},
-		{"list oci://" + host + "/catalog" + flags, exitOK, ""},
-		{"render -f " + file + " --source oci://" + host + "/catalog" + flags, exitOK, ""},
-		{"explain -f " + file + " argocd --source oci://" + host + "/catalog" + flags, exitOK, ""},
-		{"pull oci://" + host + "/catalog -o " + filepath.Join(t.TempDir(), "out") + flags, exitOK, ""},
-		{"push ../../examples/catalog oci://" + host + "/push:v1" + flags, exitOK, ""},
-		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http=" + plain + flags, exitOK, ""},
-		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog" + flags, exitFailed, "a registry without TLS needs --plain-http=" + plain},
-		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http" + flags, exitFailed, "a registry with TLS needs no --plain-http"},
-		{"lint oci://" + host + "/catalog", exitFailed, "pass --ca-file with the authority of " + host},
-		{"lint oci://" + host + "/catalog --ca-file " + authority, exitFailed, "certificate required"},
-		{"lint oci://" + host + "/catalog --ca-file " + key, exitFailed, "has no certificate in PEM"},
-		{"lint oci://" + host + "/catalog --ca-file /dev/zero", exitFailed, "--ca-file: /dev/zero is larger than 1048576 bytes"},
-		{"lint oci://" + host + "/catalog --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
-		{"push ../../examples/catalog oci://" + host + "/push:v1 --ca-file absent.pem", exitFailed, "--ca-file: open absent.pem"},
-		{"lint oci://" + host + "/catalog --cert-file " + authority, exitFailed, "key-file"},
-		{"lint oci://" + host + "/catalog --cert-file " + key + " --key-file " + key, exitFailed, "--cert-file and --key-file: "},
-		{"lint oci://" + plain + "/catalog --plain-http=other --plain-http=" + plain, exitOK, ""},
-		{"lint oci://" + plain + "/catalog --plain-http", exitOK, ""},
-		{"lint oci://" + plain + "/catalog --plain-http=true", exitOK, ""},
-		{"lint oci://" + plain + "/catalog --plain-http=false", exitFailed, "needs --plain-http="},
-		{"lint oci://" + plain + "/catalog --plain-http=other", exitFailed, "needs --plain-http="},
-		{"lint oci://" + plain + "/catalog --plain-http=http://" + plain, exitFailed, "want HOST or HOST:PORT"},
+		{"lint oci://" + host + "/catalog" + flags, root.ExitOK, ""},
+		{"list oci://" + host + "/catalog" + flags, root.ExitOK, ""},
+		{"render -f " + file + " --source oci://" + host + "/catalog" + flags, root.ExitOK, ""},
+		{"explain -f " + file + " argocd --source oci://" + host + "/catalog" + flags, root.ExitOK, ""},
+		{"pull oci://" + host + "/catalog -o " + filepath.Join(t.TempDir(), "out") + flags, root.ExitOK, ""},
+		{"push ../../examples/catalog oci://" + host + "/push:v1" + flags, root.ExitOK, ""},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http=" + plain + flags, root.ExitOK, ""},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog" + flags, root.ExitFailed, "a registry without TLS needs --plain-http=" + plain},
+		{"diff --from oci://" + host + "/catalog --to oci://" + plain + "/catalog --plain-http" + flags, root.ExitFailed, "a registry with TLS needs no --plain-http"},
+		{"lint oci://" + host + "/catalog", root.ExitFailed, "pass --ca-file with the authority of " + host},
+		{"lint oci://" + host + "/catalog --ca-file " + authority, root.ExitFailed, "certificate required"},
+		{"lint oci://" + host + "/catalog --ca-file " + key, root.ExitFailed, "has no certificate in PEM"},
+		{"lint oci://" + host + "/catalog --ca-file /dev/zero", root.ExitFailed, "--ca-file: /dev/zero is larger than 1048576 bytes"},
+		{"lint oci://" + host + "/catalog --ca-file absent.pem", root.ExitFailed, "--ca-file: open absent.pem"},
+		{"push ../../examples/catalog oci://" + host + "/push:v1 --ca-file absent.pem", root.ExitFailed, "--ca-file: open absent.pem"},
+		{"lint oci://" + host + "/catalog --cert-file " + authority, root.ExitFailed, "key-file"},
+		{"lint oci://" + host + "/catalog --cert-file " + key + " --key-file " + key, root.ExitFailed, "--cert-file and --key-file: "},
+		{"lint oci://" + plain + "/catalog --plain-http=other --plain-http=" + plain, root.ExitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http", root.ExitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http=true", root.ExitOK, ""},
+		{"lint oci://" + plain + "/catalog --plain-http=false", root.ExitFailed, "needs --plain-http="},
+		{"lint oci://" + plain + "/catalog --plain-http=other", root.ExitFailed, "needs --plain-http="},
+		{"lint oci://" + plain + "/catalog --plain-http=http://" + plain, root.ExitFailed, "want HOST or HOST:PORT"},
 	} {
 		t.Run(strings.ReplaceAll(test.line, t.TempDir(), ""), func(t *testing.T) {
 			got := execute(t.Context(), strings.Fields(test.line)...)

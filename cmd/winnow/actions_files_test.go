@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 var actionNames = []string{"diff", "publish"}
@@ -116,7 +118,7 @@ func parse(t *testing.T, text string) any {
 func TestCatalogRepository(t *testing.T) {
 	const dir = "../../examples/catalog-repo"
 	got := execute(t.Context(), "lint", dir, "--fail-on", "warning", "-o", "json")
-	if got.code != exitOK || got.stderr != "0 errors, 0 warnings in 2 applications\n" {
+	if got.code != root.ExitOK || got.stderr != "0 errors, 0 warnings in 2 applications\n" {
 		t.Errorf("lint: %+v", got)
 	}
 	for _, name := range []string{"lint", "publish", "publish-main"} {

@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const (
@@ -95,7 +97,7 @@ func publishOutside(t *testing.T) string {
 	t.Helper()
 	pushed := execute(t.Context(), "push", "../../examples/catalog", "oci://"+os.Getenv("REGISTRY")+"/"+outside+":v1.1.0",
 		"--plain-http", "--annotation", "a=b")
-	if pushed.code != exitOK {
+	if pushed.code != root.ExitOK {
 		t.Fatal(pushed.stderr)
 	}
 	_, checksum, _ := strings.Cut(strings.TrimSpace(pushed.stdout), "@sha256:")

@@ -4,6 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 var heldSum = "sha256:" + strings.Repeat("5b", 32)
@@ -21,31 +25,49 @@ func (c *cluster) holds(namespace string, approve ...string) {
 
 func testApprove(c *cluster) {
 	c.holds("approve", heldSum)
-	c.expect(exitOK, strings.Replace(heldOutput, "NS", "approve", 1), "", "approve", "apps", "-n", "approve")
-	c.expect(exitFindings, "", "CatalogSelection nothing not found", "approve", "nothing", "-n", "approve")
-	c.expect(exitFailed, "", "approve wants one NAME", "approve", "a", "b")
-	c.expect(exitFailed, "", "--write takes a FILE", "approve", "apps", "-n", "approve", "--write", "")
+	c.expect(root.ExitOK, strings.Replace(heldOutput, "NS", "approve", 1), "", "approve", "apps", "-n", "approve")
+	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found", "approve", "nothing", "-n", "approve")
+	c.expect(root.ExitFailed, "", "approve wants one NAME", "approve", "a", "b")
+	c.expect(root.ExitFailed, "", "--write takes a FILE", "approve", "apps", "-n", "approve", "--write", "")
 
 	c.apply(inNamespace("calm", "{sources: [{name: catalog}]}"))
 	file := filepath.Join(c.t.TempDir(), "nowhere")
-	c.expect(exitOK, "calm/apps: nothing is held\n", "the status is of an older spec: run winnow reconcile apps -n calm",
-		"approve", "apps", "-n", "calm", "--write", file)
-	if exists(file) {
+	// Nothing is held of an older spec only, which says nothing about this one.
+	for _, quiet := range []string{"--write=" + file, "-q"} {
+		c.expect(root.ExitFindings, "", "calm/apps: it is not decided yet whether something is held: the status is of an older spec: run winnow reconcile apps -n calm",
+			"approve", "apps", "-n", "calm", quiet)
+	}
+	setStatus := func(generation int, held, reason, message string) {
+		c.t.Helper()
+		if err := c.report(c.t.Context(), selectionGVK, c.key("calm"), map[string]any{"observedGeneration": generation, "conditions": []map[string]any{{
+			"type": "Held", "status": held, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01T00:00:00Z",
+		}}}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	setStatus(1, "Unknown", "SourcesUnsettled", "not decided yet")
+	c.expect(root.ExitFindings, "", "calm/apps: it is not decided yet whether something is held: not decided yet", "approve", "apps", "-n", "calm", "-q")
+	setStatus(1, "False", "NothingHeld", "no change is held")
+	c.expect(root.ExitOK, "calm/apps: nothing is held\n", "", "approve", "apps", "-n", "calm", "--write", file)
+	if files.Exists(file) {
 		c.t.Error("it wrote a file")
 	}
 
 	// The API server drops a field that an older CRD does not have.
-	if err := c.report(c.t.Context(), selectionGVK, c.key("calm"), map[string]any{"conditions": []map[string]any{{
-		"type": "Held", "status": "True", "reason": "Removal", "message": "loki: would be removed",
-		"lastTransitionTime": "2026-01-01T00:00:00Z",
+	setStatus(1, "True", "Removal", "loki: would be removed")
+	c.expect(root.ExitFindings, "", "calm/apps: status.held is missing, and the condition Held is True: Removal: loki: would be removed: "+
+		"install the CRD of this version", "approve", "apps", "-n", "calm")
+
+	c.holds("edited", heldSum)
+	if err := c.report(c.t.Context(), selectionGVK, c.key("edited"), map[string]any{"conditions": []map[string]any{{
+		"type": "Held", "status": "Unknown", "reason": "SourcesUnsettled", "message": "not decided yet", "lastTransitionTime": "2026-01-01T00:00:00Z",
 	}}}); err != nil {
 		c.t.Fatal(err)
 	}
-	c.expect(exitFindings, "", "calm/apps: status.held is missing, and the condition Held is True: Removal: loki: would be removed: "+
-		"install the CRD of this version", "approve", "apps", "-n", "calm")
+	c.expect(root.ExitOK, strings.Replace(heldOutput, "NS", "edited", 1), "warning: what is held is of an earlier spec: not decided yet", "approve", "apps", "-n", "edited")
 
 	c.holds("empty")
-	if got := c.on("approve", "apps", "-n", "empty"); got.code != exitFindings || !strings.Contains(got.stdout, "This cannot be approved") {
+	if got := c.on("approve", "apps", "-n", "empty"); got.code != root.ExitFindings || !strings.Contains(got.stdout, "This cannot be approved") {
 		c.t.Errorf("%+v", got)
 	}
 	many := heldStatus("sha256:" + strings.Repeat("77", 32))
@@ -59,7 +81,7 @@ func testApprove(c *cluster) {
 		c.t.Fatal(err)
 	}
 	got := c.on("approve", "apps", "-n", "empty")
-	if strings.Count(got.stdout, "Removal: loki") != maxHeld || !strings.Contains(got.stdout, "\n  and 380 more\n") ||
+	if strings.Count(got.stdout, "Removal: loki") != report.MaxHeld || !strings.Contains(got.stdout, "\n  and 380 more\n") ||
 		!strings.Contains(got.stdout, "It releases all 400 changes of this render") {
 		c.t.Errorf("%+v", got)
 	}
@@ -75,7 +97,7 @@ func testApproveInFile(c *cluster) {
 	}
 	approve := []string{"approve", "apps", "-n", "write", "--write", file}
 	output := strings.Replace(heldOutput, "NS", "write", 1)
-	c.expect(exitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
 	after := readFileString(c.t, file)
 	if want := before + "\r\n  safeguards:\r\n    approve:\r\n    - " + heldSum; after != want {
 		c.t.Errorf("%q, want %q", after, want)
@@ -83,17 +105,17 @@ func testApproveInFile(c *cluster) {
 	if info, err := os.Stat(file); err != nil || info.Mode() != 0o640 {
 		c.t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
-	c.expect(exitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
 	if spec := c.apps("write").Object["spec"].(map[string]any)["safeguards"]; spec.(map[string]any)["approve"] != nil {
 		c.t.Error("it wrote to the cluster")
 	}
 	// A note that is not used up approves as well, one that is used up does not.
 	writeFile(c.t, file, strings.Replace(after, heldSum, heldSum+"#mine", 1))
-	c.expect(exitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":2: already approved, nothing is written\n", "", approve...)
 	if err := c.report(c.t.Context(), selectionGVK, c.key("write"), map[string]any{"usedApprovals": []string{heldSum + "#mine"}}); err != nil {
 		c.t.Fatal(err)
 	}
-	c.expect(exitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
+	c.expect(root.ExitOK, output+file+":2: added "+heldSum+"\n", "", approve...)
 
 	link := filepath.Join(c.t.TempDir(), "link.yaml")
 	if err := os.Symlink(file, link); err != nil {
@@ -101,7 +123,7 @@ func testApproveInFile(c *cluster) {
 	}
 	broken := filepath.Join(c.t.TempDir(), "broken.yaml")
 	writeFile(c.t, broken, "kind: [")
-	for name, code := range map[string]int{link: exitFailed, filepath.Dir(file): exitFailed, "/nowhere": exitFailed, broken: exitFindings, "../../go.mod": exitFindings} {
+	for name, code := range map[string]int{link: root.ExitFailed, filepath.Dir(file): root.ExitFailed, "/nowhere": root.ExitFailed, broken: root.ExitFindings, "../../go.mod": root.ExitFindings} {
 		if got := c.on("approve", "apps", "-n", "write", "--write", name); got.code != code || got.stdout != output || !strings.HasPrefix(got.stderr, "winnow: ") {
 			c.t.Errorf("%s: %+v", name, got)
 		}

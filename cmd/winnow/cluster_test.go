@@ -45,11 +45,12 @@ func TestVerbsOnACluster(t *testing.T) {
 	}
 	(&cluster{s, t}).apply(liveSelections)
 	t.Run("get", func(t *testing.T) { testGet(&cluster{s, t}) }) // it sees the selections of all
+	t.Run("completion", func(t *testing.T) { testCompletion(&cluster{s, t}) })
 	for name, test := range map[string]func(*cluster){
 		"get forbidden": testForbidden,
 		"reconcile":     testReconcile, "reconcile sources": testReconcileSources, "reconcile what is not ready": testNotReady,
-		"reconcile twice at once": testOverlap,
-		"suspend and resume":      testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile,
+		"reconcile twice at once": testOverlap, "several at once": testSeveral, "get and watch": testWatch,
+		"suspend and resume": testSuspendAndResume, "approve": testApprove, "approve in a file": testApproveInFile,
 	} {
 		t.Run(name, func(t *testing.T) { test(&cluster{s, t}) })
 	}
@@ -156,6 +157,9 @@ func answerTo(object *unstructured.Unstructured, requested, ready string) map[st
 // on runs a verb on the cluster.
 func (c *cluster) on(args ...string) execution {
 	c.t.Helper()
+	if args[0] == "__complete" {
+		return execute(c.t.Context(), args...)
+	}
 	flags := []string{args[0], "--kubeconfig", c.Kubeconfig(), "--timeout", "20s"}
 	return execute(c.t.Context(), append(flags, args[1:]...)...)
 }

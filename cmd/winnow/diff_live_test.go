@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/test/stack"
 )
 
@@ -80,7 +81,7 @@ To keep these, add to spec of the CatalogSelection (live values, which may be se
 const firstAdoption = `flux-system/applications: a new selection; 2 applications updated, 2 added, 2
 adopted (they live already); 2 versions removed, 5 added (6 of 10 applications
 selected)
-  to   latest@sha256:9fd0ca523bbda8903582bb4d64f2209a8be633bb0a59870739218d1ec6ad8ac8
+  to   sha256:b09f35dbb038d7a6f6ecea60c589d58520c3b7ae4df3ef4cb2973cdb8e8ba136
   1 live definition is applied by the Kustomization flux-system/old: unless this
   artifact becomes its source, the selection waits (Conflict) until it has let
   go
@@ -120,11 +121,11 @@ func TestDiffLive(t *testing.T) {
 	diff := []string{"diff", "-f", "../../examples/gitops/selection.yaml", "--from-selection", narrow, "--to", "../../examples/catalog"}
 
 	offline := execute(t.Context(), diff...)
-	if offline.code != exitOK || strings.Contains(offline.stdout, "HELD") || !strings.Contains(offline.stdout, "Unknown without --live") {
+	if offline.code != root.ExitOK || strings.Contains(offline.stdout, "HELD") || !strings.Contains(offline.stdout, "Unknown without --live") {
 		t.Errorf("offline: %+v", offline)
 	}
 	live := execute(t.Context(), append(diff, "--live", "--kubeconfig", s.Kubeconfig(), "--fail-on", "held")...)
-	if live.code != exitFindings || strings.Contains(live.stdout, "Unknown") {
+	if live.code != root.ExitFindings || strings.Contains(live.stdout, "Unknown") {
 		t.Errorf("exit code %d: %s%s", live.code, live.stdout, live.stderr)
 	}
 	_, held, _ := strings.Cut(live.stdout, "\nWhat is held:\n")
@@ -137,7 +138,7 @@ func TestDiffLive(t *testing.T) {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
 	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", s.Kubeconfig(), "--stat")
-	if adopted, _, _ := strings.Cut(first.stdout, "\nHELD: "); first.code != exitOK || adopted != firstAdoption {
+	if adopted, _, _ := strings.Cut(first.stdout, "\nHELD: "); first.code != root.ExitOK || adopted != firstAdoption {
 		t.Errorf("exit code %d: %s\nwant\n%s", first.code, adopted+first.stderr, firstAdoption)
 	}
 	for _, line := range firstStat {
@@ -168,7 +169,7 @@ func TestDiffLiveWithoutACluster(t *testing.T) {
 		"--context are for --live": {"--context", "c"},
 	} {
 		got := execute(t.Context(), append(diff, flags...)...)
-		if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, name) {
+		if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, name) {
 			t.Errorf("%v: exit code %d: %s%s", flags, got.code, got.stdout, got.stderr)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -23,11 +26,11 @@ func golden(t *testing.T, file, got string) {
 
 // The report has a change of each kind, and text of the catalog that tries to break out of the comment.
 func TestDiffInEveryFormat(t *testing.T) {
-	for format, file := range map[string]string{formatTable: "want.txt", formatMarkdown: "want.md", formatJSON: "want.json"} {
+	for format, file := range map[string]string{output.FormatTable: "want.txt", output.FormatMarkdown: "want.md", output.FormatJSON: "want.json"} {
 		t.Run(format, func(t *testing.T) {
 			got := execute(t.Context(), "diff", "-f", "testdata/diff/edited.yaml", "--from-selection", "testdata/diff/selection.yaml",
 				"--from", "testdata/diff/before", "--to", "testdata/diff/after", "-o", format)
-			if got.code != exitOK || got.stderr != "" {
+			if got.code != root.ExitOK || got.stderr != "" {
 				t.Fatalf("exit code %d: %s", got.code, got.stderr)
 			}
 			golden(t, "testdata/diff/"+file, got.stdout)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const (
@@ -71,7 +72,7 @@ func selectsDatabases(t *testing.T, file, lines string) {
 	writeFile(t, selection, string(content))
 	got := execute(t.Context(), "list", filepath.Join(cozystackExample, "packages"), "-f", selection, "-o", "name")
 	want := "applicationdefinition.cozystack.io/cache\napplicationdefinition.cozystack.io/postgres\n"
-	if got.code != exitOK || got.stdout != want {
+	if got.code != root.ExitOK || got.stdout != want {
 		t.Errorf("selected are\n%s%s", got.stdout, got.stderr)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const (
@@ -49,7 +51,7 @@ func TestFunctionsGuideShowsAProgram(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "catalog.yaml")
 	writeFile(t, file, block)
 	got := execute(t.Context(), "functions", "view", file, "-q")
-	if got.code != exitOK || !strings.Contains(got.stdout, "AddTeam.example.com  v1       -          exec linux/amd64  -      yes\n") {
+	if got.code != root.ExitOK || !strings.Contains(got.stdout, "AddTeam.example.com  v1       -          exec linux/amd64  -      yes\n") {
 		t.Errorf("%d %s %s", got.code, got.stdout, got.stderr)
 	}
 }
@@ -57,7 +59,7 @@ func TestFunctionsGuideShowsAProgram(t *testing.T) {
 // The example is what the guide calls complete: nothing is missing in it.
 func TestFunctionsExampleHasNoWarnings(t *testing.T) {
 	got := execute(t.Context(), "functions", "view", filepath.Join(functionsExample, "catalog.yaml"))
-	if got.code != exitOK || got.stderr != "" {
+	if got.code != root.ExitOK || got.stderr != "" {
 		t.Errorf("%d %s", got.code, got.stderr)
 	}
 }

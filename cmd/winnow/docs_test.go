@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -34,7 +36,7 @@ func TestDocumentedSelectionsRender(t *testing.T) {
 		if dir == functionsExample {
 			ref.Include = []string{"catalog.yaml"}
 		}
-		example, err := openSource(t.Context(), dir, ref, nil)
+		example, err := input.OpenSource(t.Context(), dir, ref, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func TestDocumentedDigestCommand(t *testing.T) {
 	dir := t.TempDir()
 	rendered := execute(t.Context(), "render", "-f", "../../examples/gitops/selection.yaml",
 		"--source", "../../examples/catalog", "-o", dir)
-	if rendered.code != exitOK {
+	if rendered.code != root.ExitOK {
 		t.Fatal(rendered.stderr)
 	}
 	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
@@ -135,7 +137,7 @@ func TestDocumentedDigestCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	checksum, _, _ := strings.Cut(string(out), " ")
-	if want := "revision latest@sha256:" + checksum + "\n"; !strings.HasSuffix(rendered.stderr, want) {
+	if want := "revision sha256:" + checksum + "\n"; !strings.HasSuffix(rendered.stderr, want) {
 		t.Errorf("render says %q, the command %q", rendered.stderr, checksum)
 	}
 }

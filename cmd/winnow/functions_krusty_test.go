@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // labelerFiles are a kustomization, its base, and the configs of a directory, each with a function in its own way.
@@ -130,7 +132,7 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 				args, built = append(args, "-o", out), filepath.Join(out, "overlays", "prod")
 			}
 			got := execute(t.Context(), args...)
-			if got.code != exitOK || got.stdout != "--enable-alpha-plugins --enable-exec\n" {
+			if got.code != root.ExitOK || got.stdout != "--enable-alpha-plugins --enable-exec\n" {
 				t.Fatalf("%d %s%s", got.code, got.stdout, got.stderr)
 			}
 			flags := strings.Fields(got.stdout)
@@ -141,13 +143,17 @@ func TestKustomizeRunsResolvedFunctions(t *testing.T) {
 			if labels := kustomizeLabels(t, built, flags[:1]); len(labels) > 0 {
 				t.Errorf("kustomize does not skip functions any more: %q", labels)
 			}
-			root := strings.TrimSuffix(built, filepath.Join("overlays", "prod"))
-			check := []string{"functions", "resolve", built, "--root", root, "--check"}
-			if refused := execute(t.Context(), check...); refused.code != exitFindings {
+			workspace := strings.TrimSuffix(built, filepath.Join("overlays", "prod"))
+			check := []string{"functions", "resolve", built, "--root", workspace, "--check"}
+			if refused := execute(t.Context(), check...); refused.code != root.ExitFindings {
 				t.Errorf("a file enables programs: %d %s", refused.code, refused.stdout)
 			}
+			supplied := execute(t.Context(), append(check, "--catalog", filepath.Join(dir, test.catalog, "catalog.yaml"))...)
+			if supplied.code != root.ExitOK || supplied.stdout != got.stdout {
+				t.Errorf("the program of a catalog: %d %s%s", supplied.code, supplied.stdout, supplied.stderr)
+			}
 			checked := execute(t.Context(), append(check, "--enable-exec")...)
-			if checked.code != exitOK || checked.stdout != got.stdout {
+			if checked.code != root.ExitOK || checked.stdout != got.stdout {
 				t.Errorf("--check: %d %s%s", checked.code, checked.stdout, checked.stderr)
 			}
 		})

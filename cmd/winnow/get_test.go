@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const liveSelections = `apiVersion: v1
@@ -34,9 +35,10 @@ status:
   summary: {available: 10, selected: 6, excluded: 4, shadowed: 0}
   artifact: {revision: "latest@sha256:9fd0ca523bbd", digest: "sha256:03", path: x, url: "http://x", lastUpdateTime: "2026-01-01T00:00:00Z"}
   conditions:
-  - {type: Ready, status: "True", reason: Succeeded, message: "published 6 of 10 applications, revision latest@sha256:9fd0ca523bbd; a change is held", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Ready, status: "True", reason: Succeeded, message: "published 6 of 10 applications, revision sha256:9fd0ca523bbd; a change is held", lastTransitionTime: "2026-01-01T00:00:00Z"}
   - {type: Held, status: "True", reason: Removal, message: "loki: would be removed, because no source has it", lastTransitionTime: "2026-01-01T00:00:00Z"}
   - {type: Applied, status: "True", reason: Succeeded, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: SourceReady, status: "True", reason: Succeeded, message: "all sources are ready", lastTransitionTime: "2026-01-01T00:00:00Z"}
   held:
     revision: v2.0.0@sha256:5b7c1f0e8d2a4936b0c4e7f1a2d3958647c8b9e0f1a2b3c4d5e6f708192a3b4c
     approve: ["sha256:5b7c1f0e8d2a4936b0c4e7f1a2d3958647c8b9e0f1a2b3c4d5e6f708192a3b4c"]
@@ -57,6 +59,20 @@ spec:
 ---
 apiVersion: catalog.winnow.dev/v1alpha1
 kind: CatalogSelection
+metadata: {name: down, namespace: other, labels: {tier: edge}}
+spec:
+  sources: [{name: winnow-example}]
+status:
+  observedGeneration: 1
+  sourceRevision: v1.0.0
+  conditions:
+  - {type: Ready, status: "True", reason: Succeeded, message: "published 6 of 10 applications, revision latest@sha256:9fd0ca523bbd; a source fails, see SourceReady", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: SourceReady, status: "False", reason: FetchFailed, message: "OCIRepository other/winnow-example: no such host", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Held, status: "False", reason: NothingHeld, message: "no change is held", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: Applied, status: "False", reason: ApplyFailed, message: "Kustomization other/down: dry-run failed", lastTransitionTime: "2026-01-01T00:00:00Z"}
+---
+apiVersion: catalog.winnow.dev/v1alpha1
+kind: CatalogSelection
 metadata: {name: pushed, namespace: other}
 spec:
   sources: [{name: winnow-example}]
@@ -69,37 +85,39 @@ status:
 `
 
 // getOne is the selection that nothing is pushed of and that is not suspended.
-const getOne = `NAME          READY  SOURCE  HELD  APPLIED  MESSAGE
-applications  True   v1.0.0  True  True     Removal: loki: would be removed, ...
+const getOne = `NAME          READY  SOURCES  HELD  APPLIED  CATALOG  MESSAGE
+applications  True   True     HELD  True     v1.0.0   Removal: loki: would be removed, because no source has it
 `
 
-const getNamespace = `NAME          READY  SOURCE  HELD  APPLIED  SUSPENDED  MESSAGE
-applications  True   v1.0.0  True  True     False      Removal: loki: would b...
-fresh         -      -       -     -        True       suspended before it wa...
+const getNamespace = `NAME          READY  SOURCES  HELD  APPLIED  SUSPENDED  CATALOG  MESSAGE
+applications  True   True     HELD  True     False      v1.0.0   Removal: loki: would be removed, because no source has it
+fresh         -      -        -     -        True       -        suspended before it was reconciled
 `
 
-const getEverywhere = `NAMESPACE    NAME          READY  SOURCE  HELD   APPLIED  PUSHED  SUSPENDED  MESSAGE
-flux-system  applications  True   v1.0.0  True   True     -       False      Removal:...
-flux-system  fresh         -      -       -      -        -       True       suspende...
-other        pushed        False  -       False  -        -       False      InvalidC...
+const getEverywhere = `NAMESPACE    NAME          READY  SOURCES  HELD   APPLIED  PUSHED  SUSPENDED  CATALOG  MESSAGE
+other        down          True   FAIL     False  FAIL     -       False      v1.0.0   FetchFailed: OCIRepository other/winnow-example: no such host; ApplyFailed: Kustomization other/down: dry-run failed
+other        pushed        FAIL   -        False  -        -       False      -        InvalidCatalog: source other/winnow-example: [31mred
+flux-system  applications  True   True     HELD   True     -       False      v1.0.0   Removal: loki: would be removed, because no source has it
+flux-system  fresh         -      -        -      -        -       True       -        suspended before it was reconciled
 `
 
 func testGet(c *cluster) {
-	c.expect(exitOK, getNamespace, "", "get", "-n", "flux-system")
-	c.expect(exitOK, getEverywhere, "", "get", "-A")
-	c.expect(exitOK, getOne, "", "get", "applications", "-n", "flux-system")
-	c.expect(exitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
+	c.expect(root.ExitOK, getNamespace, "", "get", "-n", "flux-system")
+	c.expect(root.ExitOK, getEverywhere, "", "get", "-A")
+	c.expect(root.ExitOK, getOne, "", "get", "applications", "-n", "flux-system")
+	c.expect(root.ExitOK, "catalogselection.catalog.winnow.dev/applications\ncatalogselection.catalog.winnow.dev/fresh\n", "",
 		"get", "-n", "flux-system", "-o", "name")
-	c.expect(exitOK, "", "no CatalogSelections found in namespace default\n", "get")
-	c.expect(exitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
-	c.expect(exitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
-	c.expect(exitFailed, "", "not both", "get", "applications", "-A")
-	c.expect(exitFailed, "", "--timeout 0s", "get", "--timeout", "0s")
-	for line := range strings.Lines(c.on("get", "-n", "flux-system").stdout) {
-		if utf8.RuneCountInString(line) > 81 {
-			c.t.Errorf("%d characters: %s", utf8.RuneCountInString(line), line)
-		}
-	}
+	c.expect(root.ExitOK, "", "no CatalogSelections found in namespace default\n", "get")
+	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace other", "get", "nothing", "-n", "other")
+	c.expect(root.ExitFindings, getOne, "nothing not found", "get", "nothing", "applications", "-n", "flux-system")
+	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-A")
+	c.expect(root.ExitFailed, "", "--timeout 0s", "get", "--timeout", "0s")
+	c.expect(root.ExitOK, strings.SplitAfterN(getOne, "\n", 2)[1], "", "get", "applications", "-n", "flux-system", "--no-headers")
+	c.expect(root.ExitOK, "catalogselection.catalog.winnow.dev/down\n", "", "get", "-A", "-l", "tier=edge", "-o", "name")
+	c.expect(root.ExitOK, "", "no CatalogSelections found with tier=none\n", "get", "-A", "-l", "tier=none")
+	c.expect(root.ExitFailed, "", "--selector a=b=c: ", "get", "-l", "a=b=c")
+	c.expect(root.ExitFailed, "", "not both", "get", "applications", "-l", "a=b")
+	c.expect(root.ExitFailed, "", "--watch prints tables", "get", "-w", "-o", "json")
 	testGetObjects(c)
 	wide := c.on("get", "-A", "-o", "wide").stdout
 	for _, want := range []string{"SELECTED  REVISION", " 6  ", "latest@sha256:9fd0ca523bbd", "because no source has it\n", "suspended before it was reconciled\n", "InvalidCatalog: source other/winnow-example: [31mred"} {
@@ -116,10 +134,10 @@ func testGetObjects(c *cluster) {
 		Items            []map[string]any
 	}
 	got := c.on("get", "-A", "-o", "json")
-	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 3 {
+	if err := json.Unmarshal([]byte(got.stdout), &list); err != nil || list.APIVersion != "v1" || list.Kind != "List" || len(list.Items) != 4 {
 		c.t.Errorf("%v: %s%s", err, got.stdout, got.stderr)
 	}
-	if got := c.on("get", "-n", "default", "-o", "json"); got.code != exitOK || !strings.Contains(got.stdout, `"items": []`) || got.stderr != "" {
+	if got := c.on("get", "-n", "default", "-o", "json"); got.code != root.ExitOK || !strings.Contains(got.stdout, `"items": []`) || got.stderr != "" {
 		c.t.Errorf("an empty list: %+v", got)
 	}
 	var one map[string]any
@@ -134,7 +152,7 @@ func testGetObjects(c *cluster) {
 
 func testWithoutWinnow(c *cluster) {
 	for _, args := range [][]string{{"get"}, {"get", "a"}, {"reconcile", "a"}, {"suspend", "a"}, {"resume", "a"}, {"approve", "a"}} {
-		c.expect(exitFailed, "", "Winnow is not installed in this cluster", args...)
+		c.expect(root.ExitFailed, "", "Winnow is not installed in this cluster", args...)
 	}
 }
 
@@ -145,7 +163,7 @@ func testForbidden(c *cluster) {
 	content := strings.Replace(readFileString(c.t, kubeconfig), "{server:", "{insecure-skip-tls-verify: true, server:", 1)
 	writeFile(c.t, kubeconfig, content)
 	got := execute(c.t.Context(), "get", "--kubeconfig", kubeconfig)
-	if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "winnow: reading the CatalogSelections: ") {
+	if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, "winnow: reading the CatalogSelections: ") {
 		c.t.Errorf("%+v", got)
 	}
 }
@@ -167,7 +185,7 @@ func TestGetWithoutACluster(t *testing.T) {
 		"does not exist":                         {"get", "--kubeconfig", mute, "--context", "other"},
 		"the cluster did not answer within 50ms": {"get", "--kubeconfig", mute, "--timeout", "50ms"},
 	} {
-		if got := execute(t.Context(), args...); got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
+		if got := execute(t.Context(), args...); got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, want) {
 			t.Errorf("%v: exit code %d, %s%s, want %q", args, got.code, got.stdout, got.stderr, want)
 		}
 	}

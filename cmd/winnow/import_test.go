@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // What an API server returns of definitions that Flux applies makes a valid catalog without marks of the cluster.
@@ -18,7 +20,7 @@ func TestLiveDefinitionsAreImported(t *testing.T) {
 	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
 	writeFile(t, list, listDefinitions(t, s.Kubeconfig()))
 	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
-		if got := execute(t.Context(), args...); got.code != exitOK {
+		if got := execute(t.Context(), args...); got.code != root.ExitOK {
 			t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)
 		}
 	}
@@ -72,7 +74,7 @@ func TestTheVendorsDefinitionsAreImported(t *testing.T) {
 		t.Run(definitions, func(t *testing.T) {
 			from, to := filepath.Join(data, definitions), t.TempDir()
 			for _, args := range [][]string{{"import", from, "-o", to}, {"lint", to}} {
-				if got := execute(t.Context(), args...); got.code != exitOK {
+				if got := execute(t.Context(), args...); got.code != root.ExitOK {
 					t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)
 				}
 			}

@@ -3,15 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // execution is the exit code and the output of a command line.
@@ -22,7 +22,7 @@ type execution struct {
 
 func execute(ctx context.Context, args ...string) execution {
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
+	code := root.Run(ctx, args, strings.NewReader(""), &stdout, &stderr)
 	return execution{code, stdout.String(), stderr.String()}
 }
 
@@ -50,14 +50,14 @@ func TestRunInterruptedWhileWaitingForStdin(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := make(chan int)
 	go func() {
-		code <- run(ctx, []string{"render", "-f", "-", "--source", "x"}, in, &stdout, &stderr)
+		code <- root.Run(ctx, []string{"render", "-f", "-", "--source", "x"}, in, &stdout, &stderr)
 	}()
 	if _, err := typing.Write([]byte("kind: ")); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if got := <-code; got != exitFailed {
-		t.Errorf("exit code %d, want %d", got, exitFailed)
+	if got := <-code; got != root.ExitFailed {
+		t.Errorf("exit code %d, want %d", got, root.ExitFailed)
 	}
 	if stdout.Len() != 0 || stderr.String() != "winnow: interrupted\n" {
 		t.Errorf("stdout %q, stderr %q", stdout.String(), stderr.String())
@@ -80,28 +80,11 @@ func TestRunInterruptedWhileWaitingForAPipe(t *testing.T) {
 		go func() { got <- execute(ctx, args...) }()
 		select {
 		case e := <-got:
-			if e.code != exitFailed || e.stderr != "winnow: interrupted\n" {
+			if e.code != root.ExitFailed || e.stderr != "winnow: interrupted\n" {
 				t.Errorf("%v: %+v", args, e)
 			}
 		case <-time.After(10 * time.Second):
 			t.Errorf("%v does not end", args)
 		}
 	}
-}
-
-func TestAwait(t *testing.T) {
-	failure := errors.New("failure")
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		if got, err := await(ctx, func() (int, error) { return 3, failure }); got != 3 || !errors.Is(err, failure) {
-			t.Errorf("await() = %d, %v, want what the function returns", got, err)
-		}
-		cancel()
-		release := make(chan struct{})
-		blocked := func() (int, error) { <-release; return 3, nil }
-		if got, err := await(ctx, blocked); got != 0 || !errors.Is(err, context.Canceled) {
-			t.Errorf("await() = %d, %v after the context has ended", got, err)
-		}
-		close(release) // synctest fails if the goroutine stays
-	})
 }

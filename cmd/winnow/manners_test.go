@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
-func commandTree() []*cobra.Command { return withCommandsBelow(newRootCommand()) }
+func commandTree() []*cobra.Command { return withCommandsBelow(root.New()) }
 
 func withCommandsBelow(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
@@ -68,7 +70,7 @@ func parses(line string) error {
 	for _, end := range []string{" | ", " > "} {
 		line, _, _ = strings.Cut(line, end)
 	}
-	cmd, args, err := newRootCommand().Find(words(line)[1:])
+	cmd, args, err := root.New().Find(words(line)[1:])
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 	for _, cmd := range commandTree() {
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
 		help := execute(t.Context(), args...)
-		if help.code != exitOK || help.stdout == "" || help.stderr != "" {
+		if help.code != root.ExitOK || help.stdout == "" || help.stderr != "" {
 			t.Errorf("%s: exit code %d, stderr %q", args, help.code, help.stderr)
 		}
 		for line := range strings.Lines(help.stdout) {
@@ -123,7 +125,7 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 	}
 	for _, cmd := range commandTree() {
 		flag := cmd.Flags().Lookup("output")
-		if flag == nil || !strings.Contains(flag.Usage, formatJSON) {
+		if flag == nil || !strings.Contains(flag.Usage, output.FormatJSON) {
 			continue
 		}
 		t.Run(cmd.Name(), func(t *testing.T) {
@@ -135,8 +137,8 @@ func TestJSONIsAllOfStdout(t *testing.T) {
 				t.Skip("it needs a cluster")
 			}
 			verb := strings.Fields(cmd.CommandPath())[1:]
-			got := execute(t.Context(), slices.Concat(verb, []string{"-o", formatJSON}, args)...)
-			if got.code != exitOK || !json.Valid([]byte(got.stdout)) {
+			got := execute(t.Context(), slices.Concat(verb, []string{"-o", output.FormatJSON}, args)...)
+			if got.code != root.ExitOK || !json.Valid([]byte(got.stdout)) {
 				t.Errorf("exit code %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
 			}
 		})

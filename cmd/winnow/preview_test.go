@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render"
 )
 
@@ -25,7 +26,7 @@ func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
 	arguments := []string{"render", "-f", "../../examples/gitops/selection.yaml", "--source", "../../examples/catalog"}
 	stream := execute(t.Context(), arguments...)
 	rendered := execute(t.Context(), append(arguments, "-o", dir)...)
-	if stream.code != exitOK || rendered.code != exitOK {
+	if stream.code != root.ExitOK || rendered.code != root.ExitOK {
 		t.Fatal(stream.stderr, rendered.stderr)
 	}
 	var applications kustomizev1.Kustomization
@@ -37,7 +38,7 @@ func TestRenderedDirectoryIsALocalSourceOfFlux(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(readFileString(t, filepath.Join(at, render.KustomizationFile))), &kustomization); err != nil {
 		t.Fatal(err)
 	}
-	want := append([]string{render.KustomizationFile}, kustomization.Resources...)
+	want := append([]string{render.KustomizationFile, render.ApplicationsDir + "/" + render.KustomizationFile}, kustomization.Resources...)
 	if got := filesBelow(t, at); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("files %v, want %v", got, want)
 	}

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // winnow pull and winnow push preserve the files and the layer, and the digest only with the same
@@ -17,11 +20,15 @@ func TestPushingWhatWasPulled(t *testing.T) {
 		t.Helper()
 		arguments := append([]string{"push", dir, host + name + ":v1", "--plain-http"}, annotations...)
 		pushed := execute(t.Context(), arguments...)
-		if pushed.code != exitOK {
+		if pushed.code != root.ExitOK {
 			t.Fatal(pushed.stderr)
 		}
 		_, digest, _ = strings.Cut(strings.TrimSpace(pushed.stdout), "@")
-		repository, err := artifact{where: host + name + ":v1", access: &accessOptions{plain: plainHosts{all: true}}}.connect(t.Context())
+		reference, err := oci.ParseReference(host + name + ":v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		repository, err := oci.Connect(reference, oci.Access{PlainHTTP: func(string) bool { return true }}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +40,7 @@ func TestPushingWhatWasPulled(t *testing.T) {
 	}
 	digest, layer := push("../../examples/catalog", "/first", "--annotation", "a=b")
 	copied := filepath.Join(t.TempDir(), "copy")
-	if pulled := execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.code != exitOK {
+	if pulled := execute(t.Context(), "pull", host+"/first:v1", "-o", copied, "--plain-http"); pulled.code != root.ExitOK {
 		t.Fatal(pulled.stderr)
 	}
 	without, same := push(copied, "/without")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // The commands of the guide unpack a catalog with named lists. One without them needs no second command.
@@ -48,7 +50,7 @@ func TestPublishingGuideUnpacksWithORAS(t *testing.T) {
 func pushOutside(t *testing.T, dir string) {
 	t.Helper()
 	address := "oci://" + os.Getenv("REGISTRY") + "/" + outside + ":v1.1.0"
-	if got := execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.code != exitOK {
+	if got := execute(t.Context(), "push", dir, address, "--plain-http", "--immutable-tags=false"); got.code != root.ExitOK {
 		t.Fatal(got.stderr)
 	}
 }

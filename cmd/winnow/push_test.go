@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const (
@@ -56,7 +58,7 @@ func TestPushUploadsWhatTheRegistryLacks(t *testing.T) {
 		{"a manifest alone", []string{"--tag", "c", "--annotation", "k=v"}, []string{"manifest", manifestPath + "c"}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			if got := pushTo(t.Context(), t, r, step.args...); got.code != exitOK {
+			if got := pushTo(t.Context(), t, r, step.args...); got.code != root.ExitOK {
 				t.Fatal(got.stderr)
 			}
 			if got := writtenTo(r); !slices.Equal(got, step.want) {
@@ -77,7 +79,7 @@ func TestPushTriesAgain(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1")
-	if got.code != exitOK {
+	if got.code != root.ExitOK {
 		t.Fatal(got.stderr)
 	}
 	want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}
@@ -99,7 +101,7 @@ func TestPushFailsAtATag(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1", "--tag", "v2", "--tag", "v3")
-	if got.code != exitFailed || got.stdout != "" || !strings.Contains(got.stderr, "/push: setting the tag v2, after v1: PUT ") {
+	if got.code != root.ExitFailed || got.stdout != "" || !strings.Contains(got.stderr, "/push: setting the tag v2, after v1: PUT ") {
 		t.Errorf("got %+v", got)
 	}
 	if want := []string{emptyConfig, "layer", "manifest", manifestPath + "v1"}; !slices.Equal(writtenTo(r), want) {
@@ -120,7 +122,7 @@ func TestPushInterrupted(t *testing.T) {
 		}
 		r.ServeHTTP(w, req)
 	}), "--tag", "v1")
-	if want := (execution{code: exitFailed, stderr: "winnow: interrupted\n"}); got != want {
+	if want := (execution{code: root.ExitFailed, stderr: "winnow: interrupted\n"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if want := []string{emptyConfig}; !slices.Equal(writtenTo(r), want) {

@@ -9,6 +9,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 var selectionGVK = v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind)
@@ -45,17 +46,17 @@ from Git.
 func testReconcile(c *cluster) {
 	c.apply(inNamespace("reconcile", "{sources: [{name: catalog}]}"))
 	c.play(selectionGVK, "reconcile", "apps", "True", heldStatus("sha256:"+strings.Repeat("5b", 32)))
-	c.expect(exitOK, "reconcile/apps: done\n  OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
+	c.expect(root.ExitOK, "reconcile/apps: done\n  OCIRepository ns/catalog at v1@sha256:01\n"+strings.Replace(heldOutput, "NS", "reconcile", 1), "",
 		"reconcile", "apps", "-n", "reconcile")
 	first := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]
-	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.code != exitOK {
+	if got := c.on("reconcile", "apps", "-n", "reconcile"); got.code != root.ExitOK {
 		c.t.Errorf("again: %+v", got)
 	}
 	if again := c.apps("reconcile").GetAnnotations()[meta.ReconcileRequestAnnotation]; first == "" || again == first {
 		c.t.Errorf("requested %q and then %q", first, again)
 	}
-	c.expect(exitFindings, "", "CatalogSelection nothing not found in namespace reconcile", "reconcile", "nothing", "-n", "reconcile")
-	c.expect(exitFailed, "", "reconcile wants one NAME", "reconcile")
+	c.expect(root.ExitFindings, "", "CatalogSelection nothing not found in namespace reconcile", "reconcile", "nothing", "-n", "reconcile")
+	c.expect(root.ExitFailed, "", "reconcile wants at least one NAME of a CatalogSelection, or --all", "reconcile")
 }
 
 // source returns the manifest of a source in the namespace sources.
@@ -82,7 +83,7 @@ func testReconcileSources(c *cluster) {
 	}})
 	got := c.on("reconcile", "apps", "-n", "sources", "--with-source", "--timeout", "3s")
 	stop()
-	if want := "CatalogSelection sources/apps was not rendered yet from main@sha1:04 of GitRepository sources/b"; got.code != exitFindings || !strings.Contains(got.stderr, want) {
+	if want := "CatalogSelection sources/apps was not rendered yet from main@sha1:04 of GitRepository sources/b"; got.code != root.ExitFindings || !strings.Contains(got.stderr, want) {
 		c.t.Errorf("exit code %d: %s%s\nwant %s", got.code, got.stdout, got.stderr, want)
 	}
 	status := map[string]any{"sources": []map[string]any{
@@ -90,7 +91,7 @@ func testReconcileSources(c *cluster) {
 	}}
 	c.play(selectionGVK, "sources", "apps", "True", status)
 	got = c.on("reconcile", "apps", "-n", "sources", "--with-source")
-	if got.code != exitOK || !strings.HasPrefix(got.stdout, "sources/apps: done\n") {
+	if got.code != root.ExitOK || !strings.HasPrefix(got.stdout, "sources/apps: done\n") {
 		c.t.Errorf("%+v", got)
 	}
 	for _, want := range []string{"ExternalArtifact sources/e: left out", "OCIRepository sources/catalog: v2@sha256:03\n", "GitRepository sources/b: main@sha1:04\n"} {
@@ -101,8 +102,8 @@ func testReconcileSources(c *cluster) {
 	c.apply("apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: late, namespace: sources}\nspec: {sources: [{name: gone}]}\n" +
 		"---\napiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: still, namespace: sources}\nspec: {sources: [{name: asleep}]}\n" +
 		source("OCIRepository", "asleep", "{url: 'oci://registry.example.com/a', interval: 1m, suspend: true}"))
-	c.expect(exitFindings, "", "OCIRepository gone not found in namespace sources", "reconcile", "late", "-n", "sources", "--with-source")
-	c.expect(exitFindings, "", "OCIRepository sources/asleep is suspended: flux resume source oci asleep -n sources",
+	c.expect(root.ExitFindings, "", "OCIRepository gone not found in namespace sources", "reconcile", "late", "-n", "sources", "--with-source")
+	c.expect(root.ExitFindings, "", "OCIRepository sources/asleep is suspended: flux resume source oci asleep -n sources",
 		"reconcile", "still", "-n", "sources", "--with-source")
 }
 
@@ -129,7 +130,7 @@ func testOverlap(c *cluster) {
 	second := c.begin(c.t.Context(), "overlap") // it replaces the first request
 	c.play(selectionGVK, "overlap", "apps", "True", nil)
 	for _, ended := range []<-chan execution{first, second} {
-		if got := <-ended; got.code != exitOK {
+		if got := <-ended; got.code != root.ExitOK {
 			c.t.Errorf("%+v", got)
 		}
 	}
@@ -141,22 +142,22 @@ func testNotReady(c *cluster) {
 		"spec: {url: 'oci://registry.example.com/a', interval: 1m}\n")
 	got := c.on("reconcile", "apps", "-n", "unready", "--timeout", "1s")
 	want := "winnow: after 1s: CatalogSelection unready/apps was not reconciled since the request: does its controller run?\n"
-	if got.code != exitFindings || got.stderr != want {
+	if got.code != root.ExitFindings || got.stderr != want {
 		c.t.Errorf("without a controller: %+v", got)
 	}
 	// One interrupt ends the wait.
 	ctx, cancel := context.WithCancel(c.t.Context())
 	ended := c.begin(ctx, "unready")
 	cancel()
-	if got := <-ended; got.code != exitFailed || got.stderr != "winnow: interrupted\n" {
+	if got := <-ended; got.code != root.ExitFailed || got.stderr != "winnow: interrupted\n" {
 		c.t.Errorf("interrupted: %+v", got)
 	}
 	// Flux does not set the observed generation of a source that has failed since its last edit.
 	c.play(sourcev1.GroupVersion.WithKind("OCIRepository"), "unready", "catalog", "401 Unauthorized", map[string]any{"observedGeneration": -1})
-	c.expect(exitFindings, "", "OCIRepository unready/catalog is not ready: Failed: 401 Unauthorized", "reconcile", "apps", "-n", "unready", "--with-source")
+	c.expect(root.ExitFindings, "", "OCIRepository unready/catalog is not ready: Failed: 401 Unauthorized", "reconcile", "apps", "-n", "unready", "--with-source")
 	c.play(selectionGVK, "unready", "apps", "no \x1b[31mcatalog", heldStatus())
 	got = c.on("reconcile", "apps", "-n", "unready")
-	if got.code != exitFindings || !strings.Contains(got.stdout, "This cannot be approved") || got.stderr != "winnow: CatalogSelection unready/apps is not ready: Failed: no [31mcatalog\n" {
+	if got.code != root.ExitFindings || !strings.Contains(got.stdout, "This cannot be approved") || got.stderr != "winnow: CatalogSelection unready/apps is not ready: Failed: no [31mcatalog\n" {
 		c.t.Errorf("%+v", got)
 	}
 }
@@ -165,9 +166,9 @@ func testSuspendAndResume(c *cluster) {
 	c.apply(inNamespace("sleep", "{sources: [{name: catalog}]}") + "---\napiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\n" +
 		"metadata:\n  name: git\n  namespace: sleep\n  labels: {kustomize.toolkit.fluxcd.io/name: clusters, kustomize.toolkit.fluxcd.io/namespace: flux-system}\n" +
 		"spec: {sources: [{name: catalog}]}\n")
-	c.expect(exitFindings, "sleep/apps: suspended\n", "nothing not found", "suspend", "nothing", "apps", "-n", "sleep")
-	c.expect(exitOK, "sleep/apps: already suspended\n", "", "suspend", "apps", "-n", "sleep")
-	c.expect(exitOK, "sleep/git: suspended\n", "the Kustomization flux-system/clusters applies this selection", "suspend", "git", "-n", "sleep")
+	c.expect(root.ExitFindings, "sleep/apps: suspended\n", "nothing not found", "suspend", "nothing", "apps", "-n", "sleep")
+	c.expect(root.ExitOK, "sleep/apps: already suspended\n", "", "suspend", "apps", "-n", "sleep")
+	c.expect(root.ExitOK, "sleep/git: suspended\n", "the Kustomization flux-system/clusters applies this selection", "suspend", "git", "-n", "sleep")
 	live := c.apps("sleep")
 	suspended := false
 	for _, entry := range live.GetManagedFields() {
@@ -176,11 +177,11 @@ func testSuspendAndResume(c *cluster) {
 	if !suspended {
 		c.t.Errorf("spec.suspend is of no field manager winnow: %v", live.GetManagedFields())
 	}
-	c.expect(exitFindings, "", "CatalogSelection sleep/apps is suspended: winnow resume apps -n sleep", "reconcile", "apps", "-n", "sleep")
+	c.expect(root.ExitFindings, "", "CatalogSelection sleep/apps is suspended: winnow resume apps -n sleep", "reconcile", "apps", "-n", "sleep")
 
 	c.play(selectionGVK, "sleep", "git", "True", nil)
 	c.play(selectionGVK, "sleep", "apps", "broken", nil)
-	c.expect(exitFindings, "sleep/git: done\n", "CatalogSelection sleep/apps is not ready: Failed: broken", "resume", "apps", "git", "apps", "-n", "sleep")
+	c.expect(root.ExitFindings, "sleep/git: done\n", "CatalogSelection sleep/apps is not ready: Failed: broken", "resume", "apps", "git", "apps", "-n", "sleep")
 	if spec := c.apps("sleep").Object["spec"].(map[string]any); spec["suspend"] != nil {
 		c.t.Errorf("spec.suspend is %v", spec["suspend"])
 	}

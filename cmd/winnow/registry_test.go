@@ -21,6 +21,7 @@ import (
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
@@ -290,7 +291,7 @@ func TestRenderInterruptedWhilePulling(t *testing.T) {
 			source := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog"
 			got := execute(ctx, "render", "-f", "../../examples/gitops/selection.yaml", "--plain-http",
 				"--source", source, output, target)
-			want := execution{code: exitFailed, stderr: "winnow: interrupted\n"}
+			want := execution{code: root.ExitFailed, stderr: "winnow: interrupted\n"}
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
@@ -323,7 +324,7 @@ func TestAdviseOnTLS(t *testing.T) {
 		{[]string{"--plain-http"}, "; a registry with TLS needs no --plain-http\n"},
 	} {
 		got := execute(t.Context(), append([]string{"lint", "oci://" + host + "/catalog:v1"}, test.args...)...)
-		if got.code != exitFailed || !strings.HasSuffix(got.stderr, test.want) {
+		if got.code != root.ExitFailed || !strings.HasSuffix(got.stderr, test.want) {
 			t.Errorf("%q: got %+v, want %q", test.args, got, test.want)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 const schemaDir = "../../docs/schemas"
@@ -78,12 +81,12 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 		},
 		"PushResult": {"push --dry-run --plain-http " + catalog + " oci://" + registry + "/dry:v1.0.0", "push --plain-http " + catalog + " oci://" + registry + "/catalog:latest"},
 	}
-	for _, one := range documents() {
+	for _, one := range root.Documents() {
 		content, err := json.Marshal(one)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var head document
+		var head output.Document
 		if err := json.Unmarshal(content, &head); err != nil || head.APIVersion == "" {
 			t.Fatalf("%s has no kind: %v", content, err)
 		}
@@ -91,14 +94,14 @@ func TestDocumentsConformToTheirSchemas(t *testing.T) {
 			t.Errorf("no command line prints a %s here", head.Kind)
 		}
 		for _, line := range lines[head.Kind] {
-			for _, format := range []string{formatJSON, formatYAML} {
+			for _, format := range []string{output.FormatJSON, output.FormatYAML} {
 				t.Run(line+" -o "+format, func(t *testing.T) { conforms(t, head, line+" -o "+format) })
 			}
 		}
 	}
 }
 
-func conforms(t *testing.T, head document, line string) {
+func conforms(t *testing.T, head output.Document, line string) {
 	t.Helper()
 	got := execute(t.Context(), strings.Fields(line)...)
 	var printed map[string]any

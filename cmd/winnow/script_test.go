@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,14 +26,19 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as users do. The scripts can use the commands below, and in
-// their environment EXAMPLES, the directory of that name, and REGISTRY, the address of a
-// registry with the repositories of newRegistry.
+// their environment EXAMPLES, the directory of that name, REGISTRY, the address of a registry
+// with the repositories of newRegistry, and CLUSTER, that of an API server with two selections.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
 	registry := startRegistry(t)
+	cluster := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, twoSelections)
+	}))
+	t.Cleanup(cluster.Close)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -43,11 +49,22 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("REGISTRY", registry)
+			env.Setenv("CLUSTER", cluster.URL)
 			env.Setenv("DOCKER_CONFIG", filepath.Join(env.WorkDir, "docker"))
 			return nil
 		},
 	})
 }
+
+// twoSelections is the answer of an API server to every request.
+const twoSelections = `{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelectionList", "metadata": {"resourceVersion": "1"}, "items": [
+{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection", "metadata": {"namespace": "flux-system", "name": "healthy"},
+"status": {"sourceRevision": "v1.0.0", "conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "published"},
+{"type": "SourceReady", "status": "True"}, {"type": "Held", "status": "False"}, {"type": "Applied", "status": "True"}]}},
+{"apiVersion": "catalog.winnow.dev/v1alpha1", "kind": "CatalogSelection", "metadata": {"namespace": "flux-system", "name": "outage"},
+"status": {"sourceRevision": "v1.0.0", "conditions": [{"type": "Ready", "status": "True", "reason": "Succeeded", "message": "published; a source fails, see SourceReady"},
+{"type": "SourceReady", "status": "False", "reason": "FetchFailed", "message": "no such host"},
+{"type": "Held", "status": "True", "reason": "Removal", "message": "loki: would be removed"}, {"type": "Applied", "status": "True"}]}}]}`
 
 // exits CODE COMMAND... runs a command that must end with the exit code. One that fails must
 // print an error on stderr, and nothing on stdout.

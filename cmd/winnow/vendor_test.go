@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
 // The catalogs of KKP and Cozystack can be pushed and have no errors, with and without their
@@ -34,7 +36,7 @@ func TestTheVendorsCatalogsPassLintAndPush(t *testing.T) {
 				{"lint", dir}, {"lint", dir, "--crds", crds[0]},
 				{"push", "--plain-http", dir, where}, {"push", "--plain-http", dir, where, "--crds", crds[0]},
 			} {
-				if got := execute(t.Context(), args...); got.code != exitOK {
+				if got := execute(t.Context(), args...); got.code != root.ExitOK {
 					t.Errorf("winnow %s: exit code %d\n%s%s", strings.Join(args, " "), got.code, got.stdout, got.stderr)
 				}
 			}

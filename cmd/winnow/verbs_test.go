@@ -1,68 +1,34 @@
 package main
 
 import (
-	"go/ast"
 	"go/parser"
 	gotoken "go/token"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// A verb is in a file, or in several whose names begin with it. Code of two verbs is in a file of neither, or in a
-// package below.
-func TestNoFileUsesWhatAVerbDeclares(t *testing.T) {
-	verbs := map[string]bool{}
-	for _, cmd := range newRootCommand().Commands() {
-		verbs[cmd.Name()] = true
-	}
-	verbOf := func(name string) string {
-		first, _, _ := strings.Cut(strings.TrimSuffix(name, ".go"), "_")
-		if verbs[first] {
-			return first
+// A verb is a package, with those below it. Code of two verbs is in a package beside them.
+func TestVerbsImportNoVerb(t *testing.T) {
+	const below = "github.com/winnow-dev/winnow/cmd/winnow/verbs/"
+	for _, pattern := range []string{"verbs/*/*.go", "verbs/*/*/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
 		}
-		return ""
-	}
-	files, declared := sourceFiles(t), map[string]string{} // declarations mapped to verbs
-	for name, file := range files {
-		for declaration := range file.Scope.Objects {
-			if verb := verbOf(name); verb != "" {
-				declared[declaration] = verb
+		for _, name := range names {
+			file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			verb := strings.Split(filepath.ToSlash(name), "/")[1]
+			for _, one := range file.Imports {
+				path, _ := strconv.Unquote(one.Path.Value)
+				if used, ok := strings.CutPrefix(path, below); ok && !strings.HasPrefix(used+"/", verb+"/") {
+					t.Errorf("%s imports %s", name, path)
+				}
 			}
 		}
 	}
-	if len(declared) < len(verbs) {
-		t.Fatalf("verbs declare %v", declared)
-	}
-	for name, file := range files {
-		if name == "main.go" { // main.go uses all verbs
-			continue
-		}
-		for _, used := range file.Unresolved {
-			if verb := declared[used.Name]; verb != "" && verb != verbOf(name) {
-				t.Errorf("%s uses %s, which belongs to %s", name, used.Name, verb)
-			}
-		}
-	}
-}
-
-// sourceFiles maps the names of the files of this package, without tests, to their syntax trees.
-func sourceFiles(t *testing.T) map[string]*ast.File {
-	t.Helper()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]*ast.File{}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = file
-	}
-	return files
 }

@@ -30,6 +30,8 @@ type config struct {
 	group, version, kind, name string
 	// kept is the runtime that it has; nil without one.
 	kept *runtimeutil.FunctionSpec
+	// recorded is the hash of what a catalog supplied; empty for a runtime of its own.
+	recorded string
 	// users are the layers that use it, in whose directories its function runs.
 	users []*layer
 }
@@ -107,6 +109,9 @@ func readConfig(document []byte) (*config, error) {
 		c.name = name.Value // of any type, as kustomize reads it
 	}
 	if c.kept, err = runtimeOf(metadata); err != nil {
+		return nil, err
+	}
+	if c.recorded, err = recordOf(metadata); err != nil {
 		return nil, err
 	}
 	return c, compositionRuntime(root, c)

@@ -85,8 +85,8 @@ func within(mapping *yaml.Node, name string) *yaml.Node {
 	return made
 }
 
-// annotate gives a config an annotation, and a name unless that is empty.
-func annotate(text []byte, annotation, name string) ([]byte, error) {
+// annotate gives a config a runtime with its hash, which may be empty, and a name unless that is empty.
+func annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
@@ -95,19 +95,45 @@ func annotate(text []byte, annotation, name string) ([]byte, error) {
 	if name != "" {
 		set(metadata, "name", scalar(name))
 	}
-	set(within(metadata, "annotations"), functionKey, scalar(annotation))
-	return choose(annotateText(text, annotation, name), document)
+	annotations := within(metadata, "annotations")
+	set(annotations, functionKey, scalar(runtime))
+	if hash != "" {
+		set(annotations, digestKey, scalar(digestPrefix+hash))
+	}
+	return choose(annotateText(withoutRuntime(text), runtime, hash, name), document)
+}
+
+// withoutRuntime returns a text without the lines of the annotations that annotate writes, where it has them in block style.
+func withoutRuntime(text []byte) []byte {
+	for _, key := range []string{functionKey, digestKey} {
+		root, err := parse(text)
+		if err != nil {
+			return text
+		}
+		metadata := yamlnode.Lookup(root, "metadata")
+		annotations := yamlnode.Lookup(metadata, "annotations")
+		found, ok := yamlnode.Find(annotations, key)
+		if !ok || !isBlock(annotations) {
+			continue
+		}
+		if len(annotations.Content) == 2 { // the last one
+			found, _ = yamlnode.Find(metadata, "annotations")
+		}
+		l := newLines(text)
+		text = l.remove(found.Line, l.endOfEntry(found.Line))
+	}
+	return text
 }
 
 // annotateText inserts the lines of the annotation; nil where the config is written in another style than people use.
-func annotateText(text []byte, annotation, name string) []byte {
+func annotateText(text []byte, runtime, hash, name string) []byte {
 	root, err := parse(text)
 	if err != nil || !isBlock(root) || root.Content[0].Column != 1 {
 		return nil
 	}
 	l, metadata := newLines(text), yamlnode.Lookup(root, "metadata")
 	if metadata == nil {
-		return l.insert(lastLineOfType(root), "metadata:\n"+nameLine(2, name)+annotations(2, annotation))
+		return l.insert(lastLineOfType(root), "metadata:\n"+nameLine(2, name)+annotations(2, runtime, hash))
 	}
 	if !isBlock(metadata) {
 		return nil
@@ -116,11 +142,11 @@ func annotateText(text []byte, annotation, name string) []byte {
 	indent := first.Column - 1
 	switch {
 	case existing == nil:
-		return l.insert(first.Line-1, nameLine(indent, name)+annotations(indent, annotation))
+		return l.insert(first.Line-1, nameLine(indent, name)+annotations(indent, runtime, hash))
 	case !isBlock(existing) || existing.Content[0].Line <= first.Line:
 		return nil
 	}
-	edited := l.insert(existing.Content[0].Line-1, function(existing.Content[0].Column-1, annotation))
+	edited := l.insert(existing.Content[0].Line-1, function(existing.Content[0].Column-1, runtime, hash))
 	return newLines(edited).insert(first.Line-1, nameLine(indent, name))
 }
 
@@ -148,17 +174,20 @@ func nameLine(indent int, name string) string {
 }
 
 // annotations returns the lines of the annotations in metadata.
-func annotations(indent int, annotation string) string {
-	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+2, annotation)
+func annotations(indent int, runtime, hash string) string {
+	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+2, runtime, hash)
 }
 
-// function returns the lines of the annotation.
-func function(indent int, annotation string) string {
+// function returns the lines of the annotations for a runtime.
+func function(indent int, runtime, hash string) string {
 	spaces := strings.Repeat(" ", indent)
 	var text strings.Builder
 	text.WriteString(spaces + functionKey + ": |\n")
-	for line := range strings.Lines(annotation) {
+	for line := range strings.Lines(runtime) {
 		text.WriteString(spaces + "  " + line)
+	}
+	if hash != "" {
+		text.WriteString(spaces + digestKey + ": " + digestPrefix + hash + "\n")
 	}
 	return text.String()
 }

@@ -32,10 +32,29 @@ func TestAnnotateInsertsIntoTheStyleOfTheFile(t *testing.T) {
 			marked := strings.ReplaceAll(marked, "\n", newline)
 			before, rest, _ := strings.Cut(marked, "<+")
 			added, after, _ := strings.Cut(rest, "+>")
-			got, err := annotate([]byte(before+after), runtimeText, "")
+			got, err := annotate([]byte(before+after), runtimeText, "", "")
 			if err != nil || string(got) != before+added+after {
 				t.Errorf("%s, %q: %v\n got %q\nwant %q", name, newline, err, got, before+added+after)
 			}
+		}
+	}
+}
+
+// A new runtime replaces the lines of the old one.
+func TestAnnotateReplacesItsLines(t *testing.T) {
+	const digest = "0a0a0a0a"
+	old := "    config.kubernetes.io/function: |\n      container:\n        image: old\n\n    catalog.winnow.dev/function-digest: sha256:1b\n"
+	for name, text := range map[string]string{
+		"alone":             head + "metadata:\n  annotations:\n" + old + "  name: a # ours\nspec: {}\n",
+		"among others":      head + "metadata:\n  annotations:\n" + old + "    b: c # why\n  name: a # ours\nspec: {}\n",
+		"the digest alone":  head + "metadata:\n  annotations:\n    catalog.winnow.dev/function-digest: sha256:1b\n  name: a # ours\nspec: {}\n",
+		"at the end of all": head + "spec: {}\nmetadata:\n  name: a # ours\n  annotations:\n    b: c # why\n" + old,
+	} {
+		got, err := annotate([]byte(text), runtimeText, digest, "")
+		added := "    config.kubernetes.io/function: |\n      container:\n        image: a:v1\n    catalog.winnow.dev/function-digest: sha256:" + digest + "\n"
+		if err != nil || strings.Count(string(got), added) != 1 || strings.Contains(string(got), "old") || strings.Contains(string(got), "sha256:1b") ||
+			!strings.Contains(string(got), "  name: a # ours\n") || strings.Contains(text, "# why") != strings.Contains(string(got), "    b: c # why\n") {
+			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
 }
@@ -53,7 +72,7 @@ func TestAnnotateWritesOtherStylesAnew(t *testing.T) {
 		"a merge key":             head + "a: &m {name: a, annotations: {b: c}}\nmetadata:\n  <<: *m\n",
 		"the value below its key": "apiVersion: example.com/v1\nkind:\n  A\nmetadata: {name: a}\n",
 	} {
-		got, err := annotate([]byte(text), runtimeText, "other")
+		got, err := annotate([]byte(text), runtimeText, "", "other")
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -183,7 +202,7 @@ func FuzzAnnotate(f *testing.F) {
 		if _, err := parse([]byte(text)); err != nil {
 			return
 		}
-		got, err := annotate([]byte(text), runtimeText, "")
+		got, err := annotate([]byte(text), runtimeText, "", "")
 		if err != nil {
 			return
 		}

@@ -56,6 +56,23 @@ func (l lines) endOfField(line int) int {
 	return end
 }
 
+// endOfEntry returns the line behind an entry of a mapping in block style, and what is indented deeper below it.
+func (l lines) endOfEntry(line int) int {
+	at, _ := l.indentOf(line)
+	end := line + 1
+	for next := end; next <= len(l.offsets); next++ {
+		indent, blank := l.indentOf(next)
+		switch {
+		case blank:
+		case indent <= at:
+			return end
+		default:
+			end = next + 1
+		}
+	}
+	return end
+}
+
 // indentOf returns the number of spaces before the content of a line, counted from 1; blank is true without content.
 func (l lines) indentOf(line int) (indent int, blank bool) {
 	content := yamlnode.Line(l.text, l.offsets, line-1)

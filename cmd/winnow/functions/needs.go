@@ -1,6 +1,10 @@
 package functions
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
 
 // needs are what functions need of kustomize.
 type needs struct{ function, exec, network, storage bool }
@@ -13,13 +17,13 @@ func (n *needs) add(more needs) {
 }
 
 // keep counts a config that has a runtime. The flags are the user's consent to what kustomize does not do by default: a
-// file in a repository must not give it.
-func (r *resolver) keep(c *config) {
-	r.result.Kept++
+// file in a repository must not give it. A catalog that supplies the program, nil for none, is consent to it.
+func (r *resolver) keep(c *config, supplied *krmfunctions.Runtime) {
+	r.count(c, supplied)
 	image, exec, network := c.kept.Container.Image, c.kept.Exec.Path, c.kept.Container.Network
 	r.needs.add(needs{function: true, exec: image == "", network: network})
 	switch {
-	case image == "" && !r.Exec:
+	case image == "" && !r.Exec && supplied == nil:
 		r.add(r.show(c.file), c.line, "%s has the program %s, which runs with all rights of the user: look at it, and pass --enable-exec to allow it", c, quote(exec))
 	case network && !r.Network:
 		r.add(r.show(c.file), c.line, "%s has the network in its runtime: pass --network to allow it", c)
@@ -29,6 +33,21 @@ func (r *resolver) keep(c *config) {
 		r.note("%s:%d: %s keeps the image %s, which has no digest", r.show(c.file), c.line, c, quote(image))
 	case image == "" && !strings.Contains(exec, "/"):
 		r.note("%s:%d: %s keeps the path %s, which kustomize looks for in PATH: write ./ before it", r.show(c.file), c.line, c, quote(exec))
+	}
+}
+
+// count counts a config, and the files that the function of a catalog needs.
+func (r *resolver) count(c *config, supplied *krmfunctions.Runtime) {
+	if supplied == nil && c.recorded == "" {
+		r.result.Kept++
+		return
+	}
+	r.result.Current++
+	if supplied == nil || supplied.Container == nil || !supplied.Container.Storage {
+		return
+	}
+	if r.needs.storage = true; len(r.Mounts) == 0 {
+		r.add(r.show(c.file), c.line, "%s needs files of this machine: pass --mount, as of kustomize, to allow it", c)
 	}
 }
 

@@ -18,14 +18,31 @@ const maxProgram = 1 << 30
 // verify compares a program in the directory of a catalog with its hash. It returns the program's path without symbolic
 // links, or what is wrong with it.
 func verify(ctx context.Context, dir, name, hash string) (file, problem string, err error) {
+	sum, problem, err := inspect(ctx, dir, name)
+	if problem != "" || err != nil {
+		return "", problem, err
+	}
+	if sum != hash {
+		shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
+		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as in the catalog", shown, sum, hash), nil
+	}
+	real, err := absolute(dir)
+	return filepath.Join(real, filepath.FromSlash(name)), "", err
+}
+
+// inspect returns the hash of a program in a directory, or why it cannot run.
+func inspect(ctx context.Context, dir, name string) (sum, problem string, err error) {
+	shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
 	root, err := os.OpenRoot(dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Sprintf("has the program %s, which does not exist", shown), nil
+	case err != nil:
 		return "", "", err
 	}
 	defer root.Close()
 	within := &files{root: root}
 	info, err := within.stat(name)
-	shown := quote(filepath.ToSlash(filepath.Join(dir, name)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Sprintf("has the program %s, which does not exist", shown), nil
@@ -38,15 +55,10 @@ func verify(ctx context.Context, dir, name, hash string) (file, problem string, 
 	case info.Mode()&0o111 == 0 && os.PathSeparator == '/':
 		return "", fmt.Sprintf("has the program %s, which is not executable: chmod +x", shown), nil
 	}
-	sum, err := hashOf(ctx, root, name)
-	if err != nil {
+	if sum, err = hashOf(ctx, root, name); err != nil {
 		return "", "", fmt.Errorf("reading %s: %w", shown, err)
 	}
-	if sum != hash {
-		return "", fmt.Sprintf("has the program %s, whose sha256 is %s, not %s as in the catalog", shown, sum, hash), nil
-	}
-	real, err := absolute(dir)
-	return filepath.Join(real, filepath.FromSlash(name)), "", err
+	return sum, "", nil
 }
 
 func hashOf(ctx context.Context, root *os.Root, name string) (string, error) {

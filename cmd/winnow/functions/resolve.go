@@ -33,6 +33,8 @@ type Options struct {
 	Mounts  []string
 	// Exec allows programs that configs name themselves. Those of catalogs are consented to with the catalog.
 	Exec bool
+	// Update takes what the catalogs say now for configs that a catalog has supplied before.
+	Update bool
 }
 
 // Result is what resolving changes.
@@ -43,11 +45,14 @@ type Result struct {
 	Catalogs map[string][]byte
 	// Changes are what was resolved and removed, a line each.
 	Changes []Problem
+	// Stale are the configs for which the catalogs have another runtime than the one that a catalog supplied, or none.
+	Stale []Problem
 	// Flags with which kustomize runs the functions.
 	Flags []string
 	Notes []string
-	// Resolved and Kept are the numbers of configs that got a runtime and that had one.
-	Resolved, Kept int
+	// Resolved, Current and Kept are the numbers of configs that got a runtime, that have the one that a catalog supplied, and that have
+	// one of their own.
+	Resolved, Current, Kept int
 }
 
 // resolver resolves the configs that a walk has found.
@@ -99,25 +104,38 @@ func (r *resolver) all(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if c.kept != nil {
-			r.keep(c)
+		decide := r.resolve
+		switch {
+		case c.kept != nil && c.recorded == "" && c.kept.Exec.Path == "":
+			r.keep(c, nil) // an image of its own
 			continue
+		case c.kept != nil:
+			decide = r.review
 		}
-		chosen, err := r.choose(ctx, c)
-		if err != nil {
+		if err := decide(ctx, c); err != nil {
 			return err
 		}
-		if chosen == nil {
-			continue
-		}
-		r.needs.add(chosen.needs)
-		if err := r.annotate(c, chosen.annotation); err != nil {
-			r.add(r.show(c.file), c.line, "%s cannot be edited: %v", c, err)
-			continue
-		}
-		r.result.Resolved++
-		r.change(c.file, c.line, "%s has no runtime: %s has it", c, chosen.from)
 	}
+	return nil
+}
+
+// resolve gives a config the runtime of a catalog.
+func (r *resolver) resolve(ctx context.Context, c *config) error {
+	chosen, err := r.choose(ctx, c)
+	if chosen == nil || err != nil {
+		return err
+	}
+	r.needs.add(chosen.needs)
+	if err := r.annotate(c, chosen); err != nil {
+		r.add(r.show(c.file), c.line, "%s cannot be edited: %v", c, err)
+		return nil
+	}
+	r.result.Resolved++
+	if c.kept != nil {
+		r.change(c.file, c.line, "%s has another runtime than %s", c, chosen.from)
+		return nil
+	}
+	r.change(c.file, c.line, "%s has no runtime: %s has it", c, chosen.from)
 	return nil
 }
 
@@ -147,7 +165,7 @@ func (r *resolver) choose(ctx context.Context, c *config) (chosen *runtime, err 
 }
 
 // annotate writes the runtime into the config.
-func (r *resolver) annotate(c *config, annotation string) error {
+func (r *resolver) annotate(c *config, chosen *runtime) error {
 	name, err := r.nameFor(c)
 	if err != nil {
 		return err
@@ -157,7 +175,7 @@ func (r *resolver) annotate(c *config, annotation string) error {
 		if err != nil {
 			return err
 		}
-		edited, err := annotateDocument(text, c.document, annotation, name)
+		edited, err := annotateDocument(text, c.document, chosen, name)
 		if err == nil {
 			r.files.edited[c.file] = edited
 		}
@@ -172,7 +190,7 @@ func (r *resolver) annotate(c *config, annotation string) error {
 		list := yamlnode.Lookup(r.opened[path.Dir(c.file)].root, c.field)
 		inline, _ = yamlnode.Text(yamlnode.Resolve(list.Content[c.item]))
 	}
-	annotated, err := annotateDocument([]byte(inline), c.document, annotation, name)
+	annotated, err := annotateDocument([]byte(inline), c.document, chosen, name)
 	if err == nil {
 		r.inline[c.file][at] = string(annotated)
 	}
@@ -195,10 +213,10 @@ func (r *resolver) nameFor(c *config) (string, error) {
 }
 
 // annotateDocument annotates a document of a text.
-func annotateDocument(text []byte, document int, annotation, name string) ([]byte, error) {
+func annotateDocument(text []byte, document int, chosen *runtime, name string) ([]byte, error) {
 	piece := catalog.Split(text)[document]
 	start := yamlnode.LineOffsets(text)[piece.Above]
-	edited, err := annotate(piece.Data, annotation, name)
+	edited, err := annotate(piece.Data, chosen.annotation, chosen.hash, name)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 // runtime is what a config gets.
 type runtime struct {
 	annotation string
-	needs      needs
+	// hash of the image or of the program.
+	hash  string
+	needs needs
 	// from is the place of the runtime in its catalog.
 	from string
 }
@@ -54,9 +56,10 @@ func (r *resolver) runtime(ctx context.Context, c *config, l *layer) (*runtime, 
 	switch run := v.Runtime; {
 	case run.Container != nil:
 		out.Container, problem, err = r.container(ctx, s, f, run.Container)
+		chosen.hash = run.Container.SHA256 // --pin has set it
 		chosen.needs.network, chosen.needs.storage = run.Container.Network, run.Container.Storage
 	case run.Exec != nil:
-		out.Exec, problem, err = r.exec(ctx, s, f, run.Exec, l)
+		out.Exec, chosen.hash, problem, err = r.exec(ctx, s, f, run.Exec, l)
 		chosen.needs.exec = true
 	default:
 		problem = "is a Starlark script, which kustomize does not run any more"
@@ -92,28 +95,28 @@ func (r *resolver) container(ctx context.Context, s *Source, f *krmfunctions.Fun
 	return &writtenContainer{Image: image + "@sha256:" + c.SHA256, Network: c.Network}, "", nil
 }
 
-// exec returns the runtime of a program for the platform, or why it is refused.
-func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, problem string, err error) {
+// exec returns the runtime of a program for the platform with the program's hash, or why it is refused.
+func (r *resolver) exec(ctx context.Context, s *Source, f *krmfunctions.Function, e *krmfunctions.Exec, l *layer) (_ *writtenExec, hash, problem string, err error) {
 	for _, p := range e.Platforms {
 		if p.OS != r.OS || p.Arch != r.Arch {
 			continue
 		}
 		if problem := execProblem(s, p); problem != "" {
-			return nil, problem, nil
+			return nil, "", problem, nil
 		}
 		name, err := join(path.Dir(f.Path), p.URI)
 		if err != nil {
-			return nil, fmt.Sprintf("has the program %s outside of its catalog", quote(p.URI)), nil
+			return nil, "", fmt.Sprintf("has the program %s outside of its catalog", quote(p.URI)), nil
 		}
 		file, problem, err := verify(ctx, s.Dir, name, p.SHA256)
 		if problem != "" || err != nil {
-			return nil, problem, err
+			return nil, "", problem, err
 		}
 		relative, err := r.fromLayer(file, l)
-		return &writtenExec{Path: relative}, "", err
+		return &writtenExec{Path: relative}, p.SHA256, "", err
 	}
 	has := excerpt.List(e.Platforms, maxNamed, func(p krmfunctions.Platform) string { return excerpt.Of(p.OS + "/" + p.Arch) })
-	return nil, fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, has), nil
+	return nil, "", fmt.Sprintf("has no program for %s/%s: it has %s", r.OS, r.Arch, has), nil
 }
 
 func execProblem(s *Source, p krmfunctions.Platform) string {

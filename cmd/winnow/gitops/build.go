@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -48,25 +49,37 @@ func newBuilder() *builder {
 type built struct {
 	objects []Object
 	err     error
+	// read maps the files that were read, and are in no closure before, to the identifiers of their blobs.
+	read map[string]string
 }
 
 // build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
-// is a digest of all inputs of the build.
+// is a digest of all inputs of the build. build adds to the closure what kustomize has read beside these.
 func (b *builder) build(ctx context.Context, key string, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
-	if found, known := b.done[key]; known {
+	found, known := b.done[key]
+	for name, id := range found.read {
+		known = c.file(name) == id && known
+	}
+	if known {
 		return found.objects, found.err
 	}
+	predicted := maps.Clone(c.files)
 	objects, err := b.buildUncached(ctx, c, dir, k, vars)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	b.done[key] = built{objects, err}
+	read := maps.Clone(c.files)
+	maps.DeleteFunc(read, func(name, _ string) bool { _, known := predicted[name]; return known })
+	b.done[key] = built{objects, err, read}
 	return objects, err
 }
 
 func (b *builder) buildUncached(ctx context.Context, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
 	if c.blocked != nil {
 		return nil, c.blocked
+	}
+	if commit := c.tree.module(dir); commit != "" {
+		return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, short(commit))
 	}
 	if !c.tree.isDir(dir) {
 		return nil, fmt.Errorf("its path %s is not in %s", dir, short(c.tree.commit))
@@ -75,7 +88,14 @@ func (b *builder) buildUncached(ctx context.Context, c *closure, dir string, k *
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
-	resources, err := b.run(ctx, &fileSystem{tree: c.tree, edited: edited}, path.Join(root, dir))
+	files := &fileSystem{tree: c.tree, edited: edited, read: map[string]bool{}}
+	resources, err := b.run(ctx, files, path.Join(root, dir))
+	if errors.Is(err, errSlow) { // it may still read
+		return nil, err
+	}
+	for name := range files.read {
+		c.file(name)
+	}
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
@@ -153,7 +173,7 @@ func generateKustomization(c *closure, dir string, k *kustomization) (map[string
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), temporary, dir))
 	}
-	if err := checkLocal(content); err != nil {
+	if err := checkLocal(c, dir, content); err != nil {
 		return nil, err
 	}
 	edited := map[string][]byte{path.Join(dir, filepath.Base(file)): content}
@@ -166,13 +186,13 @@ func generateKustomization(c *closure, dir string, k *kustomization) (map[string
 }
 
 // checkLocal returns an error if kustomize would fetch an entry that the closure has missed.
-func checkLocal(content []byte) error {
+func checkLocal(c *closure, dir string, content []byte) error {
 	k, err := parseKustomization(content)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries(k) {
-		if isRemote(e.value) && !isDocument(e.value) {
+		if c.isRemote(dir, e.value) && !isDocument(e.value) {
 			return fmt.Errorf("%s is not in this repository, and nothing is fetched", e.value)
 		}
 	}

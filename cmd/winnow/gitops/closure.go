@@ -25,12 +25,15 @@ type closure struct {
 	files map[string]string
 	// remotes are resources outside of the tree, sorted. The build leaves them out.
 	remotes []string
+	// missing are the values of fields that name other files outside of the tree.
+	missing []string
 	// edited maps kustomization files to their content without remotes.
 	edited map[string][]byte
 	// transforms identifies the changes that local files make to the objects of the remotes.
 	transforms []string
 	// blocked is the reason why the Kustomization cannot be built; nil if it can. incomplete reports that
-	// it needs files outside of the repository.
+	// files does not have all that it needs: some are outside of the repository, or missing, or named by a
+	// kustomization file that cannot be read.
 	blocked    error
 	incomplete bool
 
@@ -85,6 +88,7 @@ func (c *closure) block(format string, args ...any) {
 // blockMissing blocks the build because a value refers to a file outside of the repository.
 func (c *closure) blockMissing(file, field, value string) {
 	c.incomplete = true
+	c.missing = append(c.missing, value)
 	c.block("%s: %s has %s, which is not in this repository, and nothing is fetched", file, field, value)
 }
 
@@ -126,12 +130,15 @@ func kustomizationFile(t *tree, dir string) string {
 // and directories with a kustomization file of their own.
 func (c *closure) generated(found *visit, dir string) {
 	if !c.tree.isDir(dir) {
-		c.files[dir] = "missing"
+		c.file(dir)
+		c.incomplete = true
 		return
 	}
 	for _, name := range c.tree.dirs[dir] {
 		child := path.Join(dir, name)
 		switch {
+		case c.tree.modules[child] != "":
+			c.resource(found, dir, entry{value: name})
 		case c.tree.isFile(child):
 			if isYAML(child) {
 				c.file(child)
@@ -165,18 +172,10 @@ func (c *closure) file(name string) string {
 
 func (c *closure) kustomization(found *visit, dir, file string) {
 	id := c.file(file)
-	content, err := c.tree.read(file)
+	k, err := readKustomization(c.tree, file)
 	if err != nil {
+		c.incomplete = true
 		c.block("%w", err)
-		return
-	}
-	if err := checkAliases(content); err != nil {
-		c.block("%s: %w", file, err)
-		return
-	}
-	k, err := parseKustomization(content)
-	if err != nil {
-		c.block("%s: %w", file, err)
 		return
 	}
 	if len(k.HelmCharts) > 0 {
@@ -214,6 +213,21 @@ func (c *closure) kustomization(found *visit, dir, file string) {
 	}
 }
 
+func readKustomization(t *tree, file string) (*kustypes.Kustomization, error) {
+	content, err := t.read(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAliases(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	k, err := parseKustomization(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return k, nil
+}
+
 // edit records a kustomization file with its local resources only.
 func (c *closure) edit(file string, local []string, k *kustypes.Kustomization) {
 	kept := *k
@@ -234,8 +248,12 @@ func (c *closure) edit(file string, local []string, k *kustypes.Kustomization) {
 func (c *closure) resource(found *visit, dir string, e entry) bool {
 	name := path.Join(dir, e.value)
 	switch commit := c.tree.module(name); {
-	case isRemote(e.value):
+	case c.isRemote(dir, e.value):
 		c.remotes = append(c.remotes, e.value)
+		if c.tree.isFile(name) {
+			c.file(name)
+			c.block("%s: %s is both a file and an address", dir, e.value)
+		}
 	case commit != "":
 		c.remotes = append(c.remotes, fmt.Sprintf("%s (a submodule at %s)", name, short(commit)))
 	case c.tree.isDir(name):
@@ -252,8 +270,8 @@ func (c *closure) resource(found *visit, dir string, e entry) bool {
 // component adds a component. One outside of the tree blocks the build: it would change the local objects.
 func (c *closure) component(dir string, e entry) *visit {
 	name := path.Join(dir, e.value)
-	if isRemote(e.value) || c.tree.module(name) != "" {
-		c.files[e.value] = c.tree.module(name)
+	if c.isRemote(dir, e.value) || c.tree.module(name) != "" {
+		c.file(name)
 		c.blockMissing(dir, e.field, e.value)
 		return &visit{}
 	}

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
@@ -21,6 +23,9 @@ const maxScanned = 1 << 20
 // fileKustomization is a Kustomization, or the sync of a FluxInstance, in a file, before any build.
 type fileKustomization struct {
 	file, path string
+	components []string
+	// foreign reports that its source is another repository.
+	foreign bool
 	// sync is the source that flux-operator creates for the FluxInstance; nil for a Kustomization.
 	sync *unstructured.Unstructured
 }
@@ -28,8 +33,10 @@ type fileKustomization struct {
 // dir returns the directory of the file.
 func (w fileKustomization) dir() string { return path.Dir(w.file) }
 
-// appliesItself reports whether the Kustomization applies its own file.
-func (w fileKustomization) appliesItself() bool { return contains(w.path, w.file) }
+// applies reports whether the Kustomization applies a file of the tree.
+func (w fileKustomization) applies(t *tree, file string) bool {
+	return !w.foreign && t.isDir(w.path) && contains(w.path, file)
+}
 
 // contains reports whether a path is at or below a directory.
 func contains(dir, name string) bool {
@@ -43,7 +50,7 @@ type clusters map[string]*unstructured.Unstructured
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
 
 // clustersIn finds the clusters at or below a path. It finds none without Kustomizations of Flux.
-func clustersIn(t *tree, name string) clusters {
+func (i identity) clustersIn(t *tree, name string) clusters {
 	found := clusters{}
 	if !t.isDir(name) {
 		return found
@@ -56,11 +63,11 @@ func clustersIn(t *tree, name string) clusters {
 		files[file] = true
 	}
 	var others []fileKustomization
-	for _, w := range kustomizationsIn(t, slices.Sorted(maps.Keys(files))) {
+	for _, w := range i.kustomizationsIn(t, slices.Sorted(maps.Keys(files))) {
 		switch {
 		case w.sync != nil && t.isDir(w.path):
 			found[w.path] = w.sync
-		case w.appliesItself() && t.isDir(w.path):
+		case w.applies(t, w.file):
 			if _, known := found[w.path]; !known {
 				found[w.path] = nil
 			}
@@ -69,9 +76,9 @@ func clustersIn(t *tree, name string) clusters {
 		}
 	}
 	switch {
-	case name == ".":
+	case name == "." || len(found) > 0:
 		addUnapplied(t, others, found)
-	case len(found) == 0 && len(others) > 0:
+	case len(others) > 0:
 		found[name] = nil
 	}
 	return found
@@ -82,7 +89,7 @@ func addUnapplied(t *tree, others []fileKustomization, found clusters) {
 	candidates := clusters{}
 	for _, w := range others {
 		applied := slices.ContainsFunc(others, func(o fileKustomization) bool {
-			return o.file != w.file && t.isDir(o.path) && contains(o.path, w.file)
+			return o.file != w.file && o.applies(t, w.file)
 		})
 		for dir := range found {
 			applied = applied || contains(dir, w.file)
@@ -114,27 +121,52 @@ func outermost(dirs []string) []string {
 	return kept
 }
 
-// kustomizationsIn finds the Kustomizations in files, without a build.
-func kustomizationsIn(t *tree, files []string) []fileKustomization {
+// kustomizationsIn finds the Kustomizations in files, without a build. Where a source in the files is this repository,
+// those of sources that are not are foreign.
+func (i identity) kustomizationsIn(t *tree, files []string) []fileKustomization {
 	var found []fileKustomization
+	var refs []string // of the sources, in the order of found
+	own := map[string]bool{}
 	for _, file := range files {
-		if !isYAML(file) || !t.isFile(file) || t.files[file].size > maxScanned {
-			continue
-		}
-		content, err := t.read(file)
-		if err != nil || !selectionPattern.Match(content) {
-			continue
-		}
-		for _, o := range documentsOf(content) {
+		for _, o := range leading(t, file) {
 			if follows(o) {
-				found = append(found, fileKustomization{file, pathOf(unstructuredString(o, "spec", "path")), nil})
+				ref := unstructuredString(o, "spec", "sourceRef", "kind") + " " + unstructuredString(o, "spec", "sourceRef", "name")
+				found = append(found, fileKustomization{
+					file: file, path: pathOf(unstructuredString(o, "spec", "path")), components: unstructuredSlice(o, "spec", "components"),
+				})
+				refs = append(refs, ref)
 			}
+			source := o
 			if sync := syncOf(o); sync != nil {
-				found = append(found, fileKustomization{file, pathOf(unstructuredString(o, "spec", "sync", "path")), sync})
+				found = append(found, fileKustomization{file: file, path: pathOf(unstructuredString(o, "spec", "sync", "path")), sync: sync})
+				refs, source = append(refs, sync.GetKind()+" "+sync.GetName()), sync
+			}
+			if source.GroupVersionKind().Group == sourceGroup {
+				_, named := i.find(types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()})
+				key := source.GetKind() + " " + source.GetName()
+				own[key] = own[key] || named || i.remotes[addressOf(unstructuredString(source, "spec", "url"))] != ""
 			}
 		}
 	}
+	recognizes := slices.Contains(slices.Collect(maps.Values(own)), true)
+	for n, ref := range refs {
+		is, known := own[ref]
+		known = known || !strings.HasPrefix(ref, sourcev1.GitRepositoryKind+" ")
+		found[n].foreign = recognizes && known && !is && found[n].sync == nil
+	}
 	return found
+}
+
+// leading returns the objects of a file that may have Kustomizations or sources.
+func leading(t *tree, file string) []*unstructured.Unstructured {
+	if !isYAML(file) || !t.isFile(file) || t.files[file].size > maxScanned {
+		return nil
+	}
+	content, err := t.read(file)
+	if err != nil || !selectionPattern.Match(content) && !bytes.Contains(content, []byte(sourceGroup)) {
+		return nil
+	}
+	return documentsOf(content)
 }
 
 // pathOf cleans a path of a Kustomization, so that it stays in the repository.

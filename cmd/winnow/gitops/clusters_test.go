@@ -13,6 +13,9 @@ func TestClustersAreFound(t *testing.T) {
 	instance := "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {name: flux}\n" +
 		"spec: {sync: {kind: GitRepository, url: 'https://x/y', ref: refs/heads/main, path: kubernetes/flux}}\n"
 	consumer := "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {sourceRef: {kind: ExternalArtifact, name: x}}\n"
+	podinfo := "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: podinfo}\nspec: {sourceRef: {kind: OCIRepository, name: podinfo}}\n"
+	fleet := "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: 'https://git.example.com/org/fleet'}\n"
+	self := identity{remotes: map[string]string{"git.example.com/org/fleet": "origin"}}
 	tests := []struct {
 		name, path string
 		files      map[string]string
@@ -39,6 +42,16 @@ func TestClustersAreFound(t *testing.T) {
 		{"a directory that is named", "clusters/a", map[string]string{
 			"clusters/a/x/apps.yaml": follow("apps", "apps"), "clusters/a/y/apps.yaml": follow("more", "more"),
 		}, []string{"clusters/a"}},
+		{"one with the root of another repository", ".", map[string]string{
+			"clusters/a/flux-system/gotk-sync.yaml": follow("f", "clusters/a") + fleet, "clusters/a/podinfo.yaml": podinfo,
+		}, []string{"clusters/a"}},
+		{"one with the root of another repository, that nothing else applies", ".", map[string]string{
+			"clusters/a/git.yaml": fleet, "clusters/a/apps.yaml": follow("apps", "apps"), "clusters/a/podinfo.yaml": podinfo,
+		}, []string{"clusters/a"}},
+		{"the root of what may be this repository", ".", map[string]string{"clusters/a/podinfo.yaml": podinfo}, []string{"."}},
+		{"those of flux bootstrap, and those that nothing else applies, below a path", "clusters", map[string]string{
+			"clusters/a/flux-system/gotk-sync.yaml": follow("f", "clusters/a"), "clusters/a/apps.yaml": follow("apps", "apps"), "clusters/b/apps.yaml": follow("apps", "apps"),
+		}, []string{"clusters/a", "clusters/b"}},
 		{"the root of a repository", ".", map[string]string{"flux-system/gotk-sync.yaml": follow("f", "")}, []string{"."}},
 		{"none without Kustomizations", ".", map[string]string{"a/selection.yaml": selectionOf("a"), "a/consumer.yaml": consumer}, nil},
 		{"none at a file", "a.yaml", map[string]string{"a.yaml": follow("a", "a")}, nil},
@@ -46,7 +59,7 @@ func TestClustersAreFound(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			commits(t, test.files, nil)
-			if got := clustersIn(headTree(t), test.path).dirs(); !reflect.DeepEqual(got, test.want) {
+			if got := self.clustersIn(headTree(t), test.path).dirs(); !reflect.DeepEqual(got, test.want) {
 				t.Errorf("clusters are %q, want %q", got, test.want)
 			}
 		})

@@ -3,10 +3,9 @@ package gitops
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -29,7 +28,7 @@ type Comparison struct {
 type State struct {
 	// Objects that Flux applies to the clusters.
 	Objects []Object
-	// Files that no Kustomization of Flux applies, unchanged.
+	// Files that nothing builds, unchanged.
 	Files []File
 	// Notes on files that are left out.
 	Notes []string
@@ -39,8 +38,10 @@ type State struct {
 type File struct {
 	Path    string
 	Content []byte
-	// Unapplied reports that the path contains clusters, and that none of them applies the file.
+	// Unapplied reports that the path contains clusters or kustomization files, and that none of them has the file.
 	Unapplied bool
+	// Hidden is a digest of what the catalogs of its CatalogSelections have of this repository.
+	Hidden string
 }
 
 // Options of a comparison.
@@ -49,7 +50,7 @@ type Options struct {
 	Paths []string
 	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
 	Repositories []string
-	// Keep reports whether the result includes a file that no Kustomization applies.
+	// Keep reports whether the result includes a file that nothing builds.
 	Keep func(content []byte) bool
 }
 
@@ -84,8 +85,26 @@ func Compare(ctx context.Context, base, head string, options Options) (*Comparis
 	if err != nil {
 		return nil, err
 	}
-	c := &comparer{base: older, head: newer, self: self, builds: newBuilder(), out: &Comparison{}, applied: map[string]bool{}, syncs: clusters{}}
-	return c.compare(ctx, options)
+	c := &comparer{
+		base: older, head: newer, self: self, builds: newBuilder(), out: &Comparison{}, syncs: clusters{},
+	}
+	out, err := c.compare(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range self.named {
+		if !*n.used {
+			return nil, fmt.Errorf("--repository: no Kustomization or CatalogSelection at the paths has the source %s", nameOf(n.source))
+		}
+	}
+	return out, nil
+}
+
+// evaluation is a cluster, or an overlay, and the files that its Kustomizations are built from in either commit.
+type evaluation struct {
+	dir   string
+	alone bool
+	files map[string]bool
 }
 
 // comparer compares two trees.
@@ -94,33 +113,21 @@ type comparer struct {
 	self       identity
 	builds     *builder
 	out        *Comparison
-	// applied is the set of files that Kustomizations are built from.
-	applied map[string]bool
+	// evaluated are the clusters and the overlays that were evaluated.
+	evaluated []evaluation
 	// syncs are the sources that flux-operator creates. The objects of the cluster need not include them.
 	syncs clusters
 }
 
 func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, error) {
-	found := clusters{}
-	paths := map[string]bool{}
-	for _, name := range options.Paths {
-		if !c.base.exists(name) && !c.head.exists(name) {
-			c.out.Missing = append(c.out.Missing, name)
-		}
-		for _, t := range []*tree{c.base, c.head} {
-			for dir, sync := range clustersIn(t, name) {
-				paths[name] = true
-				found[dir] = nil
-				if sync != nil {
-					c.syncs[dir] = sync
-				}
-			}
-		}
-	}
+	found, paths := c.findClusters(options)
 	for _, dir := range found.dirs() {
-		if err := c.cluster(ctx, dir); err != nil {
+		if err := c.evaluate(ctx, dir, nil); err != nil {
 			return nil, err
 		}
+	}
+	if err := c.evaluateOverlays(ctx, options); err != nil {
+		return nil, err
 	}
 	for _, side := range []struct {
 		tree  *tree
@@ -130,23 +137,52 @@ func (c *comparer) compare(ctx context.Context, options Options) (*Comparison, e
 			return nil, err
 		}
 	}
-	c.overlays(options, paths)
-	c.reportAppliedElsewhere(options)
+	c.reportBuiltElsewhere(options, c.reportAppliedElsewhere(options))
 	return c.out, c.collectOutside(options)
 }
 
-// files reads the files that no Kustomization applies.
+// findClusters returns the clusters at the paths, and the paths that have some. It reports submodules, and a FluxInstance
+// that applies a cluster in another way.
+func (c *comparer) findClusters(options Options) (found clusters, paths map[string]bool) {
+	found, paths = clusters{}, map[string]bool{}
+	syncs := [2]clusters{{}, {}}
+	for _, name := range options.Paths {
+		if !c.base.exists(name) && !c.head.exists(name) {
+			c.out.Missing = append(c.out.Missing, name)
+		}
+		if c.base.module(name) != "" || c.head.module(name) != "" {
+			c.out.Unknown = append(c.out.Unknown, name+" is in a submodule, whose files are not read here")
+		}
+		for i, t := range []*tree{c.base, c.head} {
+			for dir, sync := range c.self.clustersIn(t, name) {
+				paths[name] = true
+				found[dir] = nil
+				if sync != nil {
+					c.syncs[dir], syncs[i][dir] = sync, sync
+				}
+			}
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(syncs[0])) {
+		if after := syncs[1][dir]; after == nil || yamlOf(after.Object) != yamlOf(syncs[0][dir].Object) {
+			c.out.Unknown = append(c.out.Unknown, dir+": its FluxInstance differs in spec.sync, or in patches of it, which are not evaluated here")
+		}
+	}
+	return found, paths
+}
+
+// files reads the files that nothing builds.
 func (c *comparer) files(t *tree, state *State, options Options, paths map[string]bool) error {
 	seen := map[string]bool{}
 	total := int64(0)
 	for _, name := range options.Paths {
 		for _, file := range t.yamls(name) {
-			if seen[file] || c.applied[file] {
+			if seen[file] || c.isBuilt(file) {
 				continue
 			}
 			seen[file] = true
 			if t.files[file].size > maxScanned {
-				state.Notes = append(state.Notes, fmt.Sprintf("%s is left out: it is larger than %d bytes", file, maxScanned))
+				c.large(t, state, file, options)
 				continue
 			}
 			if total += t.files[file].size; total > maxFileBytes || len(seen) > maxFiles {
@@ -158,15 +194,62 @@ func (c *comparer) files(t *tree, state *State, options Options, paths map[strin
 				return err
 			}
 			if options.Keep(content) {
-				state.Files = append(state.Files, File{Path: file, Content: content, Unapplied: paths[name]})
+				unapplied := paths[name] || slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return e.alone && contains(e.dir, file) })
+				state.Files = append(state.Files, File{Path: file, Content: content, Unapplied: unapplied})
 			}
 		}
 	}
+	c.hideFiles(t, state.Files)
 	return nil
 }
 
-// cluster evaluates a cluster in both commits.
-func (c *comparer) cluster(ctx context.Context, dir string) error {
+// hideFiles sets Hidden of files that nothing builds.
+func (c *comparer) hideFiles(t *tree, files []File) {
+	n := &node{kustomization: directoryKustomization("."), outcome: evaluated}
+	var of []int
+	for i, file := range files {
+		for _, o := range documentsOf(file.Content) {
+			n.objects, of = append(n.objects, Object{Unstructured: o}), append(of, i)
+		}
+	}
+	w := &walk{tree: t, self: c.self, trees: map[string]*tree{"": t}, recognized: map[string]string{}, order: []*node{n}}
+	for i := range n.objects {
+		w.hide(&n.objects[i])
+		if hidden := n.objects[i].Hidden; hidden != "" {
+			files[of[i]].Hidden = digest(files[of[i]].Hidden, hidden)
+		}
+	}
+}
+
+// large reports a file that is too large to be read: as unknown if it differs and would be kept.
+func (c *comparer) large(t *tree, state *State, file string, options Options) {
+	const because = "it is larger than %d bytes"
+	if c.base.files[file] == c.head.files[file] {
+		state.Notes = append(state.Notes, fmt.Sprintf("%s is left out: "+because, file, maxScanned))
+		return
+	}
+	sentence := fmt.Sprintf("%s is left out, and differs: "+because, file, maxScanned)
+	if content, err := t.read(file); (err != nil || options.Keep(content)) && !slices.Contains(c.out.Unknown, sentence) {
+		c.out.Unknown = append(c.out.Unknown, sentence)
+	}
+}
+
+// finish sets what is not known of the objects, and adds the files that they are built of.
+func (w *walk) finish(files map[string]bool) {
+	for _, n := range w.order {
+		for i := range n.objects {
+			w.hide(&n.objects[i])
+		}
+		if n.closure != nil {
+			for name := range n.closure.files {
+				files[name] = true
+			}
+		}
+	}
+}
+
+// evaluate evaluates a cluster in both commits, or an overlay, which is nil for a cluster.
+func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) error {
 	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: c.syncs[dir]}
 	if err := base.run(ctx); err != nil {
 		return err
@@ -175,22 +258,46 @@ func (c *comparer) cluster(ctx context.Context, dir string) error {
 	if err := head.run(ctx); err != nil {
 		return err
 	}
+	if alone != nil && alone.included && slices.EqualFunc(base.objects(), head.objects(), func(a, b Object) bool { return a.digest() == b.digest() }) {
+		return nil
+	}
 	head.markUnknownBefore(base)
-	for _, w := range []*walk{base, head} {
-		for _, n := range w.order {
-			if n.closure == nil {
-				continue
-			}
-			for name := range n.closure.files {
-				c.applied[name] = true
-			}
+	for name := range base.nodes {
+		if !equal(base.nodes[name], head.nodes[name]) {
+			base.nodes[name].readContainers()
 		}
 	}
-	c.out.Base.Objects = append(c.out.Base.Objects, base.objects()...)
-	c.out.Head.Objects = append(c.out.Head.Objects, head.objects()...)
-	r := reporter{base: base, head: head, out: c.out}
+	for name, n := range head.nodes {
+		if !equal(base.nodes[name], n) {
+			n.readContainers()
+		}
+	}
+	done := evaluation{dir, alone != nil, map[string]bool{}}
+	base.finish(done.files)
+	head.finish(done.files)
+	c.evaluated = append(c.evaluated, done)
+	for _, side := range []struct {
+		state *State
+		walk  *walk
+	}{{&c.out.Base, base}, {&c.out.Head, head}} {
+		for _, o := range side.walk.objects() {
+			o.Alone = alone != nil
+			side.state.Objects = append(side.state.Objects, o)
+		}
+	}
+	r := reporter{base: base, head: head, alone: alone, out: c.out}
 	r.report()
 	return nil
+}
+
+// isApplied reports whether the Kustomizations of a cluster are built from a file, and isBuilt whether these or an
+// overlay are.
+func (c *comparer) isApplied(file string) bool {
+	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return !e.alone && e.files[file] })
+}
+
+func (c *comparer) isBuilt(file string) bool {
+	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return e.files[file] })
 }
 
 // objects returns the objects of all nodes.
@@ -225,22 +332,27 @@ func (w *walk) markUnknownBefore(base *walk) {
 func (w *walk) sources() []objectRef {
 	var all []objectRef
 	for _, o := range w.objects() {
-		if o.group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
-			continue
-		}
-		refs, _, _ := unstructured.NestedSlice(o.Object, "spec", "sources")
-		for _, ref := range refs {
-			fields, _ := ref.(map[string]any)
-			text := func(key, otherwise string) string {
-				if value, ok := fields[key].(string); ok && value != "" {
-					return value
-				}
-				return otherwise
-			}
-			all = append(all, objectRef{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
-				Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
-			}})
-		}
+		all = append(all, o.sources()...)
 	}
-	return slices.DeleteFunc(all, func(m objectRef) bool { return strings.TrimSpace(m.name.Name) == "" })
+	return all
+}
+
+// sources returns references to the sources of a CatalogSelection, in the order of the spec, and none for other objects.
+func (o Object) sources() []objectRef {
+	if o.group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
+		return nil
+	}
+	var all []objectRef
+	for _, fields := range mapsAt(o.Unstructured, "spec", "sources") {
+		text := func(key, otherwise string) string {
+			if value, ok := fields[key].(string); ok && value != "" {
+				return value
+			}
+			return otherwise
+		}
+		all = append(all, objectRef{o.Cluster, sourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
+			Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
+		}})
+	}
+	return all
 }

@@ -5,12 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // duplicate is one of several objects with the same name.
 type duplicate struct {
+	// digest is that of the object and, where others differ from it, of what it leads to.
 	by, digest string
 	// untouched reports that Flux does not update it.
 	untouched bool
@@ -60,31 +64,71 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 			used[n.cluster+" "+ref.Kind+" "+n.object.GetNamespace()+"/"+ref.Name] = true
 		}
 	}
-	found := map[string][]duplicate{}
+	found, objects := map[string][]duplicate{}, map[string][]Object{}
 	for _, n := range w.order {
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
 			looked := slices.Contains([]string{sourceGroup, kustomizationGroup, v1alpha1.GroupVersion.Group}, o.group())
 			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
-				found[name] = append(found[name], duplicate{n.label(), o.digest(), isUntouched(o)})
+				objects[name] = append(objects[name], o)
+				found[name] = append(found[name], duplicate{n.label(), o.digest(), IsUntouched(o)})
 			}
+		}
+	}
+	for name, all := range found {
+		if !differ(all) {
+			continue
+		}
+		for i := range all {
+			all[i].digest = digest(all[i].digest, w.leadsTo(objects[name][i]))
 		}
 	}
 	return found
 }
 
-// isUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
-func isUntouched(o Object) bool {
+// leadsTo returns a digest of the sources of a CatalogSelection, or of the files at the path of a Kustomization: only one
+// of several copies is evaluated.
+func (w *walk) leadsTo(o Object) string {
+	var parts []string
+	for _, m := range o.sources() {
+		if source := w.find(m.cluster, m.group, m.kind, m.name); source != nil {
+			parts = append(parts, source.digest())
+		}
+	}
+	if follows(o.Unstructured) {
+		parts = append(parts, newClosure(w.trees[""], pathOf(unstructuredString(o.Unstructured, "spec", "path")), nil).digest())
+	}
+	return digest(parts...)
+}
+
+// IsUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
+func IsUntouched(o metav1.Object) bool {
 	mode := o.GetAnnotations()[kustomizationGroup+"/ssa"]
 	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
 }
 
-// resumed reports a Kustomization that is no longer suspended, and so applies all earlier commits, too.
+// resumed reports a Kustomization that is no longer suspended, or whose source is not, and so applies all earlier commits,
+// too.
 func (r reporter) resumed(before, after *node) {
-	if before == nil || after == nil || !before.spec.Suspend || after.spec.Suspend || after.outcome == skipped {
+	if before == nil || after == nil || after.outcome == skipped {
 		return
 	}
-	r.unknown("%s is resumed: its live objects are not in the commit before, "+
-		"and it applies all commits since its suspension", after.label())
+	source := r.base.source(before)
+	switch {
+	case before.spec.Suspend && !after.spec.Suspend:
+		r.unknown("%s is resumed: its live objects are not in the commit before, "+
+			"and it applies all commits since its suspension", after.label())
+	case source.isSuspended() && !r.head.source(after).isSuspended():
+		r.unknown("%s is applied again, because its source is resumed: its live objects are not in the commit before", after.label())
+	}
+}
+
+// isSuspended reports whether Flux does not pull a source; false for nil.
+func (o *Object) isSuspended() bool {
+	if o == nil {
+		return false
+	}
+	suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
+	return suspended
 }

@@ -29,8 +29,10 @@ type fileSystem struct {
 	ctx    context.Context
 	tree   *tree
 	edited map[string][]byte
-	reads  int
-	bytes  int
+	// read has the files of the tree that were read; nil for a build without a record.
+	read  map[string]bool
+	reads int
+	bytes int
 }
 
 var _ filesys.FileSystem = (*fileSystem)(nil)
@@ -152,6 +154,9 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 		var err error
 		if content, err = f.tree.read(within); err != nil {
 			return nil, err
+		}
+		if f.read != nil {
+			f.read[within] = true
 		}
 	}
 	f.reads++

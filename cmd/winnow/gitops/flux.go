@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,6 +29,10 @@ type Object struct {
 	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
 	// object, empty for the directory itself.
 	Cluster, Kustomization string
+	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
+	Appliers []string
+	// Alone reports that no Kustomization of the repository applies the directory Cluster, so that the cluster is unknown.
+	Alone bool
 	// File that contains the object, before patches.
 	File string
 	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
@@ -100,13 +105,27 @@ func (k *kustomization) source() types.NamespacedName {
 	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
 }
 
-// sourceName returns the kind and name of the source for messages.
-func (k *kustomization) sourceName() string {
-	return k.spec.SourceRef.Kind + " " + nameOf(k.source())
-}
-
 func nameOf(name types.NamespacedName) string {
 	return strings.TrimPrefix(name.String(), "/")
+}
+
+// takesArtifact reports whether an object is a Kustomization of an ExternalArtifact that no CatalogSelection of its cluster
+// publishes in either commit.
+func (w *walk) takesArtifact(o Object) bool {
+	if !isKustomization(o.Unstructured) || follows(o.Unstructured) {
+		return false
+	}
+	k, err := newKustomization(o.Unstructured)
+	if err != nil {
+		return true
+	}
+	objects := w.objects()
+	if w.older != nil {
+		objects = append(objects, w.older.objects()...)
+	}
+	return k.spec.SourceRef.Kind != "" && !slices.ContainsFunc(objects, func(s Object) bool {
+		return s.Cluster == o.Cluster && s.is(v1alpha1.GroupVersion.Group, v1alpha1.CatalogSelectionKind, k.source())
+	})
 }
 
 // timingFields are fields of a Kustomization that do not change the objects that it applies.
@@ -172,7 +191,9 @@ func syncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	} else if sync["ref"] != "" {
 		ref["name"] = sync["ref"]
 	}
-	made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"url": sync["url"], "ref": ref}}}
+	made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"url": sync["url"], "ref": ref, "path": sync["path"], "patches": syncPatches(o),
+	}}}
 	made.SetAPIVersion(sourcev1.GroupVersion.String())
 	made.SetKind(sync["kind"])
 	made.SetNamespace(o.GetNamespace())
@@ -180,9 +201,34 @@ func syncOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return made
 }
 
-// isRelevant reports whether the walk needs an object: those of Flux and Winnow, and those with variables.
+// syncPatches returns the patches of a FluxInstance that may change its sync.
+func syncPatches(o *unstructured.Unstructured) []any {
+	var all []any
+	for _, one := range mapsAt(o, "spec", "kustomize", "patches") {
+		kind := unstructuredString(&unstructured.Unstructured{Object: one}, "target", "kind")
+		patch, _ := one["patch"].(string)
+		pattern, err := regexp.Compile("^(?:" + kind + ")$")
+		others := kind != "" && err == nil || kind == "" && strings.Contains(patch, "kind:")
+		for _, synced := range []string{kustomizev1.KustomizationKind, sourcev1.GitRepositoryKind, sourcev1.OCIRepositoryKind, sourcev1.BucketKind} {
+			others = others && (kind == "" || !pattern.MatchString(synced)) && (kind != "" || !strings.Contains(patch, synced))
+		}
+		if !others {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// isRelevant reports whether the walk needs an object: those of Flux and Winnow, those with variables, and those whose
+// deletion deletes others.
 func isRelevant(o *unstructured.Unstructured) bool {
 	gvk := o.GroupVersionKind()
-	groups := []string{sourceGroup, kustomizationGroup, operatorGroup, v1alpha1.GroupVersion.Group}
-	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret")
+	groups := []string{sourceGroup, generatorGroup, kustomizationGroup, operatorGroup, v1alpha1.GroupVersion.Group}
+	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret") || isContainer(o)
+}
+
+// isContainer reports whether the deletion of an object deletes others.
+func isContainer(o *unstructured.Unstructured) bool {
+	gvk := o.GroupVersionKind()
+	return gvk.Group == "" && gvk.Kind == "Namespace" || gvk.Group == "apiextensions.k8s.io"
 }

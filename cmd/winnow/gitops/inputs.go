@@ -1,7 +1,9 @@
 package gitops
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -14,12 +16,11 @@ const maxCopies = 8
 // loadFile adds a file that changes objects. One outside of the tree blocks the build.
 func (c *closure) loadFile(dir, file string, e entry) string {
 	name := path.Join(dir, e.value)
-	if isRemote(e.value) || c.tree.module(name) != "" {
-		c.files[e.value] = c.tree.module(name)
+	id := c.file(name)
+	if c.isRemote(dir, e.value) || c.tree.module(name) != "" {
 		c.blockMissing(file, e.field, e.value)
 		return e.value
 	}
-	id := c.file(name)
 	if e.field == "patches" && c.tree.isFile(name) {
 		if content, err := c.tree.read(name); err == nil {
 			c.patch(file, string(content))
@@ -33,9 +34,14 @@ func (c *closure) plugin(dir, file string, e entry) string {
 	content := []byte(e.value)
 	if !isDocument(e.value) {
 		name := path.Join(dir, e.value)
-		if !isRemote(e.value) && c.tree.isDir(name) {
+		if !c.isRemote(dir, e.value) && c.tree.isDir(name) {
 			// Its documents are the result of a build, which the closure does not run.
-			c.file(name)
+			c.directory(name)
+			for _, input := range slices.Sorted(maps.Keys(c.files)) {
+				if content, err := c.tree.read(input); err == nil {
+					c.named(dir, content)
+				}
+			}
 			c.block("%s: %s has the directory %s, which is not evaluated here", file, e.field, e.value)
 			return name
 		}
@@ -48,6 +54,7 @@ func (c *closure) plugin(dir, file string, e entry) string {
 			c.block("%w", err)
 		}
 	}
+	c.named(dir, content)
 	address, err := addressIn(content)
 	switch {
 	case err != nil:
@@ -56,6 +63,15 @@ func (c *closure) plugin(dir, file string, e entry) string {
 		c.blockMissing(file, e.field, address)
 	}
 	return digest(string(content))
+}
+
+// named adds the files that the configuration of a transformer or a generator names, in whatever field.
+func (c *closure) named(dir string, content []byte) {
+	for _, word := range strings.FieldsFunc(string(content), func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'=,[]{}", r) }) {
+		if name := path.Join(dir, word); c.tree.isFile(name) {
+			c.file(name)
+		}
+	}
 }
 
 // inline checks the inline patches of a kustomization file.

@@ -5,53 +5,115 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // locate returns the tree and the directory that a node applies. The error is the reason why these are not
-// in the repository.
+// in the repository; reads of the node are then the directories that it may be built from all the same.
 func (w *walk) locate(n *node) (*tree, string, error) {
-	source := w.source(n)
-	name := n.sourceName()
-	n.state = digest(n.content(), n.vars.digest(), sourceDigest(source))
-	if dir, found := w.self.find(n.source()); found && (source == nil || len(unstructuredString(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
+	ref := objectRef{n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source()}
+	n.state = digest(n.content(), n.vars.digest(), w.sourceDigest(ref))
+	if placeholder.MatchString(n.path()) {
+		n.reads = w.directoriesLike(n.path())
+		return nil, "", fmt.Errorf("its path is known in the cluster only: %s", strings.Join(n.unknown, "; "))
+	}
+	t, dir, err := w.resolve(ref)
+	dir = path.Join(dir, n.path())
+	n.reads = w.takes(ref, n.path(), 0)
+	if _, named := w.self.find(ref.name); named && err == nil && !t.isDir(dir) {
+		n.reads = []string{n.path()}
+		err = fmt.Errorf("its path %s is not in the repository, with the directory of --repository", dir)
+	}
+	if err == nil {
+		return t, dir, nil
+	}
+	n.reads = slices.DeleteFunc(n.reads, func(dir string) bool { return !w.trees[""].isDir(dir) })
+	var other *elsewhere
+	if errors.As(err, &other) && other.ask && len(n.reads) > 0 {
+		err = fmt.Errorf("%w; pass --repository %s=. if it is this repository", err, nameOf(n.source()))
+	}
+	return nil, "", err
+}
+
+// directoriesLike returns the directories that a path with placeholders may name.
+func (w *walk) directoriesLike(name string) []string {
+	pattern := regexp.MustCompile("^" + placeholder.ReplaceAllString(regexp.QuoteMeta(name), "[^/]+") + "$")
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.trees[""].dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
+}
+
+// elsewhere is the error for a source whose files are not those of this commit.
+type elsewhere struct {
+	reason string
+	// here reports that it may have files of this repository all the same, and ask that only the user knows.
+	here, ask bool
+}
+
+// Error is the reason.
+func (e *elsewhere) Error() string { return e.reason }
+
+// resolve returns the tree and the directory that a source has. The error is an elsewhere.
+func (w *walk) resolve(m objectRef) (*tree, string, error) {
+	source := w.find(m.cluster, m.group, m.kind, m.name)
+	name := m.kind + " " + nameOf(m.name)
+	if dir, found := w.self.find(m.name); found && (source == nil || len(unstructuredString(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
 		w.recognized[name] = "--repository says so"
-		return w.ignoring(source), path.Join(dir, n.path()), nil
+		return w.ignoring(source), dir, nil
+	}
+	no := func(here bool, format string, args ...any) (*tree, string, error) {
+		return nil, "", &elsewhere{fmt.Sprintf(format, args...), here, here}
 	}
 	switch {
+	case m.kind == sourcev1.ExternalArtifactKind:
+		return no(false, "its source is the %s, which no CatalogSelection publishes", name)
 	case source == nil:
-		return nil, "", w.unrecognized(n, name+" is not in this repository")
-	case n.spec.SourceRef.Kind != sourcev1.GitRepositoryKind:
-		return nil, "", fmt.Errorf("its source is the %s", name)
+		return no(true, "%s is not in this repository", name)
+	case m.kind != sourcev1.GitRepositoryKind:
+		return no(!w.recognizes(), "its source is the %s", name)
 	case len(unstructuredString(source.Unstructured, "spec", "ignore")) > maxIgnore:
-		return nil, "", fmt.Errorf("%s has more than %d bytes in spec.ignore", name, maxIgnore)
+		return no(true, "%s has more than %d bytes in spec.ignore", name, maxIgnore)
 	case len(source.Unknown) > 0:
-		return nil, "", fmt.Errorf("its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
+		return no(true, "its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
 	}
 	url := unstructuredString(source.Unstructured, "spec", "url")
 	remote := w.self.remotes[addressOf(url)]
 	if remote == "" {
-		return nil, "", w.unrecognized(n, fmt.Sprintf("%s has the url %s, which no remote of this repository has", name, withoutUser(url)))
+		return no(!w.recognizes() || w.self.hasName(url), "%s has the url %s, which no remote of this repository has", name, withoutUser(url))
 	}
-	for _, pin := range []string{"tag", "semver", "commit", "name"} {
-		if value := unstructuredString(source.Unstructured, "spec", "ref", pin); value != "" {
-			return nil, "", fmt.Errorf("%s stays at ref.%s %s, whatever is committed", name, pin, value)
-		}
+	if pin := pinOf(source); pin != "" {
+		return no(false, "%s stays at ref.%s, whatever is committed", name, pin)
 	}
 	if len(unstructuredSlice(source.Unstructured, "spec", "include")) > 0 {
-		return nil, "", fmt.Errorf("%s has spec.include, which is not evaluated here", name)
+		return nil, "", &elsewhere{reason: name + " has spec.include, which is not evaluated here", here: true}
 	}
 	w.recognized[name] = "the remote " + remote + " has its url"
-	return w.ignoring(source), n.path(), nil
+	return w.ignoring(source), ".", nil
 }
 
-func sourceDigest(source *Object) string {
+// pinOf returns the field of a GitRepository that keeps it from following a branch, with the value; empty for none.
+func pinOf(source *Object) string {
+	for _, pin := range []string{"tag", "semver", "commit", "name"} {
+		value := unstructuredString(source.Unstructured, "spec", "ref", pin)
+		if value != "" && (pin != "name" || !strings.HasPrefix(value, "refs/heads/")) {
+			return pin + " " + value
+		}
+	}
+	return ""
+}
+
+// sourceDigest returns a digest of what determines the files of a source.
+func (w *walk) sourceDigest(m objectRef) string {
+	if made := w.generator(m); made != nil {
+		return digest(yamlOf(made.Object["spec"]))
+	}
+	source := w.find(m.cluster, m.group, m.kind, m.name)
 	if source == nil {
 		return ""
 	}
@@ -73,21 +135,9 @@ func withoutUser(url string) string {
 	return url
 }
 
-// unrecognized returns the error for a source that does not resolve to this repository. While no source
-// does, any may be this repository, so the state of the node includes its path here.
-func (w *walk) unrecognized(n *node, why string) error {
-	dir := n.path()
-	t := w.trees[""]
-	if w.recognizes() || !t.isDir(dir) {
-		return errors.New(why)
-	}
-	n.state = digest(n.state, newClosure(t, dir, nil).digest())
-	return fmt.Errorf("%s; pass --repository %s=. if it is this repository", why, nameOf(n.source()))
-}
-
 // recognizes reports whether a source of the cluster resolves to this repository.
 func (w *walk) recognizes() bool {
-	if len(w.recognized) > 0 || len(w.self.named) > 0 {
+	if len(w.recognized) > 0 {
 		return true
 	}
 	sources := w.objects()
@@ -107,11 +157,17 @@ func (w *walk) ignoring(source *Object) *tree {
 	ignore := unstructuredString(source.Unstructured, "spec", "ignore")
 	sparse := unstructuredSlice(source.Unstructured, "spec", "sparseCheckout")
 	key := ""
-	if len(ignore)+len(sparse) > 0 {
-		key = digest(append(sparse, ignore)...)
+	recursed, _, _ := unstructured.NestedBool(source.Object, "spec", "recurseSubmodules")
+	leaves := !recursed && len(w.tree.modules) > 0
+	if len(ignore)+len(sparse) > 0 || leaves {
+		key = digest(append(sparse, ignore, fmt.Sprint(leaves))...)
 	}
 	if w.trees[key] == nil {
-		w.trees[key] = w.tree.sparse(sparse).ignoring(ignore)
+		t := w.tree
+		if leaves {
+			t = t.withoutModules()
+		}
+		w.trees[key] = t.sparse(sparse).ignoring(ignore)
 	}
 	return w.trees[key]
 }
@@ -122,21 +178,41 @@ type objectRef struct {
 	name                 types.NamespacedName
 }
 
-// buildMissing builds a skipped node that may contain a missing object, and reports whether it found one.
-func (w *walk) buildMissing(ctx context.Context, waiting *node) (bool, error) {
-	var missing []objectRef
-	if waiting != nil {
-		missing = append(missing, objectRef{waiting.cluster, sourceGroup, waiting.spec.SourceRef.Kind, waiting.source()})
-		for _, ref := range waiting.references() {
-			missing = append(missing, objectRef{waiting.cluster, "", ref.Kind, types.NamespacedName{Namespace: waiting.object.GetNamespace(), Name: ref.Name}})
-		}
-	} else {
-		missing = w.sources()
+// uses returns references to the source and the variables of a node.
+func (n *node) uses() []objectRef {
+	all := []objectRef{{n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source()}}
+	for _, ref := range n.references() {
+		all = append(all, objectRef{n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.object.GetNamespace(), Name: ref.Name}})
 	}
-	for _, m := range missing {
-		if w.find(m.cluster, m.group, m.kind, m.name) != nil {
-			continue
+	return all
+}
+
+// buildUsed builds a skipped node that may contain a missing object of a node that waits, or, if none does, a source of a
+// selection, or another copy of any object that is used. It reports whether it found one.
+func (w *walk) buildUsed(ctx context.Context, waiting *node) (bool, error) {
+	var used []objectRef
+	if waiting != nil {
+		used = slices.DeleteFunc(waiting.uses(), func(m objectRef) bool { return w.find(m.cluster, m.group, m.kind, m.name) != nil })
+	} else {
+		used = w.sources()
+		for _, n := range w.order {
+			if n.outcome != skipped {
+				used = append(used, n.uses()...)
+			}
 		}
+	}
+	for i := range used {
+		if used[i].kind == sourcev1.ExternalArtifactKind {
+			used[i].kind = generatorKind
+		}
+	}
+	known := map[objectRef]bool{}
+	used = slices.DeleteFunc(used, func(m objectRef) bool {
+		done := known[m] || m.kind == "" || m.name.Name == ""
+		known[m] = true
+		return done
+	})
+	for _, m := range used {
 		for _, n := range w.order {
 			if n.outcome == skipped && n.applies() == m.cluster && n.mayContain(m) {
 				return true, w.build(ctx, n, n.closure.tree)
@@ -147,7 +223,7 @@ func (w *walk) buildMissing(ctx context.Context, waiting *node) (bool, error) {
 }
 
 // renames matches content that changes the names of objects, so that their files do not contain them.
-var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\$\{`)
+var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\bname["']?\s*:[^\n]*\$\{`)
 
 // hasKind reports whether a file contains the kind of the object.
 func (m objectRef) hasKind(content []byte) bool {
@@ -162,5 +238,13 @@ func (m objectRef) hasName(content []byte) bool {
 // mayContain reports whether a skipped node may contain the object: its files contain the kind, and they or
 // the Kustomization contain the name.
 func (n *node) mayContain(m objectRef) bool {
-	return n.closure.has(m.hasKind) && (renames.MatchString(n.content()) || n.closure.has(m.hasName))
+	found, known := n.contains[m]
+	if !known {
+		found = n.closure.has(m.hasKind) && (renames.MatchString(n.content()) || n.closure.has(m.hasName))
+		if n.contains == nil {
+			n.contains = map[objectRef]bool{}
+		}
+		n.contains[m] = found
+	}
+	return found
 }

@@ -40,6 +40,16 @@ type node struct {
 	dir     string
 	vars    *variables
 	objects []Object
+	// reads are directories of this repository that an external node may be built from, and unknown are sentences on unknown
+	// parts of the Kustomization.
+	reads, unknown []string
+	// contains caches mayContain.
+	contains map[objectRef]bool
+}
+
+// inputs returns the state of a node that is built from files.
+func (n *node) inputs() string {
+	return digest(n.content(), n.vars.digest(), n.closure.digest())
 }
 
 // isUnknown reports whether the objects of a node are unknown and may be relevant; false for nil.
@@ -47,10 +57,30 @@ func (n *node) isUnknown() bool {
 	return n != nil && (n.outcome == failed || n.outcome == external)
 }
 
+// readContainers adds the objects whose deletion deletes others, as the files of a node that is not built have them.
+func (n *node) readContainers() {
+	if n == nil || n.outcome != skipped {
+		return
+	}
+	var found []Object
+	for name := range n.closure.files {
+		content, err := n.closure.tree.read(name)
+		if err != nil || !isYAML(name) {
+			continue
+		}
+		for _, o := range documentsOf(content) {
+			if isContainer(o) {
+				found = append(found, Object{Unstructured: o, File: name})
+			}
+		}
+	}
+	n.setObjects(found)
+}
+
 // label returns the name of a node for messages.
 func (n *node) label() string {
 	if n.name == "" {
-		return "the directory of the cluster"
+		return "the directory"
 	}
 	return "Kustomization " + n.name
 }

@@ -12,8 +12,8 @@ import (
 
 // reportAppliedElsewhere reports paths whose files are applied by Kustomizations of clusters outside of the
 // paths. Read without these Kustomizations, the files lack what they add, sources for example, and the
-// objects that they lead to are outside, too.
-func (c *comparer) reportAppliedElsewhere(options Options) {
+// objects that they lead to are outside, too. It returns these paths.
+func (c *comparer) reportAppliedElsewhere(options Options) (reported []string) {
 	for _, name := range options.Paths {
 		var dirs []string
 		for _, t := range []*tree{c.base, c.head} {
@@ -22,6 +22,7 @@ func (c *comparer) reportAppliedElsewhere(options Options) {
 		if len(dirs) == 0 {
 			continue
 		}
+		reported = append(reported, name)
 		slices.Sort(dirs)
 		dirs = slices.Compact(dirs)
 		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of other clusters apply its files: "+
@@ -32,35 +33,53 @@ func (c *comparer) reportAppliedElsewhere(options Options) {
 			c.out.Unknown = append(c.out.Unknown, sentence)
 		}
 	}
+	return reported
 }
 
 // clustersApplying returns the directories of all clusters in the repository if one of their Kustomizations
 // applies files at the path that were not evaluated.
 func (c *comparer) clustersApplying(t *tree, name string) []string {
-	waiting := slices.DeleteFunc(t.yamls(name), func(file string) bool { return c.applied[file] })
+	waiting := slices.DeleteFunc(t.below(name), func(file string) bool { return c.isApplied(file) })
 	if len(waiting) == 0 || name == "." {
 		return nil
 	}
-	for _, w := range kustomizationsIn(t, t.yamls(".")) {
-		if !t.isDir(w.path) || contains(name, w.file) {
+	for _, w := range c.self.kustomizationsIn(t, t.yamls(".")) {
+		if w.foreign || !t.isDir(w.path) || contains(name, w.file) {
 			continue
 		}
-		files := newClosure(t, w.path, nil).files
+		files := newClosure(t, w.path, w.components).files
 		if slices.ContainsFunc(waiting, func(file string) bool { _, applied := files[file]; return applied }) {
-			return clustersIn(t, ".").dirs()
+			return c.self.clustersIn(t, ".").dirs()
 		}
 	}
 	return nil
 }
 
-// collectOutside collects the files of Comparison.Outside.
+// collectOutside collects the files of Comparison.Outside, and for each directory that is built and differs one with all
+// that it is built of.
 func (c *comparer) collectOutside(options Options) error {
+	outside := func(file string) bool {
+		return !c.isBuilt(file) && !slices.ContainsFunc(options.Paths, func(name string) bool { return contains(name, file) })
+	}
+	for _, o := range c.overlaysIn(options, outside) {
+		if o.state[0] == o.state[1] {
+			continue
+		}
+		built := File{Path: o.dir}
+		for _, t := range []*tree{c.base, c.head} {
+			for _, name := range slices.Sorted(maps.Keys(o.files)) {
+				if content, err := t.read(name); err == nil {
+					built.Content = append(append(built.Content, content...), '\n')
+				}
+			}
+		}
+		c.out.Outside = append(c.out.Outside, built)
+	}
 	total := int64(0)
 	for _, side := range []struct{ tree, other *tree }{{c.base, c.head}, {c.head, c.base}} {
 		for _, file := range side.tree.yamls(".") {
 			blob := side.tree.files[file]
-			inside := slices.ContainsFunc(options.Paths, func(name string) bool { return contains(name, file) })
-			if inside || c.applied[file] || blob == side.other.files[file] || blob.size > maxScanned {
+			if !outside(file) || blob == side.other.files[file] || blob.size > maxScanned {
 				continue
 			}
 			if total += blob.size; total > maxFileBytes {

@@ -3,6 +3,7 @@ package gitops
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -110,6 +111,14 @@ func isRemote(value string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(value), "/")
 	return strings.Contains(value, "://") || strings.ContainsAny(first, "@:") ||
 		first == "github.com" || first == "www.github.com"
+}
+
+// isRemote reports whether an entry of a kustomization file in dir is an address, as opposed to a name in the tree. kustomize
+// clones what looks like a repository even where a file of that name exists, but cannot be read. A repository without a
+// scheme has a host and two more segments, or ".git".
+func (c *closure) isRemote(dir, value string) bool {
+	local := strings.Count(value, "/") <= 1 && !strings.Contains(value, ":") && !strings.Contains(value, ".git") && c.tree.exists(path.Join(dir, value))
+	return isRemote(value) && !local
 }
 
 // addressIn returns an address from which the configuration of a transformer or a generator loads a file,

@@ -12,10 +12,12 @@ import (
 // maxListed bounds the names in a note.
 const maxListed = 20
 
-// reporter reports the differences and the unknown parts of a cluster.
+// reporter reports the differences and the unknown parts of a cluster, or of an overlay.
 type reporter struct {
 	base, head *walk
-	out        *Comparison
+	// alone is the overlay, nil for a cluster.
+	alone *overlay
+	out   *Comparison
 }
 
 func (r reporter) note(format string, args ...any) {
@@ -93,7 +95,8 @@ func equal(before, after *node) bool {
 }
 
 // node reports a node that could not be evaluated: as a note if it is the same in both commits, and
-// otherwise as unknown.
+// otherwise as unknown. A directory
+// of a cluster, and a path, are unknown in any case: nothing below them was compared.
 func (r reporter) node(before, after *node) {
 	lost := after
 	if !lost.isUnknown() {
@@ -107,6 +110,10 @@ func (r reporter) node(before, after *node) {
 		what = "is not of this repository"
 	}
 	switch {
+	case equal(before, after) && lost.name == "" && (r.alone == nil || r.alone.named):
+		r.unknown("%s %s, in either commit: %s", lost.label(), what, lost.reason)
+	case equal(before, after) && r.differing(before, after) != "":
+		r.unknown("%s %s, and differs: %s; it may have %s", lost.label(), what, lost.reason, r.differing(before, after))
 	case equal(before, after):
 		r.note("%s %s, and is the same in both commits: %s", lost.label(), what, lost.reason)
 	case lost == before:
@@ -114,6 +121,49 @@ func (r reporter) node(before, after *node) {
 	default:
 		r.unknown("%s %s, and differs: %s", lost.label(), what, lost.reason)
 	}
+}
+
+// differing returns a file that differs between the commits, that a node may be built from, by the URL of this repository for
+// example, and that no other node of the cluster is built from; empty for none.
+func (r reporter) differing(before, after *node) string {
+	dirs := append(slices.Clone(before.reads), after.reads...)
+	for _, n := range []*node{before, after} {
+		if n.closure == nil {
+			continue
+		}
+		for _, entry := range append(slices.Clone(n.closure.remotes), n.closure.missing...) {
+			if dir, found := r.head.self.within(entry); found {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	for _, dir := range dirs {
+		files := []map[string]string{r.base.filesAt(dir), r.head.filesAt(dir)}
+		names := maps.Clone(files[0])
+		maps.Copy(names, files[1])
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if files[0][name] != files[1][name] && !r.base.isBuilt(name) && !r.head.isBuilt(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// filesAt maps the YAML files below a directory, and all that it is built from, to their identifiers.
+func (w *walk) filesAt(dir string) map[string]string {
+	c := newClosure(w.trees[""], dir, nil)
+	for _, name := range w.trees[""].yamls(dir) {
+		c.file(name)
+	}
+	return c.files
+}
+
+// isBuilt reports whether a node is built from a file.
+func (w *walk) isBuilt(file string) bool {
+	return slices.ContainsFunc(w.order, func(n *node) bool {
+		return (n.outcome == evaluated || n.outcome == skipped) && n.closure != nil && n.closure.files[file] != ""
+	})
 }
 
 // remotes reports a node that was built without its remote bases.
@@ -128,7 +178,7 @@ func (r reporter) remotes(before, after *node) {
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(older.names), newer.names...))))
 	list := excerpt.Names(names, maxListed)
-	if older.state == newer.state {
+	if older.state == newer.state && r.differing(before, after) == "" {
 		r.note("%s has resources outside of this repository, which are not fetched, and are the same in both commits: %s", n.label(), list)
 		return
 	}

@@ -44,6 +44,9 @@ type hiddenObject struct {
 	state string
 }
 
+// placeholder matches the text for an unknown value.
+var placeholder = regexp.MustCompile(`unknown-[0-9a-f]{12}`)
+
 // placeholder returns a text for an unknown value. It depends on the state of the object with the value.
 func (s hiddenObject) placeholder(variable string) string {
 	return "unknown-" + digest(s.name, s.state, variable)[:12]

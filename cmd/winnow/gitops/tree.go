@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -23,7 +24,8 @@ const (
 // ignored files.
 type tree struct {
 	commit string
-	// files maps a path to its blob, and modules maps a path to the commit of its submodule.
+	// files maps a path to its blob, and modules maps a path to the commit of its submodule, none if the source leaves
+	// submodules out.
 	files   map[string]blob
 	modules map[string]string
 	// dirs maps a directory to the names in it, sorted.
@@ -85,7 +87,11 @@ func (t *tree) add(line string) {
 // list derives the directories from the files.
 func (t *tree) list() {
 	t.dirs = map[string][]string{".": nil}
-	for name := range t.files {
+	all := maps.Clone(t.files)
+	for name := range t.modules {
+		all[name] = blob{}
+	}
+	for name := range all {
 		for child := name; child != "."; child = path.Dir(child) {
 			dir := path.Dir(child)
 			names, known := t.dirs[dir]
@@ -104,16 +110,28 @@ func (t *tree) list() {
 // ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
 // match spec.ignore of a source.
 func (t *tree) ignoring(ignore string) *tree {
+	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: map[string]string{}, objects: t.objects}
 	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
 	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
-	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: t.modules, objects: t.objects}
 	for name, file := range t.files {
 		if !matcher.Match(segments(name), false) {
 			kept.files[name] = file
 		}
 	}
+	for name, commit := range t.modules {
+		if !matcher.Match(segments(name), true) {
+			kept.modules[name] = commit
+		}
+	}
 	kept.list()
 	return kept
+}
+
+// withoutModules returns the tree without submodules.
+func (t *tree) withoutModules() *tree {
+	kept := *t
+	kept.modules = nil
+	return &kept
 }
 
 // sparse returns the tree with the given directories only, or with all if dirs is empty.
@@ -187,6 +205,18 @@ func (t *tree) yamls(name string) []string {
 	for _, child := range t.dirs[name] {
 		found = append(found, t.yamls(path.Join(name, child))...)
 	}
+	return found
+}
+
+// below returns the files at or below a path, sorted.
+func (t *tree) below(name string) []string {
+	var found []string
+	for file := range t.files {
+		if contains(name, file) {
+			found = append(found, file)
+		}
+	}
+	slices.Sort(found)
 	return found
 }
 

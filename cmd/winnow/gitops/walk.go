@@ -3,10 +3,12 @@ package gitops
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -45,6 +47,9 @@ func (w *walk) run(ctx context.Context) error {
 	}
 	for {
 		n, err := w.next(ctx)
+		if n == nil && err == nil {
+			n, err = w.nextOfArtifacts()
+		}
 		if n == nil || err != nil {
 			return err
 		}
@@ -77,11 +82,11 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 		settled := again.transforms() == n.transforms()
 		n.kustomization = again
 		if settled {
-			n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+			n.state = n.inputs()
 			break
 		}
 	}
-	return w.addChildren(n)
+	return w.addChildren(n, isFollowed)
 }
 
 // rootKustomization returns the Kustomization that applies the directory of the cluster. It skips those that
@@ -106,11 +111,29 @@ func (w *walk) rootKustomization(n *node) *kustomization {
 	return nil
 }
 
-// addChildren adds a node for each Kustomization among the objects of a node.
-func (w *walk) addChildren(n *node) error {
+// isFollowed reports whether an object is a Kustomization whose source is pulled.
+func isFollowed(o Object) bool { return follows(o.Unstructured) }
+
+// nextOfArtifacts adds a node for each Kustomization of an ExternalArtifact that no selection publishes, and returns the
+// first that is new. It runs last, when all selections are known.
+func (w *walk) nextOfArtifacts() (*node, error) {
+	known := len(w.order)
+	for _, n := range slices.Clone(w.order) {
+		if err := w.addChildren(n, w.takesArtifact); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.order) == known {
+		return nil, nil
+	}
+	return w.order[known], nil
+}
+
+// addChildren adds a node for each object of a node that is a Kustomization to follow.
+func (w *walk) addChildren(n *node, isChild func(Object) bool) error {
 	itself := nameOf(types.NamespacedName{Namespace: n.object.GetNamespace(), Name: n.object.GetName()})
 	for _, o := range n.objects {
-		if !follows(o.Unstructured) {
+		if !isChild(o) {
 			continue
 		}
 		name := nameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
@@ -125,7 +148,7 @@ func (w *walk) addChildren(n *node) error {
 			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
 		}
 		k, err := newKustomization(o.Unstructured)
-		child := &node{kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name)}
+		child := &node{kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), unknown: o.Unknown}
 		if err != nil {
 			child.kustomization = &kustomization{object: o.Unstructured}
 			child.outcome, child.reason, child.state = failed, err.Error(), o.digest()
@@ -151,7 +174,7 @@ func (w *walk) next(ctx context.Context) (*node, error) {
 				waiting = n
 			}
 		}
-		found, err := w.buildMissing(ctx, waiting)
+		found, err := w.buildUsed(ctx, waiting)
 		if err != nil || !found {
 			return waiting, err
 		}
@@ -210,11 +233,14 @@ func (w *walk) evaluate(ctx context.Context, n *node) error {
 	from, dir, err := w.locate(n)
 	if err != nil {
 		n.outcome, n.reason = external, err.Error()
+		if n.spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
+			return nil // what an artifact lacks is pruned
+		}
 		return w.keepObjects(n)
 	}
 	n.dir = dir
 	n.closure = newClosure(from, dir, n.components(from, dir))
-	n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+	n.state = n.inputs()
 	if !w.mayLeadToSelection(n) {
 		n.outcome = skipped
 		return nil
@@ -227,12 +253,13 @@ func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	if n.closure == nil || n.name == "" {
 		n.vars = newVariables(n.kustomization, w.finder(n.cluster))
 		n.closure = newClosure(from, n.dir, n.components(from, n.dir))
-		n.state = digest(n.content(), n.vars.digest(), n.closure.digest())
+		n.state = n.inputs()
 	}
 	objects, err := w.builds.build(ctx, n.state, n.closure, n.dir, n.kustomization, n.vars)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	n.state = n.inputs()
 	if err != nil {
 		n.outcome, n.reason = failed, err.Error()
 		return w.keepObjects(n)
@@ -240,7 +267,7 @@ func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 	n.outcome = evaluated
 	n.setObjects(objects)
 	if n.name != "" {
-		return w.addChildren(n)
+		return w.addChildren(n, isFollowed)
 	}
 	return nil
 }
@@ -250,6 +277,13 @@ func (n *node) setObjects(objects []Object) {
 	n.objects = cloned(objects)
 	for i := range n.objects {
 		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
+		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
+		if common := n.spec.CommonMetadata; common != nil {
+			annotations := map[string]string{}
+			maps.Copy(annotations, n.objects[i].GetAnnotations())
+			maps.Copy(annotations, common.Annotations)
+			n.objects[i].SetAnnotations(annotations)
+		}
 	}
 }
 
@@ -276,7 +310,7 @@ func (w *walk) keepObjects(n *node) error {
 	for i := range n.objects {
 		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
 	}
-	return w.addChildren(n)
+	return w.addChildren(n, isFollowed)
 }
 
 // mayLeadToSelection reports whether the files of the node may lead to a CatalogSelection, or did so in

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,8 +36,7 @@ type Cluster struct {
 // Open configures a client as kubectl does, by a context of a kubeconfig. Empty arguments select those of kubectl. It
 // sends no request yet.
 func Open(kubeconfig, kubeContext string) (*Cluster, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
+	rules := rulesOf(kubeconfig)
 	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: kubeContext})
 	config, err := loaded.ClientConfig()
 	switch {
@@ -63,6 +63,34 @@ func Open(kubeconfig, kubeContext string) (*Cluster, error) {
 	return &Cluster{Namespace: namespace, raw: raw, objects: objects}, nil
 }
 
+// Contexts returns the names of the contexts in a kubeconfig, or in those of kubectl. It returns none if they cannot be read.
+func Contexts(kubeconfig string) []string {
+	config, err := rulesOf(kubeconfig).Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(config.Contexts))
+}
+
+func rulesOf(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	return rules
+}
+
+// Namespaces returns the names of all namespaces.
+func (c *Cluster) Namespaces(ctx context.Context) ([]string, error) {
+	all, err := pages(ctx, c.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}))
+	if err != nil {
+		return nil, fmt.Errorf("reading the namespaces: %w", err)
+	}
+	var names []string
+	for _, n := range all {
+		names = append(names, n.GetName())
+	}
+	return names, nil
+}
+
 // list returns all objects of a kind, and none of a kind that the cluster does not serve.
 func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unstructured.Unstructured, error) {
 	served, err := c.resource(ctx, gvk)
@@ -77,18 +105,24 @@ func (c *Cluster) list(ctx context.Context, gvk schema.GroupVersionKind) ([]unst
 }
 
 // pages returns all objects of a resource.
-func pages(ctx context.Context, resource dynamic.ResourceInterface) (all []unstructured.Unstructured, err error) {
-	for options := (metav1.ListOptions{Limit: 250}); ; {
+func pages(ctx context.Context, resource dynamic.ResourceInterface) ([]unstructured.Unstructured, error) {
+	all, _, err := pagesAt(ctx, resource, metav1.ListOptions{})
+	return all, err
+}
+
+// pagesAt returns all objects of a resource, and the version from which a watch continues.
+func pagesAt(ctx context.Context, resource dynamic.ResourceInterface, options metav1.ListOptions) (all []unstructured.Unstructured, version string, err error) {
+	for options.Limit = 250; ; {
 		page, err := resource.List(ctx, options)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		all = append(all, page.Items...)
+		all, version = append(all, page.Items...), page.GetResourceVersion()
 		if len(all) > maxLive {
-			return nil, fmt.Errorf("the cluster has more than %d objects", maxLive)
+			return nil, "", fmt.Errorf("the cluster has more than %d objects", maxLive)
 		}
 		if options.Continue = page.GetContinue(); options.Continue == "" {
-			return all, nil
+			return all, version, nil
 		}
 	}
 }
@@ -113,3 +147,11 @@ func (c *Cluster) resource(ctx context.Context, gvk schema.GroupVersionKind) (st
 	}
 	return "", nil
 }
+
+var (
+	getOptions   = metav1.GetOptions{}
+	patchOptions = metav1.PatchOptions{FieldManager: FieldManager}
+)
+
+// FieldManager is the field manager of all writes.
+const FieldManager = "winnow"

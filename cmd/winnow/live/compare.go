@@ -11,15 +11,16 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Compare compares two states of a selection, either of which may be nil, and adds the effects of the newer one on the
 // live definitions. A nil Cluster adds nothing.
-func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selection, error) {
+func (c *Cluster) Compare(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
 	if c == nil || to == nil {
-		return diff.Compare(ctx, from, to, nil)
+		return comparing.Compare(ctx, from, to, nil)
 	}
 	var published []safeguard.Definition
 	if from != nil {
@@ -29,7 +30,7 @@ func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selec
 	if err != nil {
 		return nil, fmt.Errorf("looking at the cluster: %w", err)
 	}
-	compared, err := diff.Compare(ctx, from, to, found.adopted)
+	compared, err := comparing.Compare(ctx, from, to, found.adopted)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (c *Cluster) Compare(ctx context.Context, from, to *diff.Side) (*diff.Selec
 			compared.Survives(key.Name)
 		}
 	}
-	if err := compared.Adopt(to, found.live); err != nil {
+	if err := comparing.Adopt(compared, to, found.live); err != nil {
 		return nil, err
 	}
 	return compared, compared.Take(to.Result.Definitions, found.replaced)
@@ -56,7 +57,7 @@ type adoption struct {
 	bypassed []string
 	// entering are the definitions that the publication adopts, live all definitions of the same kinds.
 	entering []safeguard.Definition
-	live     map[safeguard.Key]diff.Live
+	live     map[safeguard.Key]comparing.Live
 }
 
 // adopt compares the live definitions with the result that adopts them.
@@ -64,7 +65,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result) (adoption, error) {
 	next := result.Live()
 	contents := map[safeguard.Key]map[string]any{}
-	lives := map[safeguard.Key]diff.Live{}
+	lives := map[safeguard.Key]comparing.Live{}
 	var live []*guard.Live
 	for _, gvk := range guard.Kinds(published, next) {
 		objects, err := c.list(ctx, gvk)
@@ -76,7 +77,7 @@ func (c *Cluster) adopt(ctx context.Context, cs *v1alpha1.CatalogSelection,
 			live = append(live, object)
 			contents[guard.LiveKey(object)] = objects[i].Object
 			untouched := guard.Honored(cs, object) || guard.Untouched(object)
-			lives[guard.LiveKey(object)] = diff.Live{
+			lives[guard.LiveKey(object)] = comparing.Live{
 				Object: objects[i].Object, Untouched: untouched,
 				Kept: untouched || guard.Kept(object),
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -56,7 +56,7 @@ func connect(t *testing.T, answers map[string]string) *live.Cluster {
 }
 
 // sideOf renders a selection of everything over a catalog of applications with the version 1.0.0.
-func sideOf(ctx context.Context, t *testing.T, names ...string) *diff.Side {
+func sideOf(ctx context.Context, t *testing.T, names ...string) *comparing.Side {
 	t.Helper()
 	files := fstest.MapFS{}
 	for _, name := range names {
@@ -72,7 +72,7 @@ func sideOf(ctx context.Context, t *testing.T, names ...string) *diff.Side {
 	cs.Name, cs.Namespace = "apps", "fleet"
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
 	kind, name := guard.SourceKey(cs, cs.Spec.Sources[0])
-	side, err := diff.Render(ctx, cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:" + strings.Repeat("01", 32), Catalog: loaded}})
+	side, err := comparing.Render(ctx, cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:" + strings.Repeat("01", 32), Catalog: loaded}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -38,7 +39,7 @@ func TestALiveReleaseOfAnInstanceIsCompared(t *testing.T) {
 	cs.Spec.Sources = []v1alpha1.SourceReference{{Name: "catalog"}}
 	cs.Spec.Instances = map[string]v1alpha1.Instance{"app": {Version: "1.0.0"}}
 	kind, name := guard.SourceKey(cs, cs.Spec.Sources[0])
-	to, err := diff.Render(t.Context(), cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:01", Catalog: loaded}})
+	to, err := comparing.Render(t.Context(), cs, []guard.Source{{Kind: kind, Name: name, Checksum: "sha256:01", Catalog: loaded}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // ownerNotes returns a sentence for each Kustomization that owns definitions which the publication adopts.
-func ownerNotes(entering []safeguard.Definition, live map[safeguard.Key]diff.Live) []string {
+func ownerNotes(entering []safeguard.Definition, live map[safeguard.Key]comparing.Live) []string {
 	held := map[string]int{}
 	for _, d := range entering {
 		if owner := guard.OwnerOf(&unstructured.Unstructured{Object: live[d.Key()].Object}); owner.Name != "" {

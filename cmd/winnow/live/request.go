@@ -16,14 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-// FieldManager is the field manager of all writes.
-const FieldManager = "winnow"
-
-var (
-	getOptions   = metav1.GetOptions{}
-	patchOptions = metav1.PatchOptions{FieldManager: FieldManager}
-)
-
 // Request is a request to a controller to reconcile an object.
 type Request struct {
 	// Kind and Key of the object.
@@ -99,4 +91,14 @@ func (c *Cluster) patch(ctx context.Context, in dynamic.ResourceInterface, kind 
 		return c.failed(ctx, "changing", kind, key, err)
 	}
 	return nil
+}
+
+// Reconciled is the state of an object after a request.
+type Reconciled struct {
+	*Request
+	Object *unstructured.Unstructured
+	// Ready is the condition of that name, True or False.
+	Ready metav1.Condition
+	// Revision of the artifact in the status; may be empty.
+	Revision string
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -20,16 +19,6 @@ import (
 
 // pollInterval is the delay between two looks at an object. A watch would need another right.
 const pollInterval = 500 * time.Millisecond
-
-// Reconciled is the state of an object after a request.
-type Reconciled struct {
-	*Request
-	Object *unstructured.Unstructured
-	// Ready is the condition of that name, True or False.
-	Ready metav1.Condition
-	// Revision of the artifact in the status; may be empty.
-	Revision string
-}
 
 // Selection returns the object as a CatalogSelection.
 func (r *Reconciled) Selection() (*Selection, error) { return selectionOf(r.Object) }

@@ -14,11 +14,14 @@ import (
 )
 
 // advise appends to the error of a registry advice on how to solve it.
-func advise(repository *remote.Repository, err error) error {
+func (r *Repository) advise(err error) error {
 	if err == nil {
 		return nil
 	}
-	if advice := adviceOn(repository, err); advice != "" {
+	if r.withoutTLS != "" && errors.Is(err, http.ErrSchemeMismatch) {
+		return fmt.Errorf("%w; %s", err, r.withoutTLS)
+	}
+	if advice := adviceOn(r.remote, err); advice != "" {
 		return fmt.Errorf("%w; %s", err, advice)
 	}
 	return err

@@ -31,11 +31,11 @@ func TestAdvise(t *testing.T) {
 		{"anything else", failure, true, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			repository := &remote.Repository{
+			repository := &Repository{remote: &remote.Repository{
 				Reference: ociregistry.Reference{Registry: "example.com", Repository: "org/catalog"},
 				PlainHTTP: test.plainHTTP,
-			}
-			got := advise(repository, test.err)
+			}}
+			got := repository.advise(test.err)
 			if got.Error() != test.err.Error()+test.want || !errors.Is(got, test.err) {
 				t.Errorf("advise() = %v", got)
 			}

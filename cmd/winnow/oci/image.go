@@ -32,5 +32,5 @@ func (r *Repository) Digest(ctx context.Context) (string, error) {
 	if errors.Is(err, errdef.ErrNotFound) {
 		return "", fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
 	}
-	return manifest.Digest.String(), advise(r.remote, err)
+	return manifest.Digest.String(), r.advise(err)
 }

@@ -34,7 +34,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 		return Pulled{}, fmt.Errorf("%w; no such repository or tag, or this account must not see it", err)
 	}
 	if err != nil {
-		return Pulled{}, asInvalid(advise(r.remote, err))
+		return Pulled{}, asInvalid(r.advise(err))
 	}
 	chosen := format != "" && format != v1alpha1.FormatAuto
 	if (!chosen || format == v1alpha1.FormatFileBased) && registry.MayBeImage(manifest.MediaType, raw) {
@@ -50,7 +50,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 	}
 	layer, err := registry.FetchLayer(ctx, r.remote, found, archive.DefaultLimits().Compressed)
 	if err != nil {
-		return Pulled{}, asInvalid(fmt.Errorf("fetching the layer: %w", advise(r.remote, err)))
+		return Pulled{}, asInvalid(fmt.Errorf("fetching the layer: %w", r.advise(err)))
 	}
 	if !chosen {
 		format = catalog.Format
@@ -63,7 +63,7 @@ func (r *Repository) Pull(ctx context.Context, format string) (Pulled, error) {
 func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw []byte) (Pulled, error) {
 	image, err := registry.FetchImage(ctx, r.remote, manifest, raw)
 	if err != nil {
-		return Pulled{}, asInvalid(advise(r.remote, err))
+		return Pulled{}, asInvalid(r.advise(err))
 	}
 	directory, err := contract.CatalogDirectory(image.Labels)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Repository) pullImage(ctx context.Context, manifest v1.Descriptor, raw 
 	}
 	var files bytes.Buffer
 	if err := image.Unpack(ctx, r.remote, directory, &files, registry.UnpackLimits{}); err != nil {
-		return Pulled{}, asInvalid(fmt.Errorf("fetching the layers: %w", advise(r.remote, err)))
+		return Pulled{}, asInvalid(fmt.Errorf("fetching the layers: %w", r.advise(err)))
 	}
 	return Pulled{Digest: manifest.Digest.String(), Layer: files.Bytes(), Format: v1alpha1.FormatFileBased}, nil
 }

@@ -15,7 +15,11 @@ const Scheme = "oci://"
 func ParseReference(address string) (ociregistry.Reference, error) {
 	rest, ok := strings.CutPrefix(address, Scheme)
 	if !ok {
-		return ociregistry.Reference{}, fmt.Errorf("want %shost/repository[:tag]", Scheme)
+		err := fmt.Errorf("want %shost/repository[:tag]", Scheme)
+		if meant := Meant(address); meant != "" {
+			err = fmt.Errorf("%w: did you mean %s?", err, meant)
+		}
+		return ociregistry.Reference{}, err
 	}
 	if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
 		return ociregistry.Reference{}, errors.New("it has a user or a password: docker login stores them")
@@ -31,4 +35,22 @@ func Address(reference ociregistry.Reference) string {
 // DigestAddress returns oci://host/repository@digest, which always refers to the same artifact.
 func DigestAddress(reference ociregistry.Reference, digest string) string {
 	return Address(reference) + "@" + digest
+}
+
+// Meant returns the address in a registry that an address with another scheme, or with none, may mean, with the flag for
+// one without TLS; empty for none.
+func Meant(address string) string {
+	scheme, rest, hasScheme := strings.Cut(address, "://")
+	if !hasScheme {
+		rest = address
+	}
+	host, repository, _ := strings.Cut(rest, "/")
+	isHost := hasScheme || strings.ContainsAny(host, ".:") && !strings.HasPrefix(host, ".")
+	if _, err := ParseReference(Scheme + rest); err != nil || !isHost || repository == "" || scheme+"://" == Scheme {
+		return ""
+	}
+	if scheme == "http" && hasScheme {
+		return Scheme + rest + ", with --plain-http=" + host
+	}
+	return Scheme + rest
 }

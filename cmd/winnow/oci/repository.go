@@ -16,10 +16,15 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/registry/realm"
 )
 
 // Repository is a repository in a registry.
-type Repository struct{ remote *remote.Repository }
+type Repository struct {
+	remote *remote.Repository
+	// withoutTLS is Access.WithoutTLS.
+	withoutTLS string
+}
 
 // Access is how registries are reached. The zero value is TLS with the authorities that the machine trusts.
 type Access struct {
@@ -27,16 +32,19 @@ type Access struct {
 	PlainHTTP func(host string) bool
 	// TLS is nil for the defaults.
 	TLS *tls.Config
+	// WithoutTLS is the advice on a registry without TLS; empty for the flag --plain-http.
+	WithoutTLS string
+	// TokenHosts issue the tokens of registries wherever they are.
+	TokenHosts realm.Hosts
 }
 
 // transport returns the transport for the access, below the retries.
-func (a Access) transport() http.RoundTripper {
-	transport, ok := http.DefaultTransport.(*http.Transport)
-	if a.TLS == nil || !ok {
-		return http.DefaultTransport
+func (a Access) transport() *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport)
+	if a.TLS != nil {
+		transport = transport.Clone()
+		transport.TLSClientConfig = a.TLS
 	}
-	transport = transport.Clone()
-	transport.TLSClientConfig = a.TLS
 	return transport
 }
 
@@ -47,22 +55,21 @@ func Connect(reference ociregistry.Reference, access Access, observe func(http.R
 	if reference.Reference == "" {
 		reference.Reference = "latest"
 	}
-	transport := access.transport()
-	if observe != nil {
-		transport = observe(transport)
-	}
 	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("reading Docker's configuration: %w", err)
 	}
-	return &Repository{&remote.Repository{
+	client := realm.NewClient(access.transport(), access.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+		if observe != nil {
+			base = observe(base)
+		}
+		return retry.NewTransport(base)
+	})
+	client.Credential = credentials.Credential(store)
+	return &Repository{withoutTLS: access.WithoutTLS, remote: &remote.Repository{
 		Reference: reference,
 		PlainHTTP: access.PlainHTTP != nil && access.PlainHTTP(reference.Registry),
-		Client: &auth.Client{
-			Client:     &http.Client{Transport: retry.NewTransport(transport)},
-			Cache:      auth.NewCache(),
-			Credential: credentials.Credential(store),
-		},
+		Client:    client,
 	}}, nil
 }
 
@@ -82,7 +89,7 @@ func (r *Repository) Moves(ctx context.Context, a registry.Artifact, tags []stri
 		switch {
 		case errors.Is(err, errdef.ErrNotFound):
 		case err != nil:
-			return nil, fmt.Errorf("reading the tag %s: %w", tag, advise(r.remote, err))
+			return nil, fmt.Errorf("reading the tag %s: %w", tag, r.advise(err))
 		case now.Digest != a.Manifest.Descriptor.Digest:
 			moved = append(moved, MovedTag{tag, now.Digest.String()})
 		}
@@ -102,5 +109,5 @@ func (r *Repository) Push(ctx context.Context, a registry.Artifact, tags []strin
 		return move(moves)
 	}}
 	err = pusher.Push(ctx, r.remote, a, tags)
-	return moved, advise(r.remote, err)
+	return moved, r.advise(err)
 }

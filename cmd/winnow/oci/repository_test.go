@@ -111,6 +111,56 @@ func TestPushAndPull(t *testing.T) {
 	}
 }
 
+// A hostile registry must not reach the network of a CI runner.
+func TestARegistryDirectsNoRequestToAnotherPort(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		t.Error("the service was requested")
+		_, _ = w.Write([]byte(`{"token": "internal"}`))
+	}))
+	defer service.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Www-Authenticate", `Bearer realm="`+service.URL+`/token"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	_, err := connect(t, "oci://"+strings.TrimPrefix(server.URL, "http://")+"/catalog").Pull(t.Context(), v1alpha1.FormatAuto)
+	if err == nil || !strings.Contains(err.Error(), "--allowed-token-hosts="+strings.TrimPrefix(service.URL, "http://")) {
+		t.Errorf("Pull() = %v, which does not name the flag", err)
+	}
+}
+
+// Of a registry inside of the network, another port may issue the tokens.
+func TestAnAllowedHostIssuesTokens(t *testing.T) {
+	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"token": "valid"}`)) }))
+	defer tokens.Close()
+	stored := &memory{kept: map[string][]byte{"/v2/catalog/manifests/latest": []byte(`{"layers": []}`)}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer valid" {
+			w.Header().Set("Www-Authenticate", `Bearer realm="`+tokens.URL+`/token"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		stored.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	access := oci.Access{PlainHTTP: func(string) bool { return true }}
+	if err := access.TokenHosts.Set(strings.TrimPrefix(tokens.URL, "http://")); err != nil {
+		t.Fatal(err)
+	}
+	reference, err := oci.ParseReference("oci://" + strings.TrimPrefix(server.URL, "http://") + "/catalog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := oci.Connect(reference, access, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *render.Error // the manifest was read: it is that of no catalog
+	if _, err := repository.Pull(t.Context(), v1alpha1.FormatAuto); !errors.As(err, &refused) {
+		t.Errorf("Pull() = %v", err)
+	}
+}
+
 // A readable artifact that is not a catalog is a *render.Error.
 func TestPullRefusesWhatIsNoCatalog(t *testing.T) {
 	server := httptest.NewServer(&memory{kept: map[string][]byte{"/v2/catalog/manifests/latest": []byte(`{"layers": []}`)}})

@@ -50,7 +50,7 @@ func (r *Repository) Highest(ctx context.Context, constraint, filter string) (st
 	case errors.Is(err, errTags):
 		return "", err
 	case err != nil:
-		return "", fmt.Errorf("listing the tags: %w", advise(r.remote, err))
+		return "", fmt.Errorf("listing the tags: %w", r.advise(err))
 	case highest == nil:
 		return "", fmt.Errorf("no tag is a version in the range %q", constraint)
 	}

@@ -38,11 +38,14 @@ func Printable(line string) string {
 
 // Wrap breaks a text into lines of at most MaxLine characters, each of which begins with the indent. Longer words
 // stay whole.
-func Wrap(text, indent string) string {
+func Wrap(text, indent string) string { return WrapAt(text, indent, MaxLine) }
+
+// WrapAt is Wrap with lines of another width.
+func WrapAt(text, indent string, width int) string {
 	var lines []string
 	line := indent
 	for word := range strings.FieldsSeq(Line(text)) {
-		if line != indent && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > MaxLine {
+		if line != indent && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			lines = append(lines, line)
 			line = indent
 		}

@@ -44,14 +44,14 @@ func isSelection(head metav1.TypeMeta) bool {
 func parse(ctx context.Context, file string, document []byte, before int) (found []*Selection, violations []Violation, omitted int) {
 	var object map[string]any
 	if err := yaml.Unmarshal(document, &object); err != nil {
-		return nil, yamlViolations(err, before), 0
+		return nil, yamlViolations(err, document, before), 0
 	}
 	if !mayHaveSelection(object) {
 		return nil, nil, 0
 	}
 	decoded, err := decode(document)
 	if err != nil {
-		return nil, yamlViolations(err, before), 0
+		return nil, yamlViolations(err, document, before), 0
 	}
 	invalid := &InvalidError{}
 	found = parseObject(ctx, file, decoded, newLines(document, before), invalid)

@@ -91,13 +91,19 @@ func cutKey(path, key string) (rest string, ok bool) {
 // yamlLine matches a line number in an error of the YAML parser.
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// yamlViolations converts the errors of the YAML parser to violations with the lines that they name.
-func yamlViolations(err error, before int) []Violation {
+// yamlViolations converts the errors of the YAML parser to violations with the lines that they name, and the likely causes.
+func yamlViolations(err error, document []byte, before int) []Violation {
 	message := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "error converting YAML to JSON: ")
 	message = strings.TrimPrefix(strings.TrimPrefix(message, "yaml: "), "unmarshal errors: ")
 	marks := yamlLine.FindAllStringSubmatchIndex(message, -1)
+	reading := func(line int, message string) Violation {
+		if cause := yamlnode.Cause(message, line, document); cause != "" {
+			message += ": " + cause
+		}
+		return Violation{Line: before + line, Message: "reading YAML: " + message}
+	}
 	if len(marks) == 0 || marks[0][0] != 0 {
-		return []Violation{{Line: before + 1, Message: fmt.Sprintf("reading YAML: %s", message)}}
+		return []Violation{reading(1, message)}
 	}
 	var all []Violation
 	for i, mark := range marks {
@@ -106,7 +112,7 @@ func yamlViolations(err error, before int) []Violation {
 			end = marks[i+1][0]
 		}
 		number, _ := strconv.Atoi(message[mark[2]:mark[3]])
-		all = append(all, Violation{Line: before + number, Message: "reading YAML: " + strings.TrimSpace(message[mark[1]:end])})
+		all = append(all, reading(number, strings.TrimSpace(message[mark[1]:end])))
 	}
 	return all
 }

@@ -28,15 +28,26 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 	}
 }
 
-// resumed returns a sentence for the selection and each of its sources that is no longer suspended.
+// resumed returns a sentence for the selection and each of its sources that is no longer suspended, or that Flux updates
+// again.
 func (c *comparison) resumed(p pair) (sentences []string) {
 	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
-	if p.from != nil && p.to != nil && p.from.Spec.Suspend && !p.to.Spec.Suspend {
+	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.untouched && !p.to.untouched) {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}
 	c.eachSource(p, func(name string, before, after reference) {
-		if before.suspended && !after.suspended {
+		if before.suspended && !after.suspended || before.untouched && !after.untouched {
 			sentences = append(sentences, fmt.Sprintf(resumed, name))
+		}
+	})
+	return sentences
+}
+
+// filtered returns a sentence for each source of which Flux takes other files.
+func (c *comparison) filtered(p pair) (sentences []string) {
+	c.eachSource(p, func(name string, before, after reference) {
+		if before.filter != after.filter {
+			sentences = append(sentences, name+" has another spec.ignore or spec.layerSelector: what Flux takes from the catalog is known in the cluster only")
 		}
 	})
 	return sentences

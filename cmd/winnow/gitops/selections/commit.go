@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -19,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // revision holds the selections, sources and consumers of a commit.
@@ -26,10 +29,9 @@ type revision struct {
 	selections []placedSelection
 	sources    []placedSource
 	consumers  []placedConsumer
+	containers []container
 	notes      []string
 	skipped    []skipped
-	// files is true where nothing but files is known: then their Kustomizations are consumers as well.
-	files bool
 }
 
 // origin is the place of an object in the repository.
@@ -37,11 +39,38 @@ type origin struct {
 	// cluster is the directory of the cluster, and kustomization the name of the one that applies the
 	// object; both are empty for an object that is read from its file without a build.
 	cluster, kustomization, file string
+	// appliers are the names of the Kustomizations that lead to the object, from the directory on.
+	appliers []string
+	// alone reports that no Kustomization of the repository applies the directory, so that the cluster is unknown.
+	alone bool
 	// unknown are sentences on unknown parts of the object, and hidden is a digest of these parts.
 	unknown []string
 	hidden  string
-	// unapplied reports that there are Kustomizations, and that none of them applies the file.
+	// unapplied reports that the file is beside others that are built, and is not one of theirs.
 	unapplied bool
+	// untouched reports that Flux does not update the object in the cluster.
+	untouched bool
+}
+
+// knownCluster returns the directory of the cluster that has the object, empty where the repository does not tell.
+func (o origin) knownCluster() string {
+	if o.alone {
+		return ""
+	}
+	return o.cluster
+}
+
+// isAt reports whether both origins are the same file, applied by the same Kustomizations.
+func (o origin) isAt(other origin) bool {
+	return o.cluster == other.cluster && o.file == other.file && slices.Equal(o.appliers, other.appliers)
+}
+
+// place returns the file of an object, or one in the directory that is built alone.
+func (o origin) place() string {
+	if o.alone {
+		return path.Join(o.cluster, path.Base(o.file))
+	}
+	return o.file
 }
 
 type placedSelection struct {
@@ -67,12 +96,12 @@ type placedSource struct {
 	document string
 }
 
-// placedConsumer is a Kustomization that applies the artifact of a selection.
+// placedConsumer is a Kustomization, which applies the artifact of a selection if its source is an ExternalArtifact.
 type placedConsumer struct {
 	origin
 	name string
-	// artifact is <namespace>/<name> of the ExternalArtifact.
-	artifact string
+	// kind of its source, and artifact is <namespace>/<name> of it.
+	kind, artifact string
 	// waits reports that it is not Ready before its objects are, and moves that it changes their namespace. renames are
 	// its fields that change their names.
 	waits, moves bool
@@ -101,7 +130,7 @@ func (s skipped) note(more string) string {
 func newRevision(ctx context.Context, state gitops.State) revision {
 	r := revision{notes: state.Notes}
 	for _, o := range state.Objects {
-		where := origin{cluster: o.Cluster, kustomization: o.Kustomization, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
+		where := origin{cluster: o.Cluster, alone: o.Alone, kustomization: o.Kustomization, appliers: o.Appliers, file: o.File, unknown: o.Unknown, hidden: o.Hidden}
 		document, err := yaml.Marshal(o.Object)
 		if err == nil {
 			err = r.document(ctx, where, document)
@@ -117,8 +146,8 @@ func newRevision(ctx context.Context, state gitops.State) revision {
 }
 
 func mayBeRelevant(content []byte) bool {
-	return bytes.Contains(content, []byte(v1alpha1.CatalogSelectionKind)) ||
-		bytes.Contains(content, []byte(sourcev1.GroupVersion.Group))
+	return slices.ContainsFunc([]string{v1alpha1.CatalogSelectionKind, sourcev1.GroupVersion.Group, sourcev1.ExternalArtifactKind},
+		func(word string) bool { return bytes.Contains(content, []byte(word)) })
 }
 
 // read adds the documents of a file.
@@ -129,8 +158,8 @@ func (r *revision) read(ctx context.Context, file gitops.File) {
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err == nil && (mayBeRelevant(document) || r.files && bytes.Contains(document, []byte(kustomizev1.GroupVersion.Group))) {
-			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied}, document)
+		if err == nil && mayBeRelevant(document) {
+			err = r.document(ctx, origin{file: file.Path, unapplied: file.Unapplied, hidden: file.Hidden}, document)
 		}
 		if err != nil {
 			left := skipped{file.Path, string(document), i, err}
@@ -156,10 +185,13 @@ func (r *revision) document(ctx context.Context, where origin, document []byte) 
 		return err
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
+	where.untouched = gitops.IsUntouched(&head)
 	switch {
+	case containerKinds[head.Kind] && !guard.Kept(&head):
+		r.containers = append(r.containers, container{where.cluster, head.Kind, head.Name, appliersOf(where)})
 	case group == sourcev1.GroupVersion.Group:
 		r.sources = append(r.sources, placedSource{head, where, string(document)})
-	case group == kustomizev1.GroupVersion.Group && (where.cluster != "" || r.files):
+	case group == kustomizev1.GroupVersion.Group:
 		return r.consumer(where, document)
 	case group == v1alpha1.GroupVersion.Group && head.Kind == v1alpha1.CatalogSelectionKind:
 		if !hasSources(document) {
@@ -208,18 +240,22 @@ func (r *revision) add(cs placedSelection) error {
 	return nil
 }
 
+// has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer.
+func (r *revision) has(cluster string) bool {
+	return slices.ContainsFunc(r.selections, func(s placedSelection) bool { return s.cluster == cluster }) ||
+		slices.ContainsFunc(r.sources, func(s placedSource) bool { return s.cluster == cluster }) ||
+		slices.ContainsFunc(r.consumers, func(k placedConsumer) bool { return k.cluster == cluster })
+}
+
 func sameName(a, b placedSelection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
 
-// consumer adds a Kustomization if its source is an ExternalArtifact.
+// consumer adds a Kustomization.
 func (r *revision) consumer(where origin, document []byte) error {
 	var k kustomizev1.Kustomization
 	if err := yaml.Unmarshal(document, &k); err != nil {
 		return err
 	}
 	ref := k.Spec.SourceRef
-	if ref.Kind != sourcev1.ExternalArtifactKind {
-		return nil
-	}
 	if ref.Namespace == "" {
 		ref.Namespace = k.Namespace
 	}
@@ -230,7 +266,7 @@ func (r *revision) consumer(where origin, document []byte) error {
 		return err
 	}
 	r.consumers = append(r.consumers, placedConsumer{
-		origin: where, name: k.Namespace + "/" + k.Name, artifact: ref.Namespace + "/" + ref.Name,
+		origin: where, name: k.Namespace + "/" + k.Name, kind: ref.Kind, artifact: ref.Namespace + "/" + ref.Name,
 		prune: k.Spec.Prune, deletes: deletesOnRemoval(k), spec: raw.Spec,
 		waits: k.Spec.Wait || len(k.Spec.HealthChecks) > 0, renames: renamesOf(k), moves: k.Spec.TargetNamespace != "",
 	})

@@ -12,6 +12,9 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/diff/protection"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
@@ -39,20 +42,27 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 		}
 	}
 	c.skipped(report)
+	if len(c.base.selections)+len(c.head.selections) == 0 && len(report.Unknown) == 0 {
+		report.Notes = append(report.Notes, "neither commit has a CatalogSelection at "+excerpt.Names(options.Paths, maxListed))
+	}
 	return report, c.compare(ctx, report)
 }
 
 func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 	same := 0
-	for _, p := range pairs(c.base, c.head) {
+	c.pairs = pairs(c.base, c.head)
+	for _, p := range c.pairs {
 		consumed := c.compareConsumers(p)
-		consumed.unknown = append(consumed.unknown, c.resumed(p)...)
+		consumed.unknown = slices.Concat(consumed.unknown, c.resumed(p), c.filtered(p))
 		compared, err := c.selection(ctx, p, consumed)
 		if err != nil {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			report.Unknown = append(report.Unknown, cmp.Or(p.any().cluster, p.any().file)+": "+sentence)
+			sentence = cmp.Or(p.any().cluster, p.any().file) + ": " + sentence
+			if !slices.Contains(report.Unknown, sentence) {
+				report.Unknown = append(report.Unknown, sentence)
+			}
 		}
 		if compared == nil {
 			same++
@@ -63,7 +73,11 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)
 	}
+	report.Unknown = append(report.Unknown, c.unknown...)
 	findMoves(c.placements)
+	if err := holdAdopted(ctx, c.placements); err != nil {
+		return err
+	}
 	if same > 0 {
 		report.Notes = append(report.Notes, plaintext.Count(same, "CatalogSelection")+" with the same spec and sources in both commits")
 	}
@@ -74,7 +88,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
 	if p.from != nil && p.to != nil && p.to.invalid == nil {
-		out.Loosened = diff.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
+		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
 	}
 	var before, after []reference
 	var unknown []string
@@ -87,7 +101,7 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
 	}
 	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
-		if out.Unknown = c.outsidePaths(*p.to, after); len(out.Unknown) == 0 {
+		if out.Unknown = append(c.outsidePaths(*p.to, after), c.fed(p, nil)...); len(out.Unknown) == 0 {
 			return nil, nil
 		}
 	}
@@ -104,7 +118,7 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 // pulled.
 func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
 	if p.from != nil && p.to != nil && p.from.invalid == nil && p.to.invalid == nil {
-		if addError(out, AfterPrefix, diff.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
+		if addError(out, AfterPrefix, comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
 			return out, nil
 		}
 	}
@@ -114,6 +128,7 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 	if addError(out, AfterPrefix, errAfter) || lost { // the error of the newer state overwrites that of the older
 		return out, ctx.Err()
 	}
+	c.noteEmpty(p, from, to)
 	compared, err := c.compareSides(ctx, p, from, to, after)
 	if err != nil {
 		return nil, err
@@ -125,6 +140,13 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 		}
 	}
 	return compared, nil
+}
+
+// noteEmpty reports a selection whose older state was not published, because it selects nothing.
+func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
+	if from != nil && to != nil && from.Empty != nil && to.Empty == nil {
+		c.unknown = append(c.unknown, cmp.Or(p.to.cluster, p.to.file)+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
+	}
 }
 
 // addError adds the error of an input that is invalid or cannot be pulled, and reports whether there is one.
@@ -141,7 +163,7 @@ func addError(out *diff.Selection, when string, err error) bool {
 	return true
 }
 
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *diff.Side, after []reference) (*diff.Selection, error) {
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []reference) (*diff.Selection, error) {
 	if from != nil && to != nil {
 		to.Reviewed = from.Selection.Spec.Safeguards.Approve
 	}

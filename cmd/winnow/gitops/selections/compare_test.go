@@ -3,6 +3,7 @@ package selections
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,10 +15,12 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
-// commits creates a repository with two commits in the working directory of the test, and returns them.
+// commits creates a repository with two commits in the working directory of the test, and returns them. A file without
+// content is removed, or a directory.
 func commits(t *testing.T, base, head map[string]string) (older, newer string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -27,8 +30,16 @@ func commits(t *testing.T, base, head map[string]string) (older, newer string) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	git(t, "init", "-q")
+	git(t, "remote", "add", "origin", "https://git.example.com/org/fleet.git")
 	commit := func(files map[string]string) string {
-		for name, content := range files {
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			content := files[name]
+			if content == "" {
+				if err := os.RemoveAll(name); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
 			if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +98,8 @@ func (o *opener) open(ctx context.Context, address string, _ v1alpha1.SourceRefe
 	return selection.Source{Digest: "sha256:" + strings.Repeat("01", 32), Catalog: loaded}, err
 }
 
-func compareSides(ctx context.Context, from, to *diff.Side) (*diff.Selection, error) {
-	return diff.Compare(ctx, from, to, nil)
+func compareSides(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error) {
+	return comparing.Compare(ctx, from, to, nil)
 }
 
 // said returns the changes, unknown parts and errors of a report in words.
@@ -109,6 +120,7 @@ func said(report *diff.Report) []string {
 
 func TestCommitsAreCompared(t *testing.T) {
 	tagged := func(tag string) string { return pulling("  ref: {tag: " + tag + "}\n") }
+	const built = "built as Flux builds the path of a Kustomization, which none of this repository applies: "
 	const unchanged = "1 CatalogSelection with the same spec and sources in both commits"
 	for _, test := range []struct {
 		name         string
@@ -150,6 +162,52 @@ func TestCommitsAreCompared(t *testing.T) {
 			opened: []string{"oci://example.com/catalog:x", "oci://example.com/catalog:lost"},
 			want:   []string{"a.yaml: after: no such tag"},
 		},
+		{
+			name: "directories with kustomization files, of which another one has the source",
+			base: map[string]string{
+				"apps/kustomization.yaml": "resources: [a.yaml]\n", "apps/a.yaml": selecting(""),
+				"sources/kustomization.yaml": "resources: [b.yaml]\n", "sources/b.yaml": tagged("x-y"),
+			},
+			head: map[string]string{"sources/kustomization.yaml": "resources: [b.yaml]\npatches:\n" +
+				"- {target: {kind: OCIRepository}, patch: '- {op: replace, path: /spec/ref/tag, value: y-z}'}\n"},
+			opened: []string{"oci://example.com/catalog:x-y", "oci://example.com/catalog:y-z"},
+			want:   []string{built + "apps, sources", "apps/a.yaml: x removed", "apps/a.yaml: z added"},
+		},
+		{
+			name:   "a directory with a kustomization file that is moved",
+			base:   map[string]string{"apps/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "apps/a.yaml": selecting(""), "apps/b.yaml": tagged("x-y")},
+			head:   map[string]string{"apps": "", "moved/kustomization.yaml": "resources: [a.yaml, b.yaml]\n", "moved/a.yaml": selecting("  exclude: [x]\n"), "moved/b.yaml": tagged("x-y")},
+			opened: []string{"oci://example.com/catalog:x-y"},
+			want:   []string{built + "apps, moved", "moved/a.yaml: x removed"},
+		},
+		{
+			name: "a selection from the artifact of another one, which differs",
+			base: map[string]string{"a.yaml": selecting(""), "b.yaml": tagged("x-y"), "c.yaml": strings.NewReplacer("name: apps", "name: more",
+				"{name: catalog}", "{kind: ExternalArtifact, name: apps}").Replace(selecting(""))},
+			head:   map[string]string{"a.yaml": selecting("  exclude: [x]\n")},
+			opened: []string{"oci://example.com/catalog:x-y"},
+			want:   []string{"a.yaml: x removed", "c.yaml: source apps: it is the artifact of the CatalogSelection fleet/apps, which differs"},
+		},
+		{
+			name: "a selection that selected nothing",
+			base: map[string]string{"a.yaml": selecting("  limit: {nameSelector: [z]}\n"), "b.yaml": tagged("x-y")}, head: map[string]string{"a.yaml": selecting("  limit: {nameSelector: [x]}\n")},
+			opened: []string{"oci://example.com/catalog:x-y"},
+			want:   []string{"a.yaml: before: nothing is selected; left out of 2 applications: 2 by limit.nameSelector: this was not published, and what was before is in the cluster only", "a.yaml: x added"},
+		},
+		{
+			name: "no selection", base: map[string]string{"a.yaml": tagged("x")}, head: map[string]string{"a.yaml": tagged("y")},
+			want: []string{"neither commit has a CatalogSelection at ."},
+		},
+		{
+			name: "a directory that has nothing but remote bases",
+			base: map[string]string{"over/prod/kustomization.yaml": "resources: ['https://example.com/base?ref=v1']\n"},
+			head: map[string]string{"over/prod/kustomization.yaml": "resources: ['https://example.com/base?ref=v2']\n"},
+			want: []string{
+				built + "over/prod",
+				"over/prod: the directory has resources outside of this repository, which are not fetched; these, or the changes to them, differ: " +
+					"https://example.com/base?ref=v1, https://example.com/base?ref=v2",
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			base, head := commits(t, test.base, test.head)
@@ -165,6 +223,23 @@ func TestCommitsAreCompared(t *testing.T) {
 				t.Errorf("opened %q, want %q", o.opened, test.opened)
 			}
 		})
+	}
+}
+
+// What makes a source may have neither its kind nor its name.
+func TestWhatBuildsASourceOutsideOfThePathsIsUnknown(t *testing.T) {
+	patch := func(tag string) string { return "- {op: replace, path: /spec/ref/tag, value: " + tag + "}\n" }
+	base, head := commits(t, map[string]string{
+		"apps/a.yaml": selecting(""), "infra/base/b.yaml": pulling("  ref: {tag: x}\n"), "infra/base/kustomization.yaml": "resources: [b.yaml]\n",
+		"infra/prod/kustomization.yaml": "resources: [../base]\npatches: [{path: p.yaml, target: {name: catalog}}]\n", "infra/prod/p.yaml": patch("x-y"),
+	}, map[string]string{"infra/prod/p.yaml": patch("y")})
+	report, err := Compare(t.Context(), base, head, Options{Paths: []string{"apps"}, Open: (&opener{}).open, Compare: compareSides})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"apps/a.yaml: source catalog: it is not at the paths that are compared; infra/prod may have it, and differs: pass that path, too"}
+	if got := said(report); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

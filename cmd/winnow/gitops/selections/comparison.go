@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -22,7 +23,7 @@ type Options struct {
 	// reports whether the commit allows a connection without TLS.
 	Open func(ctx context.Context, address string, ref v1alpha1.SourceReference, plainHTTP bool) (selection.Source, error)
 	// Compare compares two states of a selection. A state is nil if the commit does not contain the selection.
-	Compare func(ctx context.Context, from, to *diff.Side) (*diff.Selection, error)
+	Compare func(ctx context.Context, from, to *comparing.Side) (*diff.Selection, error)
 }
 
 // AfterPrefix is the prefix of the error of a selection that is invalid in the newer commit.
@@ -35,16 +36,20 @@ const beforePrefix = "before: "
 type comparison struct {
 	options    Options
 	base, head revision
+	// pairs are the selections of both.
+	pairs []pair
 	// outside are files that differ and are outside of the paths.
 	outside []gitops.File
 	// pulled caches catalogs by address, format and path.
 	pulled map[string]pulledCatalog
+	// unknown are sentences on what is compared and may differ from the cluster.
+	unknown []string
 	// placements are the placements of the rendered selections.
 	placements []placement
 }
 
 // side renders a state of a selection. It returns nil for a nil selection.
-func (c *comparison) side(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
+func (c *comparison) side(ctx context.Context, cs *placedSelection, references []reference) (*comparing.Side, error) {
 	if cs == nil || cs.invalid != nil {
 		return nil, cs.reason()
 	}
@@ -63,8 +68,9 @@ func (c *comparison) side(ctx context.Context, cs *placedSelection, references [
 			return nil, err
 		}
 		sources[i] = guard.SourceOf(placed, ref, pulled)
+		sources[i].Filter = r.filter
 	}
-	return diff.Render(ctx, placed, sources)
+	return comparing.Render(ctx, placed, sources)
 }
 
 // pulledCatalog is the result of pulling a catalog.

@@ -42,7 +42,7 @@ type Locator struct{ found revision }
 
 // NewLocator reads the documents of the files. It skips those that cannot be parsed.
 func NewLocator(ctx context.Context, files []gitops.File) *Locator {
-	l := &Locator{found: revision{files: true}}
+	l := &Locator{found: revision{}}
 	for _, file := range files {
 		file.Path = filepath.ToSlash(file.Path)
 		l.found.read(ctx, file)

@@ -2,25 +2,35 @@ package selections
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // placement holds the applications of a selection before and after a change.
 type placement struct {
-	out           *diff.Selection
+	out *diff.Selection
+	// cluster is the directory that is built: two of them without a Kustomization may be of two clusters.
 	cluster, file string
 	before, after map[safeguard.Key]safeguard.Definition
 	// pushed reports that either state has spec.push, and prune that Flux may delete objects that leave.
 	pushed, prune bool
+	// sides are the states. adopted are what definitions that enter from another selection would lose.
+	sides   sides
+	adopted []safeguard.Change
 }
 
-func placementOf(p pair, out *diff.Selection, from, to *diff.Side) placement {
-	placed := placement{out: out, cluster: p.any().cluster, file: p.any().file, before: applicationsOf(from), after: applicationsOf(to)}
-	for _, side := range []*diff.Side{from, to} {
+func placementOf(p pair, out *diff.Selection, from, to *comparing.Side) placement {
+	at := p.any()
+	placed := placement{
+		out: out, cluster: at.cluster, file: at.file, before: applicationsOf(from), after: applicationsOf(to),
+		sides: sides{from, to},
+	}
+	for _, side := range []*comparing.Side{from, to} {
 		placed.pushed = placed.pushed || side != nil && side.Selection.Spec.Push != nil
 	}
 	placed.prune = from != nil && from.Selection.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete
@@ -28,7 +38,7 @@ func placementOf(p pair, out *diff.Selection, from, to *diff.Side) placement {
 }
 
 // applicationsOf returns the definitions that a state publishes.
-func applicationsOf(side *diff.Side) map[safeguard.Key]safeguard.Definition {
+func applicationsOf(side *comparing.Side) map[safeguard.Key]safeguard.Definition {
 	published := map[safeguard.Key]safeguard.Definition{}
 	if side == nil || side.Empty != nil {
 		return published
@@ -39,15 +49,14 @@ func applicationsOf(side *diff.Side) map[safeguard.Key]safeguard.Definition {
 	return published
 }
 
-// findMoves adds to the selection that an application leaves a move to each selection that it enters. Outside
-// of the directories of clusters the cluster of a selection is unknown, so it uses the receivers whose files
-// have most directories in common with that of the giver.
+// findMoves adds to the selection that an application leaves a move to each selection that it enters. The cluster of a
+// plain file is unknown, so it uses the receivers whose files have most directories in common with that of the giver.
 func findMoves(placements []placement) {
-	entering := map[safeguard.Key][]placement{}
-	for _, p := range placements {
+	entering := map[safeguard.Key][]*placement{}
+	for i, p := range placements {
 		for key := range p.after {
 			if _, had := p.before[key]; !had {
-				entering[key] = append(entering[key], p)
+				entering[key] = append(entering[key], &placements[i])
 			}
 		}
 	}
@@ -58,6 +67,7 @@ func findMoves(placements []placement) {
 				continue
 			}
 			for _, receiver := range nearestTo(giver, entering[key]) {
+				receiver.adopted = append(receiver.adopted, safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{receiver.after[key]})...)
 				moved = append(moved, diff.Move{
 					Application: d.Name, APIVersion: d.APIVersion, Kind: d.Kind,
 					To: receiver.out.Namespace + "/" + receiver.out.Name, ToFile: receiver.file,
@@ -75,13 +85,14 @@ func findMoves(placements []placement) {
 	}
 }
 
-// nearestTo returns the placements in the cluster of the giver, or outside of clusters those whose files have
-// most directories in common with that of the giver.
-func nearestTo(giver placement, all []placement) []placement {
-	var found []placement
+// nearestTo returns the placements in the cluster of the giver, or of plain files those that have most directories in
+// common with that of the giver.
+func nearestTo(giver placement, all []*placement) []*placement {
+	var found []*placement
 	most := -1
 	for _, p := range all {
-		if p.cluster != giver.cluster {
+		sameName := p.out.Namespace == giver.out.Namespace && p.out.Name == giver.out.Name
+		if p.cluster != giver.cluster || sameName { // no cluster has two of a name
 			continue
 		}
 		common := 0
@@ -96,6 +107,20 @@ func nearestTo(giver placement, all []placement) []placement {
 		}
 	}
 	return found
+}
+
+// holdAdopted holds what definitions lose by the selections that they enter.
+func holdAdopted(ctx context.Context, placements []placement) error {
+	for _, p := range placements {
+		if len(p.adopted) == 0 {
+			continue
+		}
+		safeguard.Sort(p.adopted)
+		if err := comparing.HoldAdopted(ctx, p.out, p.sides.from, p.sides.to, p.adopted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func compareMoves(a, b diff.Move) int {

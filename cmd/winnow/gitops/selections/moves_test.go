@@ -25,6 +25,8 @@ func placed(words string, edit func(*placement)) placement {
 func TestWhereApplicationsMove(t *testing.T) {
 	pushed := func(p *placement) { p.pushed = true }
 	kept := func(p *placement) { p.pushed, p.prune = true, false }
+	in := func(dir string) func(*placement) { return func(p *placement) { p.cluster = dir } }
+	apps := func(p *placement) { p.out.Name = "apps" }
 	tests := []struct {
 		name       string
 		placements []placement
@@ -50,6 +52,14 @@ func TestWhereApplicationsMove(t *testing.T) {
 				placed("dev/a x -> ", nil), placed("dev/b  -> x", nil), placed("prod/a x -> ", nil), placed("prod/b  -> x", nil),
 			},
 			want: []string{"dev/a: x to fleet/dev/b", "prod/a: x to fleet/prod/b"},
+		},
+		{
+			name:       "directories that are built may be of two clusters",
+			placements: []placement{placed("prod/a x -> ", in("prod")), placed("staging/b  -> x", in("staging"))},
+		},
+		{
+			name:       "two selections of a name are of two clusters",
+			placements: []placement{placed("prod/a x -> ", apps), placed("staging/a  -> x", apps)},
 		},
 		{
 			name:       "to several that are equally near",
@@ -89,6 +99,24 @@ func TestWhereApplicationsMove(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestVersionsThatAMoveLosesAreAdopted(t *testing.T) {
+	having := func(versions ...string) map[safeguard.Key]safeguard.Definition {
+		all := definitionsNamed("x")
+		for key, d := range all {
+			d.Versions = versions
+			all[key] = d
+		}
+		return all
+	}
+	giver, receiver := placed("a  -> ", nil), placed("b  -> ", nil)
+	giver.before, receiver.after = having("1.0.0", "2.0.0"), having("2.0.0")
+	placements := []placement{giver, receiver}
+	findMoves(placements)
+	if got := placements[1].adopted; len(got) != 1 || !slices.Equal(got[0].Versions, []string{"1.0.0"}) {
+		t.Errorf("adopted are %v", got)
 	}
 }
 

@@ -2,6 +2,9 @@ package selections
 
 import (
 	"fmt"
+	"slices"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -22,4 +25,32 @@ func (c *comparison) outsidePaths(cs placedSelection, references []reference) (u
 		}
 	}
 	return unknown
+}
+
+// fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
+// selections that it feeds.
+func (c *comparison) fed(p pair, seen []*placedSelection) (unknown []string) {
+	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
+		return nil
+	}
+	for _, ref := range p.to.Spec.Sources {
+		kind, key := guard.SourceKey(p.to.CatalogSelection, ref)
+		for _, other := range c.pairs {
+			at := other.any()
+			if kind != sourcev1.ExternalArtifactKind || at.cluster != p.to.cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
+				continue
+			}
+			if !other.isSame() || !c.resolvesSame(other) || len(c.fed(other, seen)) > 0 {
+				unknown = append(unknown, fmt.Sprintf("source %s: it is the artifact of the CatalogSelection %s/%s, which differs", ref.Name, at.Namespace, at.Name))
+			}
+		}
+	}
+	return unknown
+}
+
+// resolvesSame reports whether a selection that both commits have has the same sources in them.
+func (c *comparison) resolvesSame(p pair) bool {
+	before, _ := c.base.resolve(*p.from) // what is unknown is compared by its document
+	after, _ := c.head.resolve(*p.to)
+	return slices.Equal(before, after)
 }

@@ -20,14 +20,17 @@ type reference struct {
 	// catalog is the address of a CATALOG in a registry.
 	catalog   string
 	plainHTTP bool
-	ignore    bool
+	// ignore reports that the source has spec.ignore, and filter is what Flux takes from a revision, by guard.FilterOf.
+	ignore bool
+	filter string
 	// semver is the range of versions that stands for the tag, and semverFilter the expression that tags match; the
 	// catalog has no tag then.
 	semver, semverFilter string
 	// secrets reports that Flux reaches the registry with Secrets.
 	secrets bool
-	// verified reports that the source has spec.verify, and suspended that Flux does not pull it.
-	verified, suspended bool
+	// verified reports that the source has spec.verify, suspended that Flux does not pull it, and untouched that Flux does
+	// not update it.
+	verified, suspended, untouched bool
 	// unknown is the reason why the catalog is unknown.
 	unknown string
 	// document of the source; two references are the same when their documents are.
@@ -52,7 +55,7 @@ func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (
 	nearest := r.nearest(cs.origin, kind, key)
 	if len(nearest) == 0 && cs.cluster != "" {
 		// Another program than Flux may apply the sources.
-		nearest = r.nearest(origin{file: cs.file}, kind, key)
+		nearest = r.nearest(origin{file: cs.place()}, kind, key)
 	}
 	if len(nearest) == 0 {
 		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
@@ -77,17 +80,18 @@ func sameDocument(sources []placedSource) error {
 	return nil
 }
 
-// nearest returns the sources of the cluster, or outside of clusters those in the nearest directory.
+// nearest returns the sources of the cluster, or without a cluster those in the nearest directory, which may be one that
+// is built alone.
 func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
 	var nearest []placedSource
 	for _, s := range r.sources {
 		// kustomize may set a namespace that is missing in the file.
 		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
-		if s.cluster != where.cluster || s.Kind != kind || s.Name != key.Name || !anywhere {
+		if s.cluster != where.cluster && (where.cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere {
 			continue
 		}
 		if len(nearest) > 0 && where.cluster == "" {
-			near, other := commonDirectories(where.file, s.file), commonDirectories(where.file, nearest[0].file)
+			near, other := commonDirectories(where.file, s.place()), commonDirectories(where.file, nearest[0].place())
 			if near < other {
 				continue
 			}
@@ -112,7 +116,7 @@ func commonDirectories(a, b string) int {
 
 // reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
 func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document + s.hidden, unknown: strings.Join(s.unknown, "; ")}
+	found := reference{document: s.document + s.hidden, untouched: s.untouched, unknown: strings.Join(s.unknown, "; ")}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
@@ -130,7 +134,8 @@ func (s placedSource) reference() (reference, error) {
 	if !strings.HasPrefix(spec.URL, sourcev1.OCIRepositoryPrefix) {
 		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
 	}
-	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != ""
+	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
+	found.filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
 	found.secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
 	case spec.Reference.Digest != "":
@@ -148,9 +153,11 @@ type repositorySpec struct {
 	URL       string        `json:"url"`
 	Reference repositoryRef `json:"ref"`
 	Insecure  bool          `json:"insecure"`
-	Ignore    string        `json:"ignore"`
+	Ignore    *string       `json:"ignore"`
 	Suspend   bool          `json:"suspend"`
 	Verify    any           `json:"verify"`
+	// LayerSelector is nothing but its fields by default.
+	LayerSelector sourcev1.OCILayerSelector `json:"layerSelector"`
 	// SecretRef, CertSecretRef and ProxySecretRef name Secrets.
 	SecretRef      any `json:"secretRef"`
 	CertSecretRef  any `json:"certSecretRef"`

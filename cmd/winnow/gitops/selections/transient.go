@@ -7,10 +7,11 @@ import (
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // sides are the two states of a selection. Neither is nil.
-type sides struct{ from, to *diff.Side }
+type sides struct{ from, to *comparing.Side }
 
 // addTransient adds to the comparison the losses while only one of spec and catalogs is that of the newer commit.
 func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, after []reference, out *diff.Selection) error {
@@ -27,14 +28,14 @@ func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, 
 	if err != nil {
 		return err
 	}
-	out.Transient = diff.NewTransient(s.from, s.to, edited, updated)
-	out.Explain(edited)
+	out.Transient = comparing.NewTransient(s.from, s.to, edited, updated)
+	comparing.Explain(out, edited)
 	return nil
 }
 
 // intermediate renders a selection over the references. It returns nil if the render fails, because the controller
 // then publishes nothing.
-func (c *comparison) intermediate(ctx context.Context, cs *placedSelection, references []reference) (*diff.Side, error) {
+func (c *comparison) intermediate(ctx context.Context, cs *placedSelection, references []reference) (*comparing.Side, error) {
 	side, err := c.side(ctx, cs, references)
 	var invalid *render.Error
 	if errors.As(err, &invalid) {

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/instance"
@@ -38,7 +39,10 @@ func (r *revision) warnings(cs placedSelection, result *render.Result) []Warning
 		return nil
 	}
 	all := append(r.movingSources(cs, floating(cs.CatalogSelection, result)), notes(cs.CatalogSelection, result)...)
-	for _, k := range r.appliers(cs) {
+	for _, k := range r.consumersOf(&cs) {
+		if k.cluster != cs.cluster {
+			continue
+		}
 		where := "the Kustomization " + strings.TrimPrefix(k.name, "/")
 		if k.file != "" {
 			where += " in " + k.file
@@ -87,7 +91,7 @@ func notesOn(name string, in v1alpha1.Instance, result *render.Result) []backend
 			return built.Notes
 		}
 	}
-	return backend.Notes(in.Backend, backend.Instance{Requested: in.Version, ServiceAccountName: in.ServiceAccountName})
+	return backends.Notes(in.Backend, backend.Instance{Requested: in.Version, ServiceAccountName: in.ServiceAccountName})
 }
 
 // movingSources returns the sources whose content changes without a commit, where the catalogs decide about the versions
@@ -132,23 +136,6 @@ func floating(cs *v1alpha1.CatalogSelection, result *render.Result) []string {
 		all = append(all, name+": "+excerpt.Of(in.Version))
 	}
 	return all
-}
-
-// appliers returns the Kustomizations that apply the artifact of a selection, sorted by name. A namespace that a file
-// lacks may be any.
-func (r *revision) appliers(cs placedSelection) []placedConsumer {
-	if cs.cluster != "" {
-		found := r.consumersOf(&cs)
-		var all []placedConsumer
-		for _, name := range slices.Sorted(maps.Keys(found)) {
-			all = append(all, found[name])
-		}
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(r.consumers), func(k placedConsumer) bool {
-		namespace, name, _ := strings.Cut(k.artifact, "/")
-		return k.cluster != "" || name != cs.Name || namespace != "" && cs.Namespace != "" && namespace != cs.Namespace
-	})
 }
 
 // moves returns why the content of a source changes without a commit; empty if it is pinned, or not known.

@@ -91,6 +91,49 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+func TestMisspelt(t *testing.T) {
+	other := func(source string) string {
+		return "---\napiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata: {name: others, namespace: fleet}\nspec:\n  sources: [{name: " + source + "}]\n"
+	}
+	near := strings.Replace(sourceWith("OCIRepository", "{}"), "name: catalog", "name: catalogs", 1)
+	applying := func(artifact string) string {
+		return strings.Replace(consumer, "ExternalArtifact, name: apps", "ExternalArtifact, name: "+artifact, 1) + "}\n"
+	}
+	for name, test := range map[string]struct{ beside, want string }{
+		"nothing beside":                       {"", ""},
+		"the source":                           {sourceWith("OCIRepository", "{}"), ""},
+		"the source of another kind":           {strings.Replace(near, "kind: OCI", "kind: Git", 1), ""},
+		"one with almost its name":             {near, "spec.sources[0]"},
+		"one with almost its name, of others":  {near + other("catalogs"), ""},
+		"the name in another namespace":        {strings.Replace(sourceWith("OCIRepository", "{}"), "fleet", "other", 1), "spec.sources[0]"},
+		"something else":                       {strings.Replace(near, "catalogs", "charts", 1), ""},
+		"its consumer":                         {applying("apps"), ""},
+		"one of almost its name":               {applying("aps"), "metadata.name"},
+		"one of almost its name beside it":     {applying("apps") + "---\n" + strings.Replace(applying("aps"), "metadata: {name: apps", "metadata: {name: aps", 1), ""},
+		"one of another artifact":              {applying("infrastructure"), ""},
+		"one of almost its name, and of other": {applying("others") + other("other"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document := selecting("")
+			found, err := selectionfile.Parse(t.Context(), "apps.yaml", []byte(document))
+			if err != nil {
+				t.Fatal(err)
+			}
+			locator := NewLocator(t.Context(), []gitops.File{{Path: "apps.yaml", Content: []byte(document)}, {Path: "beside.yaml", Content: []byte(test.beside)}})
+			got := ""
+			for _, w := range locator.Misspelt(found[0].CatalogSelection, "apps.yaml") {
+				got += w.Field
+				if w.Rule != lint.ReferenceRule || found[0].Line(w.Field) == 0 {
+					t.Errorf("%v, in line %d", w, found[0].Line(w.Field))
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // What the warnings of renamed objects claim, as Flux's Kustomizations have kustomize do it.
 func TestWhatKustomizeRenames(t *testing.T) {
 	const objects = `apiVersion: helm.toolkit.fluxcd.io/v2

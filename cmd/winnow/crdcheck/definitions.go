@@ -1,0 +1,126 @@
+package crdcheck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// OpenDefinitions reads the CustomResourceDefinitions of --crds from directories, files and artifacts
+// in registries.
+func OpenDefinitions(ctx context.Context, places []string, access *flags.Access) (*crds.Set, error) {
+	set := &crds.Set{}
+	for _, where := range places {
+		before := set.Len()
+		if err := loadDefinitions(ctx, set, where, access); err != nil {
+			return nil, fmt.Errorf("reading --crds: %w", err)
+		}
+		if set.Len() == before {
+			return nil, fmt.Errorf("reading --crds: %s holds no *.yaml file with a CustomResourceDefinition", where)
+		}
+	}
+	return set, nil
+}
+
+func loadDefinitions(ctx context.Context, set *crds.Set, where string, access *flags.Access) error {
+	if strings.HasPrefix(where, oci.Scheme) {
+		opened, err := input.OpenCatalog(where, v1alpha1.FormatApplications, access)
+		if err != nil {
+			return err
+		}
+		files, err := opened.Files(ctx, archive.Limits{})
+		if err != nil {
+			return pulledDefinitionsError(where, err)
+		}
+		return set.Load(ctx, where, files.FS())
+	}
+	info, err := os.Stat(where)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		dir, name := filepath.Split(where)
+		return set.LoadFile(filepath.ToSlash(dir), os.DirFS(filepath.Clean(dir)), name)
+	}
+	// os.Root keeps symbolic links from leading out of the directory.
+	root, err := os.OpenRoot(where)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return set.Load(ctx, where, root.FS())
+}
+
+// pulledDefinitionsError removes the context "not a catalog" from err: definitions need not be a catalog.
+func pulledDefinitionsError(where string, err error) error {
+	var refused *render.Error
+	if errors.As(err, &refused) && errors.Unwrap(refused.Err) != nil {
+		err = errors.Unwrap(refused.Err)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// CheckObjects checks the objects in the stream, and warns of kinds without a definition in the set. It
+// returns all findings in one *output.FindingError.
+func CheckObjects(ctx context.Context, set *crds.Set, stream []byte, stderr io.Writer) error {
+	result, err := set.Check(ctx, stream)
+	if err != nil {
+		return fmt.Errorf("checking the objects: %w", err)
+	}
+	kinds := slices.Sorted(maps.Keys(result.Unchecked))
+	if result.Checked == 0 && len(kinds) > 0 {
+		return fmt.Errorf("nothing was checked: --crds has no definition of %s", plaintext.Line(strings.Join(kinds, ", ")))
+	}
+	for _, kind := range kinds {
+		warnUnchecked(stderr, kind, result.Unchecked[kind])
+	}
+	if len(result.Findings) > 0 {
+		return output.Finding(fmt.Errorf("checking against --crds: %w", findingsError(result.Findings)))
+	}
+	return nil
+}
+
+// maxUnchecked bounds the number of object names in a warning.
+const maxUnchecked = 20
+
+func warnUnchecked(stderr io.Writer, kind string, names []string) {
+	fmt.Fprintf(stderr, "warning: --crds has no definition of %s, not checked: %s\n", plaintext.Line(kind),
+		plaintext.Line(excerpt.Names(names, maxUnchecked)))
+}
+
+// findingsError is a list of findings, which output.PrintError prints one a line.
+type findingsError []crds.Finding
+
+func (e findingsError) Error() string {
+	lines := make([]string, len(e))
+	for i, one := range e.Errors() {
+		lines[i] = one.Error()
+	}
+	return strings.Join(lines, "; ")
+}
+
+// Errors returns the findings one by one.
+func (e findingsError) Errors() []error {
+	errs := make([]error, len(e))
+	for i, finding := range e {
+		errs[i] = errors.New(plaintext.Line(finding.String()))
+	}
+	return errs
+}

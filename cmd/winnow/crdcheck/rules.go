@@ -1,0 +1,99 @@
+package crdcheck
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/crds"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// Rules are the flags of the verbs that lint.
+type Rules struct {
+	// definitions are the values of --crds.
+	Ignore, Definitions []string
+}
+
+// AddFlags adds the flags, and completes them.
+func (o *Rules) AddFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&o.Ignore, "ignore", nil, "`RULE` to leave out, several with commas")
+	f.StringArrayVar(&o.Definitions, "crds", nil, "check by the CRDs in `PLACE`: DIR, FILE, "+oci.Scheme)
+	var names []string
+	for _, rule := range slices.Concat(lint.Rules(), lint.SelectionRules()) {
+		if lint.Ignorable(rule.ID) == nil {
+			names = append(names, rule.ID)
+		}
+	}
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// Open checks the flags and returns the options of lint.Run.
+func (o *Rules) Open(ctx context.Context, access *flags.Access) (lint.Options, error) {
+	options := lint.Options{Ignore: o.Ignore}
+	for _, rule := range o.Ignore {
+		if err := lint.Ignorable(rule); err != nil {
+			return lint.Options{}, fmt.Errorf("--ignore: %w", err)
+		}
+	}
+	if len(o.Definitions) == 0 {
+		return options, nil
+	}
+	set, err := OpenDefinitions(ctx, o.Definitions, access)
+	if err != nil {
+		return lint.Options{}, err
+	}
+	options.Schemas = schemas{set}
+	return options, nil
+}
+
+// schemas implements lint.Schemas by the CustomResourceDefinitions of --crds.
+type schemas struct{ set *crds.Set }
+
+// Check is part of lint.Schemas.
+func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Problem, known bool, err error) {
+	built, err := asBuilt(document)
+	if err != nil {
+		return nil, false, err
+	}
+	result, err := s.set.Check(ctx, built)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, f := range result.Findings {
+		if f.Message == crds.RulesUnchecked && len(result.Findings) > 1 {
+			continue // the other findings are the reason for this one
+		}
+		problems = append(problems, lint.Problem{Field: f.Field, Message: f.Message})
+	}
+	return problems, len(result.Unchecked) == 0, nil
+}
+
+// asBuilt parses a document as kustomize-controller does, by kustomize: unlike in kubectl, yes is a string and
+// an explicit key overrides a merge key. lint has bounded the size of the document.
+func asBuilt(document []byte) (built []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser panics on some invalid documents
+			built, err = nil, fmt.Errorf("parser gave up: %v", p)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(document))
+	for {
+		var object map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			return nil, err
+		}
+		if object != nil {
+			return json.Marshal(object)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/seal"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// WriteDirectory writes the files of the tree to dir. It replaces an earlier output and returns an
+// error if dir contains other files. The earlier output stays until the new files are complete.
+// It does not replace the directory itself, which may be a mount, a link or the working directory of
+// a shell.
+func WriteDirectory(dir string, files *tree.Tree) error {
+	if err := checkReplaceable(dir); err != nil {
+		return err
+	}
+	return Stage(dir, files.FS(), func(fresh, old string) error {
+		if err := os.Mkdir(old, 0o755); err != nil {
+			return err
+		}
+		for _, entry := range render.Entries() {
+			if err := replace(filepath.Join(dir, entry), filepath.Join(fresh, entry), filepath.Join(old, entry)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// WriteEmptyDirectory writes the files of the tree to dir, which must be empty or missing. No file
+// appears in it before all are complete.
+func WriteEmptyDirectory(dir string, files *tree.Tree) error {
+	if err := CheckEmpty(dir); err != nil {
+		return err
+	}
+	return Stage(dir, files.FS(), func(fresh, _ string) error { return MoveEntries(fresh, dir) })
+}
+
+// MoveEntries moves all entries of fresh to dir, which has none of their names. On failure it removes those that it has
+// moved.
+func MoveEntries(fresh, dir string) error {
+	entries, err := os.ReadDir(fresh)
+	if err != nil {
+		return err
+	}
+	for i, entry := range entries {
+		if err := os.Rename(filepath.Join(fresh, entry.Name()), filepath.Join(dir, entry.Name())); err != nil {
+			for _, moved := range entries[:i] {
+				err = errors.Join(err, os.RemoveAll(filepath.Join(dir, moved.Name())))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// temporaryPattern names files and directories that are renamed or removed once they are complete.
+const temporaryPattern = ".winnow-*"
+
+// CheckEmpty returns an error unless dir is an empty directory or does not exist.
+func CheckEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the output directory: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty, it holds %s: choose another directory", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// Stage writes the files to fresh, a temporary directory in dir, and calls move to move them to their
+// place. move may create the directory old for replaced files. Stage removes both at the end.
+func Stage(dir string, files fs.FS, move func(fresh, old string) error) (err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the output directory: %w", err)
+	}
+	work, err := os.MkdirTemp(dir, temporaryPattern)
+	if err != nil {
+		return fmt.Errorf("making a temporary directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	fresh, old := filepath.Join(work, "new"), filepath.Join(work, "old")
+	if err := os.CopyFS(fresh, files); err != nil {
+		return fmt.Errorf("writing %s: %w", dir, err)
+	}
+	return move(fresh, old)
+}
+
+// replace moves path to old, and fresh to path, as far as they exist.
+func replace(path, fresh, old string) error {
+	if err := os.Rename(path, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// checkReplaceable returns an error if dir contains a file that no earlier render wrote.
+func checkReplaceable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the output directory: %w", err)
+	}
+	written, err := writtenFiles(dir)
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(os.DirFS(dir), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() && (path == "." || path == render.ApplicationsDir || written[path]) {
+			return err
+		}
+		if !written[path] {
+			return fmt.Errorf("%s holds %s, which no earlier render wrote: choose another directory", dir, path)
+		}
+		return nil
+	})
+}
+
+// writtenFiles returns the set of files that the kustomization.yaml of an earlier output in dir names, of those that are
+// contents in their places, which it does not name, and of their directories. It is empty if that file is missing or
+// render did not write it.
+func writtenFiles(dir string) (map[string]bool, error) {
+	content, err := os.ReadFile(filepath.Join(dir, render.KustomizationFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var kustomization struct {
+		Resources []string
+		Labels    []struct{ Pairs map[string]string }
+	}
+	if err := yaml.Unmarshal(content, &kustomization); err != nil {
+		return nil, nil // render writes valid YAML, so it did not write this
+	}
+	written := map[string]bool{}
+	for _, labels := range kustomization.Labels {
+		if labels.Pairs[v1alpha1.ManagedByLabel] != v1alpha1.ManagedByValue {
+			continue
+		}
+		written[render.KustomizationFile] = true
+		contents, err := render.ContentFilesIn(context.Background(), os.DirFS(dir))
+		if err != nil {
+			return nil, err
+		}
+		files := slices.DeleteFunc(slices.Concat(kustomization.Resources, contents), func(file string) bool { return tree.CheckPath(file) != nil })
+		for file, content := range seal.Of(files) {
+			was, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+			written[file] = err == nil && string(was) == content
+		}
+		for _, file := range files {
+			written[file] = true
+			for parent := path.Dir(file); parent != "."; parent = path.Dir(parent) {
+				written[parent] = true
+			}
+		}
+	}
+	return written, nil
+}

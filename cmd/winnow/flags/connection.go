@@ -1,0 +1,160 @@
+package flags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+)
+
+// Connection are the flags of the verbs that work on a cluster.
+type Connection struct {
+	kubeconfig, kubeContext, Namespace string
+
+	Timeout time.Duration
+}
+
+// defaultTimeout is the default of --timeout, that of flux.
+const defaultTimeout = 5 * time.Minute
+
+// AddFlags adds the flags, and completes them.
+func (c *Connection) AddFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "`FILE` instead of kubectl's")
+	f.StringVar(&c.kubeContext, "context", "", "`NAME` of the context in it")
+	f.StringVarP(&c.Namespace, "namespace", "n", "", "`NAMESPACE` instead of the context's")
+	f.DurationVar(&c.Timeout, "timeout", defaultTimeout, "give up after `DURATION`")
+	CompleteNothing(cmd, "timeout")
+	_ = cmd.MarkFlagFilename("kubeconfig")
+	CompleteContexts(cmd)
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("namespace", c.completeNamespaces)
+}
+
+// Open opens the cluster, and completes the namespace by that of the context.
+func (c *Connection) Open() (*live.Cluster, error) {
+	if c.Timeout <= 0 {
+		return nil, fmt.Errorf("--timeout %s: use a duration above 0, such as 5m", c.Timeout)
+	}
+	cluster, err := live.Open(c.kubeconfig, c.kubeContext)
+	if err == nil && c.Namespace == "" {
+		c.Namespace = cluster.Namespace
+	}
+	return cluster, err
+}
+
+// On calls f with the cluster, within the timeout.
+func (c *Connection) On(ctx context.Context, f func(context.Context, *live.Cluster) error) error {
+	cluster, err := c.Open()
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return c.Explain(f(bounded, cluster))
+}
+
+// Explain makes findings of the errors about the state of the cluster.
+func (c *Connection) Explain(err error) error {
+	var missing *live.NotFoundError
+	var suspended *live.SuspendedError
+	var pending *live.PendingError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &suspended):
+		return output.Finding(err)
+	case errors.As(err, &pending):
+		return output.Finding(fmt.Errorf("after %s: %w", c.Timeout, err))
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the cluster did not answer within %s: %w", c.Timeout, err)
+	}
+	return err
+}
+
+// Key returns the full name of a selection.
+func (c *Connection) Key(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: c.Namespace, Name: name}
+}
+
+// Each calls f once for each name, also after an error that is about one object. It returns these errors, and the first
+// other one.
+func (c *Connection) Each(names []string, f func(types.NamespacedName) error) error {
+	var failed []error
+	done := map[string]bool{}
+	for _, name := range names {
+		if done[name] {
+			continue
+		}
+		done[name] = true
+		err := f(c.Key(name))
+		if err == nil {
+			continue
+		}
+		failed = append(failed, err)
+		if !isAboutOne(err) {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// isAboutOne reports whether an error is about one object, so that a verb goes on with the others.
+func isAboutOne(err error) bool {
+	var missing *live.NotFoundError
+	var suspended *live.SuspendedError
+	var pending *live.PendingError
+	var found *output.FindingError
+	return errors.As(err, &missing) || errors.As(err, &suspended) || errors.As(err, &pending) || errors.As(err, &found)
+}
+
+// CompleteLive completes names with the selections in the cluster, up to most of them.
+func (c *Connection) CompleteLive(most int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
+			_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
+				all, err := cluster.Selections(ctx, c.Namespace, "")
+				for _, s := range all {
+					names = append(names, s.Name)
+				}
+				return err
+			})
+			return names
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeNamespaces completes -n with the namespaces that have selections, or with all where the account may not list
+// selections of all.
+func (c *Connection) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return WithinTime(cmd.Context(), func(ctx context.Context) (names []string) {
+		_ = c.On(ctx, func(ctx context.Context, cluster *live.Cluster) error {
+			all, err := cluster.Selections(ctx, "", "")
+			if err != nil {
+				names, err = cluster.Namespaces(ctx)
+				return err
+			}
+			for _, s := range all {
+				names = append(names, s.Namespace)
+			}
+			return nil
+		})
+		return names
+	}), cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteContexts completes --context with the contexts of the kubeconfig, which --kubeconfig may name.
+func CompleteContexts(cmd *cobra.Command) {
+	// The only error is that there is no such flag.
+	_ = cmd.RegisterFlagCompletionFunc("context", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		kubeconfig, _ := cmd.Flags().GetString("kubeconfig")
+		return WithinTime(cmd.Context(), func(context.Context) []string { return live.Contexts(kubeconfig) }), cobra.ShellCompDirectiveNoFileComp
+	})
+}

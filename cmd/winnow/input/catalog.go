@@ -1,0 +1,228 @@
+package input
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// OpenSources loads a catalog for every source of the selection, in the order of the spec. args are
+// the values of the flag: CATALOG for a selection with one source, NAME=CATALOG otherwise.
+func OpenSources(ctx context.Context, cs *v1alpha1.CatalogSelection, flag string, args []string, access *flags.Access) ([]selection.Source, error) {
+	catalogs, err := AssignSources(cs, flag, args)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]selection.Source, len(catalogs))
+	for i, where := range catalogs {
+		ref := cs.Spec.Sources[i]
+		source, err := OpenSource(ctx, where, ref, access)
+		if err != nil {
+			return nil, err
+		}
+		source.Name = ref.Name
+		sources[i] = source
+	}
+	return sources, nil
+}
+
+// AssignSources returns the CATALOG of every source, in the order of the spec.
+func AssignSources(cs *v1alpha1.CatalogSelection, flag string, args []string) ([]string, error) {
+	names := make([]string, len(cs.Spec.Sources))
+	for i, source := range cs.Spec.Sources {
+		names[i] = source.Name
+	}
+	if len(names) == 1 && len(args) == 1 {
+		where := strings.TrimPrefix(args[0], names[0]+"=")
+		name, _, isNamed := strings.Cut(where, "=")
+		if near := spelling.Nearest(name, names); isNamed && len(near) > 0 && isMissing(where) {
+			return nil, fmt.Errorf("%s %s: the selection has no source %s: did you mean %s?", flag, where, name, near[0])
+		}
+		return []string{where}, nil
+	}
+	catalogs := make([]string, len(names))
+	for _, arg := range args {
+		name, where, ok := strings.Cut(arg, "=")
+		if !ok || !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%s %s: want NAME=CATALOG with one of the sources %s", flag, arg, strings.Join(names, ", "))
+		}
+		for i := range names {
+			if names[i] != name {
+				continue
+			}
+			if catalogs[i] != "" {
+				return nil, fmt.Errorf("%s %s: the source %s has a catalog already: %s", flag, arg, name, catalogs[i])
+			}
+			catalogs[i] = where
+		}
+	}
+	for i, where := range catalogs {
+		if where == "" {
+			return nil, fmt.Errorf("the selection's source %s has no catalog: add %s %s=CATALOG", names[i], flag, names[i])
+		}
+	}
+	return catalogs, nil
+}
+
+func isMissing(file string) bool {
+	_, err := os.Stat(file)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// OpenSource loads a CATALOG as the source ref, of which it uses the path and the format. Errors name both
+// the CATALOG and the path, because paths in errors are relative to it. Only a source from a registry has a
+// digest, that of the manifest.
+func OpenSource(ctx context.Context, where string, ref v1alpha1.SourceReference, access *flags.Access) (selection.Source, error) {
+	name := where
+	if ref.Path != "" {
+		name = fmt.Sprintf("%s (path %s)", where, ref.Path)
+	}
+	opened, err := OpenCatalog(where, ref.Format, access)
+	if err != nil {
+		return selection.Source{}, err
+	}
+	return opened.Load(ctx, name, render.PlaceOf(ref))
+}
+
+// OpenedCatalog reads the content of a CATALOG.
+type OpenedCatalog interface {
+	// Files reads all files, within limits, and does not check that they are a valid catalog.
+	Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error)
+	// Load loads the catalog at a place in the files. Errors refer to it by name.
+	Load(ctx context.Context, name string, place render.Place) (selection.Source, error)
+}
+
+// ErrNoCatalog reports that there is nothing at the place of a CATALOG.
+var ErrNoCatalog = errors.New("no catalog")
+
+// OpenCatalog opens a CATALOG: a directory, a .tar.gz file, or an artifact of the format in a registry.
+// It reads no content yet.
+func OpenCatalog(where, format string, access *flags.Access) (OpenedCatalog, error) {
+	if strings.HasPrefix(where, oci.Scheme) {
+		return artifact{where, format, access}, nil
+	}
+	info, err := os.Stat(where)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && oci.Meant(where) != "":
+		return nil, fmt.Errorf("%w at %s: did you mean %s?", ErrNoCatalog, where, oci.Meant(where))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w at %s: want a directory, a .tar.gz file or %shost/repository%s", ErrNoCatalog, where, oci.Scheme, access.PlainAdvice(where))
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return Directory(where), nil
+	}
+	return archiveFile(where), nil
+}
+
+// Directory is the path of a CATALOG. It is read through os.Root, so no symbolic link leads out of it.
+type Directory string
+
+// Files is part of OpenedCatalog.
+func (d Directory) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return archive.ReadFS(ctx, root.FS(), limits)
+}
+
+// Load is part of OpenedCatalog.
+func (d Directory) Load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return selection.Source{}, err
+	}
+	defer root.Close()
+	loaded, err := render.LoadFS(ctx, name, root.FS(), place)
+	return selection.Source{Catalog: loaded}, err
+}
+
+// Locate returns the path of a file of the catalog, joined to the directory.
+func (d Directory) Locate(path string) string {
+	return filepath.ToSlash(filepath.Join(string(d), filepath.FromSlash(path)))
+}
+
+// artifact is a CATALOG in a registry.
+type artifact struct {
+	where, format string
+	access        *flags.Access
+}
+
+func (a artifact) connect(ctx context.Context) (*oci.Repository, error) {
+	reference, err := oci.ParseReference(a.where)
+	if err != nil {
+		return nil, err
+	}
+	access, err := a.access.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oci.Connect(reference, access, nil)
+}
+
+func (a artifact) Files(ctx context.Context, limits archive.Limits) (*tree.Tree, error) {
+	repository, err := a.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pulled, err := repository.Pull(ctx, a.format)
+	if err != nil {
+		return nil, fmt.Errorf("pulling: %w", err)
+	}
+	if pulled.Format == v1alpha1.FormatFileBased {
+		limits = render.LimitsOf(pulled.Format)
+	}
+	return archive.Read(ctx, bytes.NewReader(pulled.Layer), limits)
+}
+
+func (a artifact) Load(ctx context.Context, name string, place render.Place) (selection.Source, error) {
+	repository, err := a.connect(ctx)
+	if err != nil {
+		return selection.Source{}, fmt.Errorf("%s: %w", a.where, err)
+	}
+	pulled, err := repository.Pull(ctx, a.format)
+	if err != nil {
+		return selection.Source{}, fmt.Errorf("pulling %s: %w", a.where, err)
+	}
+	place.Format = pulled.Format
+	loaded, err := render.LoadArchive(ctx, name, bytes.NewReader(pulled.Layer), place)
+	return selection.Source{Digest: pulled.Digest, Catalog: loaded}, err
+}
+
+// ReadFiles reads the files of an opened CATALOG. It returns errors as ArchiveError does.
+func ReadFiles(ctx context.Context, where string, opened OpenedCatalog, limits archive.Limits) (*tree.Tree, error) {
+	files, err := opened.Files(ctx, limits)
+	return files, ArchiveError(where, err)
+}
+
+// ArchiveError returns a *render.Error if the content of a CATALOG is invalid, and a plain error if it cannot be read.
+func ArchiveError(where string, err error) error {
+	var hostile *archive.Error
+	var refused *render.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return err
+	case errors.As(err, &hostile):
+		return &render.Error{Code: v1alpha1.InvalidArchiveReason, Source: where, Err: err}
+	}
+	return fmt.Errorf("reading %s: %w", where, err)
+}

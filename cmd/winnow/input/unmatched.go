@@ -1,0 +1,63 @@
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// WarnUnmatched warns of each name in the selection that matches nothing in the catalogs, with its line
+// and similar names.
+func (o *Options) WarnUnmatched(notes io.Writer, unmatched []render.Unmatched) {
+	for _, line := range o.unmatchedLines(unmatched) {
+		output.Warn(notes, line)
+	}
+}
+
+func (o *Options) unmatchedLines(unmatched []render.Unmatched) []string {
+	lines := render.Sentences(unmatched)
+	for i := range lines[:min(len(lines), render.MaxAdvised)] {
+		lines[i] = plaintext.Line(o.Selection.Place(unmatched[i].Field) + ": " + lines[i])
+	}
+	return lines
+}
+
+// ExplainEmpty appends to the error of an empty result the unmatched names, one a line.
+func (o *Options) ExplainEmpty(err error, sources []selection.Source, options render.Options) error {
+	var refused *render.Error
+	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
+		return err
+	}
+	for _, line := range o.unmatchedLines(render.UnmatchedOf(sources, options)) {
+		err = fmt.Errorf("%w\n%s", err, line)
+	}
+	return err
+}
+
+// Placed prefixes the error of a field with the position of the field in the file.
+func (o *Options) Placed(err error) error {
+	var refused *render.Error
+	if errors.As(err, &refused) && refused.Field != "" {
+		return fmt.Errorf("%s: %w", o.Selection.Place(fieldOf(refused)), err)
+	}
+	return err
+}
+
+// fieldOf returns the field of an error: of errors of instances, that of the first instance.
+func fieldOf(refused *render.Error) string {
+	var of *backend.Error
+	switch {
+	case !errors.As(refused, &of):
+		return refused.Field
+	case of.Application != "" || of.Path == "":
+		return fmt.Sprintf("%s[%s]", refused.Field, of.Instance)
+	}
+	return fmt.Sprintf("%s[%s].%s", refused.Field, of.Instance, of.Path)
+}

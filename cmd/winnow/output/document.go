@@ -1,0 +1,92 @@
+package output
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+)
+
+// Values of -o, in the order of formats. FormatText is the earlier name of FormatTable in diff.
+const (
+	FormatTable    = "table"
+	FormatWide     = "wide"
+	FormatName     = "name"
+	FormatYAML     = "yaml"
+	FormatJSON     = "json"
+	FormatMarkdown = "markdown"
+	FormatGitHub   = "github"
+	FormatText     = "text"
+)
+
+// Formats returns all values of -o, in the order of help texts.
+func Formats() []string {
+	return []string{FormatTable, FormatWide, FormatName, FormatJSON, FormatYAML, FormatMarkdown, FormatGitHub}
+}
+
+// Document begins every JSON and YAML document. docs/schemas has a schema of each kind; within a version a field keeps
+// its meaning, and new ones may come.
+type Document struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// documentVersion is the apiVersion of all documents but those of diff, which has its own.
+const documentVersion = "cli.winnow.dev/v1alpha1"
+
+// NewDocument returns the beginning of a document of a kind.
+func NewDocument(kind string) Document { return Document{documentVersion, kind} }
+
+// View is a result that can be printed as a table. YAML and JSON print its fields by their JSON tags.
+type View interface{ Table(w io.Writer) }
+
+// markdownView is a view that can be printed as Markdown.
+type markdownView interface {
+	View
+	Markdown(w io.Writer)
+}
+
+// listing is a view of objects, with two more formats.
+type listing interface {
+	View
+	// Wide prints the table with all columns, uncut.
+	Wide(w io.Writer)
+	// Names returns the objects as kubectl's -o name does.
+	Names() []string
+}
+
+// Write prints a view in a format.
+func Write(w io.Writer, format string, v View) error {
+	var text strings.Builder
+	switch format {
+	case FormatJSON:
+		encoder := json.NewEncoder(&text)
+		encoder.SetEscapeHTML(false) // >= stays readable
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(v); err != nil {
+			return err
+		}
+	case FormatYAML:
+		content, err := yaml.Marshal(v)
+		if err != nil {
+			return err
+		}
+		text.Write(content)
+	case FormatMarkdown:
+		v.(markdownView).Markdown(&text) // a verb allows only the formats that its views have
+	case FormatWide:
+		v.(listing).Wide(&text)
+	case FormatName:
+		for _, name := range v.(listing).Names() {
+			fmt.Fprintln(&text, plaintext.Line(name))
+		}
+	default:
+		v.Table(&text)
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}

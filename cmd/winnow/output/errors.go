@@ -1,0 +1,113 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// FindingError reports that a command could read its input and that a check of the command failed. Input
+// that the renderer refuses is a *render.Error, with a reason of the API.
+type FindingError struct{ err error }
+
+// Finding returns err as a *FindingError.
+func Finding(err error) error { return &FindingError{err} }
+
+func (e *FindingError) Error() string { return e.err.Error() }
+
+func (e *FindingError) Unwrap() error { return e.err }
+
+// unusableError reports an input that a verb cannot work on, because it is invalid. In a verb whose answer is about
+// something else, that is no finding.
+type unusableError struct{ err error }
+
+func (e *unusableError) Error() string { return e.err.Error() }
+
+func (e *unusableError) Unwrap() error { return e.err }
+
+// Unusable returns err as an *unusableError, or nil.
+func Unusable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &unusableError{err}
+}
+
+// IsFinding reports whether err is the answer of a verb: its input is invalid, or has what the verb looks for. Each
+// verb's help has a line on that.
+func IsFinding(err error) bool {
+	var refused *render.Error
+	var found *FindingError
+	var other *unusableError
+	if errors.As(err, &other) {
+		return false
+	}
+	return errors.As(err, &refused) || errors.As(err, &found)
+}
+
+// maxViolations bounds the violations of a selection that are printed: its lists may have thousands.
+const maxViolations = 100
+
+// PrintError prints an error for people and for the logs of CI. It prints the violations of an invalid input one a line,
+// and leaves out escape sequences and the users and passwords of URLs, which an error may quote.
+func PrintError(w io.Writer, err error) {
+	var text strings.Builder
+	writeError(&text, err)
+	for line := range strings.Lines(WithoutUsers(text.String())) {
+		fmt.Fprintln(w, plaintext.Printable(line))
+	}
+}
+
+func writeError(w io.Writer, err error) {
+	violations, omitted, cause := violationsOf(err)
+	if cause == nil {
+		fmt.Fprintf(w, "winnow: %v\n", err)
+		return
+	}
+	where := strings.TrimSuffix(err.Error(), cause.Error())
+	fmt.Fprintf(w, "winnow: %sinvalid, violations: %d\n", where, len(violations)+omitted)
+	for _, violation := range violations {
+		fmt.Fprintln(w, violation)
+	}
+	if omitted > 0 {
+		fmt.Fprintf(w, "and %d more\n", omitted)
+	}
+}
+
+// violationsOf returns the violations of an error in err's chain, the number of further violations
+// without a text, and that error, which is nil if the chain has no violations.
+func violationsOf(err error) (violations []string, omitted int, cause error) {
+	var invalid *catalog.InvalidError
+	if errors.As(err, &invalid) {
+		for _, v := range invalid.Violations {
+			violations = append(violations, v.String())
+		}
+		return violations, invalid.Omitted, invalid
+	}
+	var refused *selectionfile.InvalidError
+	if errors.As(err, &refused) {
+		all := refused.Lines()
+		for _, line := range all[:min(len(all), maxViolations)] {
+			violations = append(violations, plaintext.Line(line))
+		}
+		return violations, len(all) - len(violations) + refused.Omitted, refused
+	}
+	// Kubernetes' validation and strict decoding return such errors.
+	var several interface {
+		error
+		Errors() []error
+	}
+	if errors.As(err, &several) {
+		for _, one := range several.Errors() {
+			violations = append(violations, strings.Join(strings.Fields(one.Error()), " "))
+		}
+		return violations, 0, several
+	}
+	return nil, 0, nil
+}

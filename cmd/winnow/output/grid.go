@@ -1,0 +1,61 @@
+package output
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+)
+
+// Grid is a table of text, which may come from a catalog and is not trusted. A row has a cell for each header.
+type Grid struct {
+	Header []string
+	Rows   [][]string
+}
+
+// Print writes the grid in columns, two spaces apart.
+func (g Grid) Print(w io.Writer) {
+	lines := append([][]string{g.Header}, g.Rows...)
+	widths := make([]int, len(g.Header))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(plaintext.Line(cell)))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, cell := range line {
+			fmt.Fprintf(&text, "%-*s  ", widths[i], plaintext.Line(cell))
+		}
+		fmt.Fprintln(w, strings.TrimRight(text.String(), " "))
+	}
+}
+
+// Markdown writes the grid as a table of GitHub's Markdown.
+func (g Grid) Markdown(w io.Writer) {
+	rule := slices.Repeat([]string{"---"}, len(g.Header))
+	for _, line := range append([][]string{g.Header, rule}, g.Rows...) {
+		cells := make([]string, len(line))
+		for i, cell := range line {
+			cells[i] = EscapeMarkdown(cell)
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+// EscapeMarkdown keeps the text of a catalog from becoming markup, in a table or elsewhere.
+func EscapeMarkdown(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "@", "&#64;").
+		Replace(plaintext.Line(text))
+}
+
+// OrDash returns a text, or a dash for one without visible characters.
+func OrDash(text string) string {
+	if plaintext.Line(text) == "" {
+		return "-"
+	}
+	return text
+}

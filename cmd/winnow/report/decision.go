@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// Decision is the part of a decision that list and explain print.
+type Decision struct {
+	Name       string   `json:"name"`
+	Source     string   `json:"source"`
+	Selected   bool     `json:"selected"`
+	Rule       string   `json:"rule"`
+	Reason     string   `json:"reason"`
+	Tier       string   `json:"tier,omitempty"`
+	Versions   []string `json:"versions"`
+	Dropped    []string `json:"dropped"`
+	Deprecated string   `json:"deprecated,omitempty"`
+	// Facts on the versions that stay and on those that do not.
+	Facts []VersionFacts `json:"facts,omitempty"`
+	// Merged are the versions among Versions that later sources add.
+	Merged []mergedVersions `json:"merged,omitempty"`
+	// Package has the channels of a package of operators that stay, and Repairs are entries of them that stay, or go,
+	// against the rules for versions.
+	Package *Package `json:"package,omitempty"`
+	Repairs []string `json:"repairs,omitempty"`
+}
+
+type mergedVersions struct {
+	Source   string   `json:"source"`
+	Versions []string `json:"versions"`
+}
+
+func (m mergedVersions) String() string { return strings.Join(m.Versions, ", ") + " of " + m.Source }
+
+func merged(d selection.Decision) []mergedVersions {
+	var all []mergedVersions
+	for _, m := range d.Added() {
+		all = append(all, mergedVersions{m.Source, m.Versions})
+	}
+	return all
+}
+
+// MergedColumn lists merged versions with their sources.
+func MergedColumn(all []mergedVersions) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.String()
+	}
+	return output.OrDash(strings.Join(texts, "; "))
+}
+
+// Summarize returns what is printed of a decision.
+func Summarize(d selection.Decision) Decision {
+	s := Decision{
+		Name: d.Application.Name, Source: d.Source, Selected: d.Selected, Rule: d.Rule, Reason: d.Reason,
+		Tier: d.Application.Metadata.Tier, Deprecated: d.Application.Metadata.Deprecated,
+		Versions: Listed(nil), Dropped: Listed(nil), Facts: FactsOf(d.Application),
+		Package: summarizeKept(d), Repairs: d.Repairs,
+	}
+	switch {
+	case d.Selected:
+		s.Versions, s.Dropped = Listed(d.Versions), Listed(d.Dropped())
+		s.Merged = merged(d)
+	case d.Rule == selection.RuleVersions, d.Rule == selection.RulePlatform:
+		s.Dropped = Listed(d.Application.Versions)
+	}
+	return s
+}
+
+// Listed returns a copy that is never nil, which JSON would print as null.
+func Listed(values []string) []string { return append([]string{}, values...) }
+
+// NamesOf returns the names of all applications.
+func NamesOf(result selection.Result) []string {
+	var names []string
+	for _, decision := range result.Decisions {
+		names = append(names, decision.Application.Name)
+	}
+	return names
+}
+
+// UnknownApplication is the error for an application that no source has, with those that resemble it.
+func UnknownApplication(name string, known []string) error {
+	err := fmt.Errorf("no source has %q", name)
+	if near := spelling.Nearest(name, known); len(near) > 0 {
+		err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+	}
+	return output.Finding(err)
+}

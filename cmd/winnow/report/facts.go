@@ -1,0 +1,93 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// VersionFacts is what a catalog says about one version.
+type VersionFacts struct {
+	Version string `json:"version"`
+	// Number is the semantic version, where it is not the name.
+	Number     string   `json:"number,omitempty"`
+	Channels   []string `json:"channels,omitempty"`
+	Deprecated string   `json:"deprecated,omitempty"`
+	// Requires maps components of the platform to ranges of versions.
+	Requires map[string]string `json:"requires,omitempty"`
+
+	requires []string // sorted, as in a sentence
+}
+
+// FactsOf returns the facts on the versions of an application, in their order, of those that have any.
+func FactsOf(a *catalog.Application) []VersionFacts {
+	var all []VersionFacts
+	for _, version := range a.Versions {
+		facts := a.Metadata.Versions.Of(version)
+		f := VersionFacts{Version: version, Number: facts.Label, Channels: facts.Channels, Deprecated: facts.Deprecated}
+		for _, requirement := range facts.Requires {
+			if f.Requires == nil {
+				f.Requires = map[string]string{}
+			}
+			f.Requires[requirement.Component] = requirement.Constraint
+			f.requires = append(f.requires, requirement.String())
+		}
+		if len(f.Channels) > 0 || f.Deprecated != "" || f.Requires != nil || f.Number != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Words describes the facts. With brief, it leaves out the message of a deprecation.
+func (f VersionFacts) Words(brief bool) string {
+	var parts []string
+	if len(f.Channels) > 0 {
+		parts = append(parts, "channels "+strings.Join(f.Channels, ", "))
+	}
+	if len(f.requires) > 0 {
+		parts = append(parts, "requires "+strings.Join(f.requires, ", "))
+	}
+	switch {
+	case f.Deprecated == "":
+	case brief:
+		parts = append(parts, "deprecated")
+	default:
+		parts = append(parts, "deprecated: "+f.Deprecated)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// WithFacts returns the versions, uncut, each with its facts in brackets.
+func WithFacts(versions []string, facts []VersionFacts) string {
+	words := make(map[string]string, len(facts))
+	for _, f := range facts {
+		if text := f.Words(true); text != "" {
+			words[f.Version] = " (" + text + ")"
+		}
+	}
+	annotated := make([]string, len(versions))
+	for i, label := range LabelsOf(versions, facts) {
+		annotated[i] = label + words[versions[i]]
+	}
+	return allVersions(annotated)
+}
+
+// allVersions returns the versions, uncut.
+func allVersions(versions []string) string { return output.OrDash(strings.Join(versions, ", ")) }
+
+// LabelsOf returns what people see of versions.
+func LabelsOf(versions []string, facts []VersionFacts) []string {
+	labels := make(map[string]string, len(facts))
+	for _, f := range facts {
+		labels[f.Version] = f.Number
+	}
+	shown := make([]string, len(versions))
+	for i, version := range versions {
+		if shown[i] = version; labels[version] != "" {
+			shown[i] = labels[version]
+		}
+	}
+	return shown
+}

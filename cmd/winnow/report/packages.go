@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Package is what list and explain say about a package of operators, and show too.
+type Package struct {
+	DefaultChannel string           `json:"defaultChannel"`
+	Channels       []channelSummary `json:"channels"`
+}
+
+// MaxListed bounds the values of a list about a package of operators in output for people.
+const MaxListed = 20
+
+type channelSummary struct {
+	Name string `json:"name"`
+	// Head is the name of the bundle to which OLM upgrades, and Number its version.
+	Head   string `json:"head"`
+	Number string `json:"number"`
+	// Entries counts the versions.
+	Entries    int    `json:"entries"`
+	Deprecated string `json:"deprecated,omitempty"`
+}
+
+// SummarizePackage returns the channels of a content; nil of one that is no package of operators.
+func SummarizePackage(content catalog.Content) *Package {
+	of := catalog.PackageOf(content)
+	if of == nil {
+		return nil
+	}
+	heads := of.Heads()
+	summary := &Package{DefaultChannel: of.DefaultChannel, Channels: []channelSummary{}}
+	for _, channel := range of.Channels {
+		one := channelSummary{Name: channel.Name, Entries: len(channel.Entries), Deprecated: channel.Deprecated}
+		if head := heads[channel.Name]; head != nil {
+			one.Head, one.Number = head.Name, head.Version.String()
+		}
+		summary.Channels = append(summary.Channels, one)
+	}
+	return summary
+}
+
+// summarizeKept returns the channels that a selection keeps; those of the catalog where it does not select the package.
+func summarizeKept(d selection.Decision) *Package {
+	if d.Selected && d.Kept != nil {
+		return SummarizePackage(d.Kept)
+	}
+	return SummarizePackage(d.Application.Content)
+}
+
+// Lines describes the channels for people.
+func (s *Package) Lines() []string {
+	if s == nil {
+		return nil
+	}
+	all := []string{"default channel: " + excerpt.Of(s.DefaultChannel)}
+	for _, c := range s.Channels[:min(len(s.Channels), MaxListed)] {
+		text := fmt.Sprintf("channel %s: head %s, %s", excerpt.Of(c.Name), excerpt.Of(c.Number), plaintext.Count(c.Entries, "version"))
+		if c.Deprecated != "" {
+			text += "; deprecated: " + c.Deprecated
+		}
+		all = append(all, text)
+	}
+	if more := len(s.Channels) - MaxListed; more > 0 {
+		all = append(all, plaintext.Count(more, "further channel"))
+	}
+	return all
+}
+
+// RepairLines returns the first repairs for people, and the number of the others.
+func RepairLines(repairs []string) []string {
+	all := slices.Clone(repairs[:min(len(repairs), MaxListed)])
+	if more := len(repairs) - MaxListed; more > 0 {
+		all = append(all, plaintext.Count(more, "further repair"))
+	}
+	return all
+}

@@ -1,0 +1,102 @@
+package root
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/diff"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/explain"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/functions"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/get"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/initialize"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/lint"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/list"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/pull"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/push"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/reconcile"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/render"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/show"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/version"
+)
+
+// Run executes one command line and returns its exit code.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := New()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	// client-go logs errors that it returns as well.
+	err := root.ExecuteContext(logr.NewContext(ctx, logr.Discard()))
+	if err == nil {
+		return ExitOK
+	}
+	err = flags.Exclusive(err)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "winnow: interrupted")
+	case output.IsFinding(err):
+		output.PrintError(stderr, err)
+		return ExitFindings
+	default:
+		output.PrintError(stderr, err)
+	}
+	return ExitFailed
+}
+
+// Exit codes. output.IsFinding distinguishes the last two.
+const (
+	ExitOK       = 0
+	ExitFindings = 1 // the input is invalid, or has what the verb looks for
+	ExitFailed   = 2 // usage or input/output
+)
+
+// Documents returns an empty document of each kind that -o json prints. docs/schemas has their schemas.
+func Documents() []any {
+	return slices.Concat(lint.Documents(), list.Documents(), explain.Documents(), show.Documents(), diff.Documents(), version.Documents(),
+		push.Documents(), functions.Documents())
+}
+
+// New returns the program winnow, with its verbs.
+func New() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "winnow",
+		Short: "Select applications from a catalog and render what Flux applies",
+		Long: "Winnow selects applications from a catalog and renders them for Flux to apply.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"Exit codes: 0 done, 1 a finding about the input, 2 usage or I/O; each verb's\n" +
+			"help tells what it finds.",
+		Example: "  # what is wrong with a catalog, and what it has\n" +
+			"  winnow lint ./catalog\n" +
+			"  winnow list ./catalog\n\n" +
+			"  # what a cluster would get of it\n" +
+			"  winnow render -f selection.yaml --source ./catalog\n\n" +
+			"  # what a cluster has, and what it holds\n" +
+			"  winnow get -A\n" +
+			"  winnow approve applications -n flux-system",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          flags.RootArguments,
+		Version:       version.Number(),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(flags.FlagError)
+	root.SetVersionTemplate(version.This().Line())
+	root.Flags().Bool("version", false, "print the version, as winnow version does") // cobra's own has the shorthand -v
+	flags.AddGlobal(root)
+	root.AddCommand(lint.New(), list.New(), explain.New(), show.New(), render.New(),
+		diff.New(), push.New(), pull.New(), initialize.New(), imports.New(),
+		functions.New(), version.New(), newCompletionCommand())
+	root.SetHelpCommand(newHelpCommand())
+	root.AddCommand(get.New(), reconcile.New(), reconcile.NewSuspend(), reconcile.NewResume(), approve.New())
+	return root
+}

@@ -1,0 +1,41 @@
+package approvalfile_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/approve/approvalfile"
+)
+
+// Whatever a file has, Add refuses it, or inserts the entry and keeps all other bytes.
+func FuzzAdd(f *testing.F) {
+	for _, spec := range []string{
+		"spec:\n  exclude: [b]\n", "spec:\n  safeguards: {onEmpty: Hold}\n", "spec:\n  safeguards: {approve: ['" + second + "']} # x\n",
+		"spec:\n    safeguards:\n      approve:\r\n      - " + second + "\n# x\n---\na: b\n", "spec:\n  safeguards:\n# x\n  a: |\n    b\n\n",
+	} {
+		f.Add([]byte(head + spec))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		found, err := approvalfile.Find(content, apps)
+		if err != nil {
+			return
+		}
+		before := found.Approved()
+		edited, err := found.Add([]string{first})
+		if err != nil {
+			return
+		}
+		again, err := approvalfile.Find(edited, apps)
+		if err != nil || !slices.Equal(again.Approved(), append(before, first)) {
+			t.Fatalf("%q: %v: %v", edited, again, err)
+		}
+		kept := 0
+		for kept < len(content) && content[kept] == edited[kept] {
+			kept++
+		}
+		if rest := content[kept:]; !bytes.HasSuffix(edited, rest) && !bytes.HasSuffix(edited, bytes.TrimLeft(rest, "~nulNUL")) {
+			t.Errorf("%q became %q", content, edited)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+)
+
+// approveOptions are the flags of winnow approve.
+type approveOptions struct {
+	flags.Connection
+
+	file string
+}
+
+// New returns winnow approve.
+func New() *cobra.Command {
+	var o approveOptions
+	cmd := &cobra.Command{
+		Use:   "approve NAME",
+		Short: "Show what a safeguard holds, and add its approval to a file of Git",
+		Long: "Show what a safeguard holds of a CatalogSelection in a cluster, and the lines\n" +
+			"that approve it: spec.safeguards.approve with the entries of status.held.\n\n" +
+			"--write adds them to the CatalogSelection in FILE, for a pull request, and keeps\n" +
+			"all other bytes of it. It writes no file that has the selection several times or\n" +
+			"encrypted by SOPS, and no link. It never writes to the cluster.\n\n" +
+			"Exit codes: 0 done, or nothing is held, 1 it is not decided yet, it cannot be\n" +
+			"approved, or not in FILE, 2 usage or no access.",
+		Example: "  winnow approve applications -n flux-system\n" +
+			"  winnow approve applications -n flux-system --write clusters/a/selection.yaml",
+		Args: flags.Arguments(1, 1, "one NAME of a CatalogSelection"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("write") && o.file == "" { // a variable of a script that is not set
+				return errors.New("--write takes a FILE, and got none")
+			}
+			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
+				return o.run(ctx, cluster, o.Key(args[0]), flags.StreamsOf(cmd))
+			})
+		},
+	}
+	o.AddFlags(cmd)
+	cmd.Flags().StringVar(&o.file, "write", "", "add the lines to the selection in `FILE`")
+	flags.CompleteFiles(cmd, "write")
+	cmd.ValidArgsFunction = o.CompleteLive(1)
+	return cmd
+}
+
+func (o *approveOptions) run(ctx context.Context, cluster *live.Cluster, key types.NamespacedName, out output.Streams) error {
+	s, err := cluster.Selection(ctx, key)
+	if err != nil {
+		return err
+	}
+	held := apimeta.FindStatusCondition(s.Status.Conditions, v1alpha1.HeldCondition)
+	earlier, undecided := "", "" // why what is held, or that nothing is, says nothing about this spec
+	switch {
+	case s.Status.ObservedGeneration < s.Generation:
+		undecided = fmt.Sprintf("the status is of an older spec: run winnow reconcile %s -n %s", key.Name, key.Namespace)
+	case held != nil && held.Status == metav1.ConditionUnknown:
+		earlier, undecided = "what is held is of an earlier spec: ", plaintext.Line(held.Message)
+	}
+	switch {
+	case s.Status.Held != nil && undecided != "":
+		fmt.Fprintln(out.Notes, plaintext.Wrap("warning: "+earlier+undecided, ""))
+	case s.Status.Held != nil:
+	case held != nil && held.Status == metav1.ConditionTrue: // the API server drops fields that the CRD does not have
+		return output.Finding(fmt.Errorf("%s: status.held is missing, and the condition Held is True: %s: %s: install the CRD of this version",
+			key, plaintext.Line(held.Reason), plaintext.Line(held.Message)))
+	case undecided != "":
+		return output.Finding(fmt.Errorf("%s: it is not decided yet whether something is held: %s", key, undecided))
+	default:
+		fmt.Fprintf(out.Stdout, "%s: nothing is held\n", key)
+		return nil
+	}
+	report.PrintHeld(out.Stdout, s.CatalogSelection)
+	switch {
+	case len(s.Status.Held.Approve) == 0:
+		return output.Finding(fmt.Errorf("%s: what is held cannot be approved", key))
+	case o.file == "":
+		return nil
+	}
+	return approveInFile(ctx, o.file, s.CatalogSelection, out)
+}

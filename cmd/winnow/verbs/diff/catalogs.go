@@ -1,0 +1,210 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// catalogOptions are the flags of a comparison of catalogs by selections in files.
+type catalogOptions struct {
+	file, fromFile, name string
+	from, to             []string
+	live                 bool
+	access               flags.Access
+
+	// unapplied are sentences on what changes the selections and was not applied.
+	unapplied []string
+}
+
+func (o *catalogOptions) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.file, "file", "f", "", flags.FileUsage)
+	f.StringVar(&o.fromFile, "from-selection", "", "`FILE` or directory before, if it was edited")
+	f.StringVar(&o.name, "name", "", "`NAME` of the selection, if there are several")
+	f.StringArrayVar(&o.from, "from", nil, "`CATALOG` before, or NAME=CATALOG for each")
+	f.StringArrayVar(&o.to, "to", nil, "`CATALOG` after, or NAME=CATALOG for each")
+	o.access.AddFlags(cmd)
+	f.BoolVar(&o.live, "live", false, "look at the cluster for adoption and bypass")
+	flags.CompleteSelection(cmd)
+	flags.CompleteFiles(cmd, "from-selection")
+}
+
+// check returns an error that names the missing flags.
+func (o *catalogOptions) check() error {
+	switch {
+	case o.file == "":
+		return o.checkEverything()
+	case len(o.to) == 0:
+		return errors.New("which catalog? pass --to CATALOG")
+	case len(o.from) == 0 && o.fromFile == "" && !o.live:
+		return errors.New("compared with what? pass --from CATALOG, --from-selection FILE, or both;" +
+			" --live alone for a selection that has published nothing yet")
+	case o.file == "-" && o.fromFile == "-":
+		return errors.New("-f and --from-selection cannot both be standard input")
+	}
+	return nil
+}
+
+// checkEverything returns an error if the flags are not those of a comparison of two catalogs without a selection.
+func (o *catalogOptions) checkEverything() error {
+	switch {
+	case o.fromFile != "" || o.live || o.name != "" || len(o.from) == 0 && len(o.to) == 1:
+		return errors.New("which selection? pass -f FILE; two catalogs are compared without any, with --from and --to alone")
+	case len(o.to) == 0:
+		return errors.New("which selection? pass -f FILE; or two catalogs, with --from and --to")
+	case len(o.from) > 1 || len(o.to) > 1:
+		return errors.New("which selection? pass -f FILE: without any, one --from and one --to are compared")
+	}
+	return nil
+}
+
+// compare compares the states that the flags name, with the live state of the cluster that open returns.
+func (o *catalogOptions) compare(ctx context.Context, stdin io.Reader, open func() (*live.Cluster, error)) (*diff.Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.file == "" {
+		return compareEverything(ctx, o.from[0], o.to[0], &o.access)
+	}
+	placed, files, err := input.PlaceSelection(ctx, o.file, o.name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	o.noteUnapplied(files)
+	next := placed.CatalogSelection
+	assumed := next.Namespace == ""
+	if assumed {
+		next.Namespace = "default"
+	}
+	from, err := o.before(ctx, next, stdin)
+	if err != nil {
+		return nil, fmt.Errorf("before: %w", err)
+	}
+	to, err := o.side(ctx, next, o.file, "--to", o.to)
+	if err != nil {
+		return nil, fmt.Errorf("after: %w", err)
+	}
+	if o.fromFile != "" {
+		to.Reviewed = from.Selection.Spec.Safeguards.Approve
+	}
+	cluster, err := open()
+	if err != nil {
+		return nil, err
+	}
+	compared, err := cluster.Compare(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := addTransient(ctx, from, to, compared); err != nil {
+		return nil, err
+	}
+	if assumed {
+		compared.AssumeNamespace()
+	}
+	for _, w := range input.InstanceWarnings(ctx, placed, files, nil) {
+		compared.Notes = append(compared.Notes, w.Message)
+	}
+	report := diff.New(compared)
+	report.Unknown = append(report.Unknown, o.unapplied...)
+	return report, nil
+}
+
+// noteUnapplied adds what changes a selection in the files.
+func (o *catalogOptions) noteUnapplied(files []files.Input) {
+	if sentence := input.Unapplied(files); sentence != "" && !slices.Contains(o.unapplied, sentence) {
+		o.unapplied = append(o.unapplied, sentence)
+	}
+}
+
+// before renders the older state. It returns nil for a selection that has not published yet.
+func (o *catalogOptions) before(ctx context.Context, next *v1alpha1.CatalogSelection, stdin io.Reader) (*comparing.Side, error) {
+	last, catalogs, file := next, o.from, o.file
+	if o.fromFile != "" {
+		placed, files, err := input.PlaceSelection(ctx, o.fromFile, o.name, stdin)
+		if err != nil {
+			return nil, err
+		}
+		o.noteUnapplied(files)
+		last, file = placed.CatalogSelection, o.fromFile
+	} else if len(o.from) == 0 {
+		return nil, nil
+	}
+	if len(catalogs) == 0 {
+		catalogs = o.to
+	}
+	// Name and namespace identify the selection, so a difference between the two files is not a change.
+	last.Name, last.Namespace = next.Name, next.Namespace
+	if err := comparing.EditError(last, next); err != nil {
+		return nil, err
+	}
+	return o.side(ctx, last, file, "--from", catalogs)
+}
+
+// addTransient adds to the comparison the losses while only one of spec and catalogs is new.
+func addTransient(ctx context.Context, from, to *comparing.Side, out *diff.Selection) error {
+	if from == nil {
+		return nil
+	}
+	edited, err := intermediate(ctx, to.Selection, from.Sources, to.Sources)
+	if err != nil {
+		return err
+	}
+	updated, err := intermediate(ctx, from.Selection, to.Sources, from.Sources)
+	if err != nil {
+		return err
+	}
+	out.Transient = comparing.NewTransient(from, to, edited, updated)
+	comparing.Explain(out, edited)
+	return nil
+}
+
+// side renders the selection in the file over the catalogs of the flag.
+func (o *catalogOptions) side(ctx context.Context, cs *v1alpha1.CatalogSelection, file, flag string, catalogs []string) (*comparing.Side, error) {
+	opened, err := input.OpenSources(ctx, cs, flag, catalogs, &o.access)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]guard.Source, len(opened))
+	for i, source := range opened {
+		sources[i] = guard.SourceOf(cs, cs.Spec.Sources[i], source)
+	}
+	side, err := comparing.Render(ctx, cs, sources)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", files.Label(file), err)
+	}
+	return side, nil
+}
+
+// intermediate renders a selection over the catalogs of another state, and over its own where the other state
+// lacks them. It returns nil if the render fails, because the controller then publishes nothing.
+func intermediate(ctx context.Context, cs *v1alpha1.CatalogSelection, other, own []guard.Source) (*comparing.Side, error) {
+	sources := slices.Clone(own)
+	for i, mine := range own {
+		for _, source := range other {
+			if source.Kind == mine.Kind && source.Name == mine.Name && source.Path == mine.Path {
+				sources[i] = source
+			}
+		}
+	}
+	side, err := comparing.Render(ctx, cs, sources)
+	var invalid *render.Error
+	if errors.As(err, &invalid) {
+		return nil, nil
+	}
+	return side, err
+}

@@ -1,0 +1,37 @@
+package diffview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// headline returns the number of changes, or the reason why there are none.
+func headline(s *diff.Selection) string {
+	switch {
+	case s.Error != "":
+		return "not compared: " + s.Error
+	case len(s.Unknown) > 0:
+		return "not compared"
+	case s.Change == diff.Removed:
+		return "the selection is removed"
+	}
+	var parts []string
+	if s.Change == diff.Added {
+		parts = append(parts, "a new selection")
+	}
+	for _, counted := range [][]string{applicationCounts(s), versionCounts(s.Counts), factCounts(s), servedCounts(s.Served), instanceCounts(s.Instances)} {
+		if len(counted) > 0 {
+			parts = append(parts, strings.Join(counted, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "nothing changes")
+	}
+	if s.Everything {
+		return fmt.Sprintf("%s (%s)", strings.Join(parts, "; "), plaintext.Count(s.To.Available, "application"))
+	}
+	return fmt.Sprintf("%s (%d of %s selected)", strings.Join(parts, "; "), s.To.Selected, plaintext.Count(s.To.Available, "application"))
+}

@@ -1,0 +1,128 @@
+package diffview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// statOf summarizes the changes of an application in a few words.
+func statOf(a diff.Application) string {
+	var parts []string
+	add := func(holds bool, format string, args ...any) {
+		if holds {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(a.Change == diff.Removed, "removed %s", byCause(a.Cause))
+	if a.Deleted != nil {
+		parts = append(parts, map[bool]string{true: "Flux deletes it", false: "Flux keeps it"}[*a.Deleted])
+	}
+	add(a.Change == diff.Added, "added")
+	add(a.Adopted, "adopted")
+	add(a.Untouched, "Flux leaves it alone")
+	add(a.Change == diff.Unchanged && !a.Untouched, "as it is")
+	if h := a.Highest; h != nil {
+		add(true, "%s -> %s %s", h.From, h.To, h.Kind)
+	}
+	add(len(a.Identity) > 0, "IDENTITY")
+	add(a.SourceChanged, "another chart")
+	parts = append(parts, packageStat(a)...)
+	parts = append(parts, versionStat(a)...)
+	add(a.DefaultNamespace != nil, "DEFAULT NAMESPACE")
+	if v := a.Values; v != nil {
+		add(true, "values +%d -%d", v.Added, v.Removed)
+	}
+	logos := 0
+	for _, f := range a.Fields {
+		if f.IsLogo() {
+			logos++
+		}
+	}
+	fields := len(a.Fields) + a.FieldsOmitted - logos
+	add(logos > 0, "logo")
+	add(fields > 0, "%s", plaintext.Count(fields, "field"))
+	add(len(a.Facts) > 0, "%s", plaintext.Count(len(a.Facts), "fact"))
+	add(a.Deprecated != "", "deprecated")
+	add(len(a.DeprecatedVersions) > 0, "%s deprecated", plaintext.Count(len(a.DeprecatedVersions), "version"))
+	add(len(a.Unmirrored) > 0 || a.Unsearched != "", "no mirror")
+	if len(parts) == 0 {
+		return "updated"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// versionStat counts the changed versions of an application.
+func versionStat(a diff.Application) []string {
+	counts := map[diff.Change]int{}
+	elsewhere := 0
+	for _, v := range a.Versions {
+		if v.SourceChanged {
+			elsewhere++
+		} else {
+			counts[v.Change]++
+		}
+	}
+	var signs []string
+	for _, change := range []diff.Change{diff.Added, diff.Removed, diff.Replaced} {
+		if n := counts[change]; n > 0 {
+			signs = append(signs, fmt.Sprintf("%s%d", sign(change), n))
+		}
+	}
+	var parts []string
+	if len(signs) > 0 {
+		parts = append(parts, "versions "+strings.Join(signs, " "))
+	}
+	if elsewhere > 0 {
+		parts = append(parts, plaintext.Count(elsewhere, "version")+" from another source")
+	}
+	return parts
+}
+
+// statList lists each application with its summary. Applications with the same summary share a line.
+func statList(s *diff.Selection) string { return listOf(s.Applications, statOf) }
+
+// briefList lists the names by the most serious change of each.
+func briefList(s *diff.Selection) string { return listOf(s.Applications, mostSerious) }
+
+func listOf(applications []diff.Application, text func(diff.Application) string) string {
+	if len(applications) == 0 {
+		return ""
+	}
+	var lines strings.Builder
+	for _, group := range groupBy(bySeverity(applications), func(a diff.Application) string { return sign(a.Change) + " " + text(a) }) {
+		a := group[0]
+		if len(group) == 1 {
+			fmt.Fprintln(&lines, plaintext.Brief(sign(a.Change)+" "+a.Name+": "+text(a), maxCode))
+			continue
+		}
+		fmt.Fprintf(&lines, "%s %d %s:\n%s\n", sign(a.Change), len(group), text(a), plaintext.Wrap(strings.Join(namesOf(group), " "), "  "))
+	}
+	return fmt.Sprintf("<details>\n<summary>All %s in short</summary>\n\n%s\n</details>\n",
+		plaintext.Count(len(applications), "application"), fence("", lines.String()))
+}
+
+// mostSerious returns the most serious change of an application.
+func mostSerious(a diff.Application) string {
+	gone := func(v diff.Version) bool { return v.Change == diff.Removed }
+	switch {
+	case a.Deleted != nil && *a.Deleted:
+		return "removed, Flux deletes"
+	case a.Change == diff.Removed:
+		return "removed"
+	case len(a.Identity) > 0:
+		return "other live releases"
+	case len(strandedIn(a)) > 0:
+		return "versions stranded"
+	case !a.IsPackage() && slices.ContainsFunc(a.Versions, gone):
+		return "versions removed"
+	case len(sourceChanges(a)) > 0:
+		return "from another source"
+	case a.Highest != nil:
+		return a.Highest.Kind
+	}
+	return string(a.Change)
+}

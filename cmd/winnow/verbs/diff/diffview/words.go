@@ -1,0 +1,266 @@
+package diffview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// maxInline bounds the names in front of a statement.
+const maxInline = 5
+
+const offlineNote = "Unknown without --live: which definitions live in the cluster already (adoption), and which of them are bypassed."
+
+// withoutCluster reports whether --live was not used, though it would add to the comparison.
+func withoutCluster(s *diff.Selection) bool {
+	return !s.Live && !s.NothingLives && !s.Everything && s.To != nil && s.Error == "" && len(s.Unknown) == 0
+}
+
+// Name returns the name of a selection for messages: its namespace and name, and its cluster or file.
+func Name(s *diff.Selection) string {
+	if s.Everything {
+		return "everything"
+	}
+	name := s.Namespace + "/" + s.Name
+	if where := strings.TrimSuffix(s.Cluster+": "+s.File, ": "); s.Cluster != "" {
+		name += " (" + where + ")"
+	} else if s.File != "" {
+		name += " (" + s.File + ")"
+	}
+	return plaintext.Line(name)
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+type counted struct {
+	n    int
+	word string
+}
+
+func applicationCounts(s *diff.Selection) []string {
+	c := s.Counts
+	return counts([]counted{
+		{c.Removed, "removed" + removalOutcome(s)}, {c.Updated, "updated"}, {c.Added, "added"}, {c.Adopted, "adopted (they live already)"},
+	}, "application")
+}
+
+func versionCounts(c diff.Counts) []string {
+	return counts([]counted{
+		{c.VersionsRemoved, "removed"}, {c.SourceChanges, "with another source"},
+		{c.VersionsReplaced - c.SourceChanges, "changed"}, {c.VersionsAdded, "added"},
+	}, "version")
+}
+
+// factCounts counts what two catalogs say, beside their definitions.
+func factCounts(s *diff.Selection) []string {
+	var parts []string
+	facts := 0
+	for _, a := range s.Applications {
+		facts += min(len(a.Facts), 1)
+	}
+	if facts > 0 {
+		parts = append(parts, "facts on "+plaintext.Count(facts, "application")+" changed")
+	}
+	if len(s.Lists) > 0 {
+		parts = append(parts, plaintext.Count(len(s.Lists), "list")+" changed")
+	}
+	return parts
+}
+
+// counts formats the counts above zero, with the noun at the first one only.
+func counts(all []counted, thing string) []string {
+	var parts []string
+	for _, one := range all {
+		switch {
+		case one.n == 0:
+		case len(parts) == 0:
+			parts = append(parts, plaintext.Count(one.n, thing)+" "+one.word)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", one.n, one.word))
+		}
+	}
+	return parts
+}
+
+func applicationHeadline(a diff.Application) string {
+	switch a.Change {
+	case diff.Removed:
+		return "removed " + byCause(a.Cause) + ", because " + a.Reason
+	case diff.Added:
+		return "added"
+	case diff.Unchanged:
+		if a.Untouched {
+			return "lives in the cluster, and Flux leaves it alone"
+		}
+		return adopted(a) + "its definition stays as it is"
+	}
+	if h := a.Highest; h != nil {
+		return fmt.Sprintf("%supdated, %s -> %s (%s)", adopted(a), h.From, h.To, h.Kind)
+	}
+	return adopted(a) + "updated"
+}
+
+// adopted returns a prefix for a definition that enters the artifact and is live already.
+func adopted(a diff.Application) string {
+	if a.Adopted {
+		return "adopted, "
+	}
+	return ""
+}
+
+// byCause names the cause of a loss.
+func byCause(cause diff.Cause) string {
+	switch cause {
+	case diff.CauseSpec:
+		return "by the edit of the selection"
+	case diff.CausePlatform:
+		return "by spec.platform"
+	case diff.CauseAdoption:
+		return "by the adoption: only the live definition has it"
+	}
+	return "by the catalog"
+}
+
+func versionLine(a diff.Application, v diff.Version) string {
+	switch {
+	case v.SourceChanged:
+		return v.Version + " with another source:"
+	case v.Change == diff.Replaced:
+		return v.Version + " changed:"
+	case v.Change == diff.Removed && a.Change != diff.Removed:
+		return v.Version + ", removed " + byCause(v.Cause)
+	}
+	return v.Version
+}
+
+// shownVersions returns the versions to print. It joins many versions of an application that is added or removed
+// as a whole to one, with at most the given number of names.
+func shownVersions(a diff.Application, most int) []diff.Version {
+	if len(a.Versions) <= maxInline || a.Change != diff.Removed && a.Change != diff.Added {
+		return a.Versions
+	}
+	line := excerpt.List(a.Versions, most, func(v diff.Version) string { return v.Version })
+	return []diff.Version{{Version: line, Change: a.Change}}
+}
+
+func fromTo(f diff.Field) string {
+	switch {
+	case f.From == "":
+		return "added: " + f.To
+	case f.To == "":
+		return "removed, was " + f.From
+	case f.From == f.To: // both values are cut or replaced by a word
+		return f.From + " changed"
+	}
+	return f.From + " -> " + f.To
+}
+
+func fieldLine(f diff.Field) string { return f.Path + " " + fromTo(f) }
+
+// liveEffects returns the effects on installations other than a new version.
+func liveEffects(a diff.Application) []string {
+	var all []string
+	switch {
+	case a.Deleted == nil:
+	case *a.Deleted && a.OfKKP():
+		all = append(all, "Flux deletes the definition, and KKP all its installations")
+	case *a.Deleted:
+		all = append(all, "Flux deletes the definition")
+	default:
+		all = append(all, "Flux keeps the definition: it stays in the cluster, and is updated no more")
+	}
+	for _, f := range a.Identity {
+		all = append(all, "IDENTITY "+fieldLine(f)+": its releases are orphaned, and installed anew")
+	}
+	if a.SourceChanged {
+		all = append(all, "with another chart")
+	}
+	return all
+}
+
+// facts returns facts on an application that are not fields of the object.
+func facts(a diff.Application) []string {
+	var all []string
+	for _, f := range a.Facts {
+		all = append(all, "fact "+fieldLine(f))
+	}
+	if a.Deprecated != "" {
+		all = append(all, "deprecated: "+a.Deprecated)
+	}
+	for _, v := range a.DeprecatedVersions[:min(len(a.DeprecatedVersions), maxInline)] {
+		all = append(all, cmp.Or(v.Number, v.Version)+" is deprecated: "+v.Message)
+	}
+	if more := len(a.DeprecatedVersions) - maxInline; more > 0 {
+		all = append(all, fmt.Sprintf("%s more deprecated", plaintext.Count(more, "version")))
+	}
+	for _, host := range a.Unmirrored {
+		all = append(all, fmt.Sprintf("no mirror covers %s: %s at %s", host.Host, host.Kind, host.Path))
+	}
+	if a.Unsearched != "" {
+		all = append(all, "default values cannot be searched for hosts: "+a.Unsearched)
+	}
+	return all
+}
+
+func valuesLine(v *diff.Values) string {
+	line := fmt.Sprintf("%s: %s added, %d removed", v.Field, plaintext.Count(v.Added, "line"), v.Removed)
+	if v.Omitted > 0 {
+		line += fmt.Sprintf("; %s of the diff left out", plaintext.Count(v.Omitted, "line"))
+	}
+	return line
+}
+
+// sign returns the mark of a change for the start of a line.
+func sign(change diff.Change) string {
+	switch change {
+	case diff.Added:
+		return "+"
+	case diff.Removed:
+		return "-"
+	case diff.Updated:
+		return "~"
+	case diff.Replaced:
+		return "!"
+	}
+	return " "
+}
+
+// bySeverity sorts applications by the severity of the change.
+func bySeverity(applications []diff.Application) []diff.Application {
+	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
+	sorted := slices.Clone(applications)
+	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
+		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
+	})
+	return sorted
+}
+
+// removalOutcome returns the number of removed definitions that Flux deletes or keeps.
+func removalOutcome(s *diff.Selection) string {
+	c, kept := s.Counts, 0
+	for _, a := range s.Applications {
+		if a.Deleted != nil && !*a.Deleted {
+			kept++
+		}
+	}
+	switch {
+	case kept+c.Deleted == 0:
+		return ""
+	case kept == 0:
+		return " (Flux deletes " + pronoun(c.Deleted) + ")"
+	case c.Deleted == 0:
+		return " (Flux keeps " + pronoun(kept) + ")"
+	default:
+		return fmt.Sprintf(" (Flux deletes %d, keeps %d)", c.Deleted, kept)
+	}
+}

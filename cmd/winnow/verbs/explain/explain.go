@@ -1,0 +1,255 @@
+package explain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// explainOptions are the flags of winnow explain.
+type explainOptions struct {
+	input.Options
+	instance string
+	output   *flags.Choice
+}
+
+// Documents returns an empty document of each kind that -o json prints.
+func Documents() []any {
+	return []any{&explanation{Document: output.NewDocument("Explanation")}, &instanceExplanation{Document: output.NewDocument("InstanceExplanation")}}
+}
+
+// New returns winnow explain.
+func New() *cobra.Command {
+	var o explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain -f SELECTION [--source CATALOG] APPLICATION",
+		Short: "Show why a selection has an application or not, rule by rule",
+		Long: "Show why a selection has an application or not, rule by rule. Rules after the\n" +
+			"one that decides are evaluated as well, so that all reasons are shown at once.\n" +
+			"Without --source, the catalog is that of the OCIRepository in the same file, or\n" +
+			"directory, as the selection.\n\n" +
+			"JSON and YAML have name, source, selected, rule, reason, tier, versions (that\n" +
+			"stay), dropped (versions), deprecated, the list rules with rule, outcome (pass,\n" +
+			"fail or not set) and reason, and the list shadowed: later sources that have it;\n" +
+			"where there are some, also merged (versions that later sources add), limited\n" +
+			"(sources whose limit refuses it), and facts on versions with version, channels,\n" +
+			"deprecated and requires.\n\n" +
+			"With --instance NAME it shows instead what an instance of a selection installs:\n" +
+			"which application, why this version, the backend, the object and the release,\n" +
+			"all objects with their roles, and each value with the layer that sets it. Values\n" +
+			"are printed as files and catalog have them; those that valuesFrom names are not\n" +
+			"read. JSON and YAML have the members of instances in winnow list, and selected\n" +
+			"and applicationReason, choice (exact, range, default, none), versions and\n" +
+			"candidates, objects (role, group, kind, namespace, name), values (path, value,\n" +
+			"layer, over, deleted, replaceable) and valuesFrom (kind, name, valuesKey,\n" +
+			"targetPath, optional, ofDefinition, winner).\n\n" +
+			"Exit codes: 0 whether it is in or out, 1 no source, or no instance, has it,\n" +
+			"2 usage, I/O or an invalid input.",
+		Example: "  winnow explain -f selection.yaml --source ./catalog argocd\n\n" +
+			"  # several sources\n" +
+			"  winnow explain -f selection.yaml --source base=./base --source extra=./extra \\\n" +
+			"    argocd -o json\n\n" +
+			"  # what an instance installs, and where its values come from\n" +
+			"  winnow explain -f selection.yaml --source ./catalog --instance cert-manager",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.instance != "" {
+				return flags.SourceArguments()(cmd, args)
+			}
+			return flags.SourceArguments("APPLICATION")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.instance != "" {
+				return o.runInstance(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), flags.Notes(cmd))
+			}
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), flags.Notes(cmd), args[0])
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 || o.instance != "" {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return input.CompleteApplications(cmd.Context(), o.Sources), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	o.AddFlags(cmd)
+	cmd.Flags().StringVar(&o.instance, "instance", "", "`NAME` of an instance to explain")
+	flags.CompleteNothing(cmd, "instance")
+	o.output = flags.AddFormat(cmd)
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io.Writer, name string) error {
+	sources, options, err := o.Decide(ctx, stdin, notes)
+	if err != nil {
+		return output.Unusable(err)
+	}
+	// Decide refuses the same selections as Explain, with better messages.
+	result, err := render.Decide(ctx, sources, options)
+	if err != nil {
+		return output.Unusable(o.Placed(err))
+	}
+	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
+	if err != nil {
+		return err
+	}
+	if explained == nil {
+		if _, ok := o.Selection.Spec.Instances[name]; ok {
+			return output.Finding(fmt.Errorf("no source has %q, which is an instance: pass --instance %s", name, name))
+		}
+		return report.UnknownApplication(name, report.NamesOf(result))
+	}
+	o.WarnUnmatched(notes, render.UnmatchedOf(sources, options))
+	return output.Write(stdout, o.output.Value, newExplanation(explained))
+}
+
+// explanation is the output of explain.
+type explanation struct {
+	output.Document
+	report.Decision
+	Rules    []ruleVerdict `json:"rules"`
+	Shadowed []string      `json:"shadowed"`
+	Limited  []string      `json:"limited,omitempty"`
+}
+
+type ruleVerdict struct {
+	Rule    string `json:"rule"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+func newExplanation(e *selection.Explanation) *explanation {
+	out := &explanation{Document: output.NewDocument("Explanation"), Decision: report.Summarize(e.Decision), Rules: []ruleVerdict{}, Shadowed: []string{}}
+	for _, v := range e.Verdicts {
+		out.Rules = append(out.Rules, ruleVerdict{Rule: v.Rule, Outcome: string(v.Outcome), Reason: v.Reason})
+	}
+	for _, decision := range e.Shadowed {
+		out.Shadowed = append(out.Shadowed, decision.Source)
+	}
+	for _, decision := range e.Limited {
+		out.Limited = append(out.Limited, decision.Source)
+	}
+	return out
+}
+
+// headline returns the decision and its reason as a sentence.
+func (e *explanation) headline() string {
+	if e.Selected {
+		return fmt.Sprintf("%s of the source %s is in: %s", e.Name, e.Source, e.Reason)
+	}
+	return fmt.Sprintf("%s of the source %s is out by %s: %s", e.Name, e.Source, e.Rule, e.Reason)
+}
+
+// facts returns the lines below the rules.
+func (e *explanation) facts() []string {
+	var all []string
+	for _, one := range []struct {
+		label  string
+		values []string
+	}{{"versions kept", report.LabelsOf(e.Versions, e.Facts)}, {"versions dropped", report.LabelsOf(e.Dropped, e.Facts)}, {"shadowed in", e.Shadowed}, {"refused by the limit of", e.Limited}} {
+		if len(one.values) > 0 {
+			all = append(all, one.label+": "+strings.Join(one.values, ", "))
+		}
+	}
+	if len(e.Merged) > 0 {
+		all = append(all, "versions merged: "+report.MergedColumn(e.Merged))
+	}
+	if e.Deprecated != "" {
+		all = append(all, "deprecated: "+e.Deprecated)
+	}
+	all = append(all, e.Package.Lines()...)
+	for _, repair := range report.RepairLines(e.Repairs) {
+		all = append(all, "repair: "+repair)
+	}
+	for _, f := range e.Facts {
+		if e.Package != nil {
+			if f.Deprecated != "" {
+				all = append(all, f.Number+" is deprecated: "+f.Deprecated)
+			}
+			continue
+		}
+		all = append(all, f.Version+": "+f.Words(false))
+	}
+	return all
+}
+
+// Table prints each rule on a line and its reason on the next.
+func (e *explanation) Table(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\n", plaintext.Wrap(e.headline(), ""))
+	for _, rule := range e.Rules {
+		fmt.Fprintf(w, "%-7s  %s\n", rule.Outcome, rule.Rule)
+		if rule.Reason != "" {
+			fmt.Fprintln(w, plaintext.Wrap(rule.Reason, "         "))
+		}
+	}
+	for i, fact := range e.facts() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, plaintext.Wrap(fact, ""))
+	}
+}
+
+func (e *explanation) Markdown(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\n", output.EscapeMarkdown(e.headline()))
+	g := output.Grid{Header: []string{"Rule", "Outcome", "Reason"}}
+	for _, rule := range e.Rules {
+		g.Rows = append(g.Rows, []string{rule.Rule, rule.Outcome, rule.Reason})
+	}
+	g.Markdown(w)
+	for i, fact := range e.facts() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(fact))
+	}
+}
+
+// runInstance explains the instance of --instance.
+func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdout, notes io.Writer) error {
+	sources, options, err := o.Decide(ctx, stdin, notes)
+	if err != nil {
+		return output.Unusable(err)
+	}
+	cs := o.Selection.CatalogSelection
+	explained, err := render.ExplainInstance(ctx, sources, cs, o.instance)
+	if errors.Is(err, render.ErrNoInstance) {
+		err = fmt.Errorf("%w: %q", err, o.instance)
+		if near := spelling.Nearest(o.instance, slices.Collect(maps.Keys(cs.Spec.Instances))); len(near) > 0 {
+			err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
+		}
+		return output.Finding(err)
+	}
+	if err != nil {
+		return output.Unusable(o.Placed(err))
+	}
+	o.WarnUnmatched(notes, render.UnmatchedOf(sources, options))
+	out := newInstanceExplanation(explained, unresolvedOf(explained, o))
+	var text strings.Builder
+	if err := output.Write(&text, o.output.Value, out); err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, output.WithoutPasswords(text.String()))
+	return err
+}
+
+// unresolvedOf returns the summary of an instance that may not be installed.
+func unresolvedOf(e *render.ExplainedInstance, o *explainOptions) report.Instance {
+	if e.Unresolved != nil {
+		return report.UnresolvedInstance(o.Selection.CatalogSelection, *e.Unresolved)
+	}
+	return report.SummarizeInstance(*e.Instance)
+}

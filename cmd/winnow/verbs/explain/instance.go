@@ -1,0 +1,98 @@
+package explain
+
+import (
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/instance"
+)
+
+// instanceExplanation is the output of explain --instance.
+type instanceExplanation struct {
+	output.Document
+	report.Instance
+	// Selected is true if the application is in, and ApplicationReason says why.
+	Selected          bool   `json:"selected"`
+	ApplicationReason string `json:"applicationReason"`
+	// Choice of the version, the Versions of the application that stay, and the Candidates among them.
+	Choice     instance.Choice    `json:"choice,omitempty"`
+	Versions   []string           `json:"versions"`
+	Candidates []string           `json:"candidates"`
+	Objects    []explainedObject  `json:"objects"`
+	Values     []explainedValue   `json:"values"`
+	ValuesFrom []explainedSecrets `json:"valuesFrom"`
+	// Notes on what does not work everywhere.
+	Notes []explainedNote `json:"notes,omitempty"`
+
+	// layers are the names of the layers of values, the highest first.
+	layers []string
+	// known are the facts on the versions.
+	known []report.VersionFacts
+}
+
+type explainedNote struct {
+	// Field of the instance that it is about.
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+type explainedObject struct {
+	Role      string `json:"role"`
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// explainedValue is a value with the layer that sets it.
+type explainedValue struct {
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+	Layer string `json:"layer"`
+	// Over are the lower layers that set it too.
+	Over []string `json:"over,omitempty"`
+	// Deleted is true for a null, Replaceable for a default value that valuesFrom may replace.
+	Deleted     bool `json:"deleted,omitempty"`
+	Replaceable bool `json:"replaceable,omitempty"`
+}
+
+// explainedSecrets names values that only the cluster has.
+type explainedSecrets struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ValuesKey  string `json:"valuesKey,omitempty"`
+	TargetPath string `json:"targetPath,omitempty"`
+	Optional   bool   `json:"optional,omitempty"`
+	// OfDefinition is true if the definition names them.
+	OfDefinition bool `json:"ofDefinition,omitempty"`
+	// Winner is the layer that wins over the value at TargetPath.
+	Winner string `json:"winner,omitempty"`
+}
+
+func newInstanceExplanation(e *render.ExplainedInstance, summary report.Instance) *instanceExplanation {
+	out := &instanceExplanation{
+		Document: output.NewDocument("InstanceExplanation"), Instance: summary, Choice: e.Choice, Candidates: report.Listed(e.Candidates),
+		ApplicationReason: "no source has it", Versions: []string{}, Objects: []explainedObject{}, Values: []explainedValue{},
+		ValuesFrom: []explainedSecrets{}, layers: e.Layers,
+	}
+	if d := e.Decision; d != nil {
+		out.Selected, out.ApplicationReason, out.Versions = d.Selected, d.Reason, report.Listed(d.Versions)
+		out.known = report.FactsOf(d.Application)
+	}
+	if e.Instance == nil {
+		return out
+	}
+	for _, o := range e.Instance.Objects {
+		out.Objects = append(out.Objects, explainedObject{string(o.Role), o.Key.Group, o.Key.Kind, o.Key.Namespace, o.Key.Name})
+	}
+	for _, n := range e.Instance.Notes {
+		out.Notes = append(out.Notes, explainedNote(n))
+	}
+	for _, v := range e.Values {
+		out.Values = append(out.Values, explainedValue{v.Text(), v.Value, v.Layer, v.Over, v.Deleted, v.Replaceable})
+	}
+	for _, r := range e.References {
+		out.ValuesFrom = append(out.ValuesFrom, explainedSecrets{r.Kind, r.Name, r.ValuesKey, r.TargetPath, r.Optional, r.OfDefinition, r.Winner})
+	}
+	return out
+}

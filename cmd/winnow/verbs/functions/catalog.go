@@ -1,0 +1,103 @@
+package functions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/seal"
+)
+
+// openFunctions opens a catalog of functions: a CATALOG, or a file of YAML.
+func openFunctions(ctx context.Context, where string, access *flags.Access) (*functions.Source, error) {
+	if krmfunctions.IsRemote(where) && !strings.HasPrefix(where, oci.Scheme) {
+		return nil, fmt.Errorf("%s: catalogs of functions are read from files and registries: download it, or push it to a registry", where)
+	}
+	s := &functions.Source{Reference: where}
+	var err error
+	if s.Dir, s.Catalog, err = loadFunctions(ctx, where, access); err == nil {
+		return s, nil
+	}
+	var invalid *krmfunctions.InvalidError
+	if !errors.As(err, &invalid) {
+		return nil, err
+	}
+	for i, one := range invalid.Findings {
+		invalid.Findings[i].Path = s.Locate(one.Path)
+	}
+	return nil, output.Finding(fmt.Errorf("the catalog of functions %s: %w", where, invalid))
+}
+
+// loadFunctions loads a catalog of functions. dir is the directory that it is in, empty for an archive and a registry.
+func loadFunctions(ctx context.Context, where string, access *flags.Access) (dir string, _ *krmfunctions.Catalog, _ error) {
+	if isYAMLFile(where) {
+		dir = filepath.Dir(where)
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return dir, nil, err
+		}
+		defer root.Close()
+		loaded, err := krmfunctions.LoadFile(ctx, root.FS(), filepath.Base(where))
+		return dir, loaded, err
+	}
+	opened, err := input.OpenCatalog(where, v1alpha1.FormatKRMFunctions, access)
+	if errors.Is(err, input.ErrNoCatalog) {
+		err = fmt.Errorf("%w, or a YAML file", err)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if in, ok := opened.(input.Directory); ok { // programs may lie beside the catalog, which an archive would refuse
+		root, err := os.OpenRoot(string(in))
+		if err != nil {
+			return string(in), nil, err
+		}
+		defer root.Close()
+		loaded, err := loadFunctionsIn(ctx, root.FS())
+		return string(in), loaded, err
+	}
+	files, err := input.ReadFiles(ctx, where, opened, archive.Limits{})
+	if err != nil {
+		return "", nil, err
+	}
+	loaded, err := loadFunctionsIn(ctx, files.FS())
+	return "", loaded, err
+}
+
+// loadFunctionsIn loads the catalogs in a tree of files: of the artifact of a selection, or its directory of functions,
+// that of its functions.
+func loadFunctionsIn(ctx context.Context, fsys fs.FS) (*krmfunctions.Catalog, error) {
+	if seal.IsIn(fsys) {
+		return krmfunctions.LoadFile(ctx, fsys, path.Base(catalog.FunctionsFile))
+	}
+	for _, name := range []string{render.KustomizationFile, catalog.FunctionsFile} {
+		if _, err := fs.Stat(fsys, name); err != nil {
+			return krmfunctions.Load(ctx, fsys)
+		}
+	}
+	return krmfunctions.LoadFile(ctx, fsys, catalog.FunctionsFile)
+}
+
+// isYAMLFile reports whether a path is that of a file, by its name of YAML.
+func isYAMLFile(where string) bool {
+	if strings.HasPrefix(where, oci.Scheme) || !krmfunctions.IsYAML(filepath.ToSlash(where)) {
+		return false
+	}
+	info, err := os.Stat(where)
+	return err == nil && !info.IsDir()
+}

@@ -1,0 +1,2 @@
+// Package functions is winnow functions: it prints catalogs of KRM functions, and resolves functions by them. It must not run a function.
+package functions

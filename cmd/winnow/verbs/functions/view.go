@@ -1,0 +1,202 @@
+package functions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/functions"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render/krmfunctions"
+)
+
+// viewOptions are the flags of winnow functions view.
+type viewOptions struct {
+	output *flags.Choice
+	strict bool
+	access flags.Access
+}
+
+func newFunctionsViewCommand() *cobra.Command {
+	var o viewOptions
+	cmd := &cobra.Command{
+		Use:   "view CATALOG [NAME]",
+		Short: "Print what a catalog of functions has",
+		Long: "Print the functions of a catalog, or all that it has about one: publisher,\n" +
+			"versions, runtimes with their digests, needs (network, storage), the fields of\n" +
+			"the schema, and examples. NAME is kind.group, or the kind. Facts that a function\n" +
+			"should have and lacks are listed on stderr; with --strict they are an error.\n\n" +
+			"A CATALOG is a YAML file, a directory, a .tar.gz file or\n" +
+			"oci://host/repository[:tag|@digest].\n" +
+			"Exit codes: 0 printed, 1 the catalog is invalid or has no such function,\n" +
+			"2 usage or I/O.",
+		Example: "  winnow functions view ./catalog.yaml\n\n" +
+			"  winnow functions view oci://ghcr.io/org/functions:v1 SetLogger.example.com",
+		Args:              flags.Arguments(1, 2, "a CATALOG, and the NAME of a function"),
+		ValidArgsFunction: flags.CompleteFirst,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], args[1:], cmd.OutOrStdout(), flags.Notes(cmd))
+		},
+	}
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail if functions lack facts")
+	o.access.AddFlags(cmd)
+	return cmd
+}
+
+// functionList is the output of functions view.
+type functionList struct {
+	output.Document
+	Catalog   string                  `json:"catalog"`
+	Functions []functions.Description `json:"functions"`
+	// Warnings are what the catalog should tell, and does not.
+	Warnings []string `json:"warnings"`
+
+	// detailed prints all of each function.
+	detailed bool
+}
+
+func newFunctionList() *functionList {
+	return &functionList{Document: output.NewDocument("FunctionList"), Functions: []functions.Description{}, Warnings: []string{}}
+}
+
+func (o *viewOptions) run(ctx context.Context, where string, name []string, stdout, notes io.Writer) error {
+	source, err := openFunctions(ctx, where, &o.access)
+	if err != nil {
+		return err
+	}
+	for i, one := range source.Findings {
+		source.Findings[i].Path = source.Locate(one.Path)
+	}
+	if err := source.Strict(); o.strict && err != nil {
+		return output.Finding(fmt.Errorf("the catalog of functions %s, strictly: %w", where, err))
+	}
+	list, chosen := newFunctionList(), source.Functions
+	list.Catalog, list.detailed = output.WithoutUsers(where), len(name) > 0
+	if len(name) > 0 {
+		if chosen = source.Named(name[0]); len(chosen) == 0 {
+			return unknownFunction(source, name[0])
+		}
+	}
+	for _, f := range chosen {
+		list.Functions = append(list.Functions, source.Describe(f))
+	}
+	for _, one := range source.Findings {
+		list.Warnings = append(list.Warnings, one.String())
+	}
+	list.warn(notes, source.Omitted)
+	var text strings.Builder
+	if err := output.Write(&text, o.output.Value, list); err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, output.WithoutUsers(text.String())) // a catalog may have some in its addresses
+	return err
+}
+
+func unknownFunction(source *functions.Source, name string) error {
+	var known []string
+	for _, f := range source.Functions {
+		known = append(known, f.Name(), f.Kind)
+	}
+	return output.Finding(fmt.Errorf("%s has no function %s%s", source.Reference, plaintext.Line(name),
+		strings.TrimSuffix(flags.DidYouMean(name, "", known), ";")))
+}
+
+// warn prints the first warnings, and the number of the others.
+func (l *functionList) warn(notes io.Writer, omitted int) {
+	shown := l.Warnings[:min(len(l.Warnings), report.MaxUngrouped)]
+	for _, one := range shown {
+		output.PrintNote(notes, string(krmfunctions.Warning)+": "+one)
+	}
+	if more := len(l.Warnings) + omitted - len(shown); more > 0 {
+		fmt.Fprintf(notes, "and %s more\n", plaintext.Count(more, "warning"))
+	}
+}
+
+func (l *functionList) Table(w io.Writer) {
+	if l.detailed {
+		for i, f := range l.Functions {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			printFunction(w, f)
+		}
+		return
+	}
+	g := output.Grid{Header: []string{"NAME", "VERSION", "PUBLISHER", "RUNTIME", "NEEDS", "PINNED"}}
+	for _, f := range l.Functions {
+		for _, v := range f.Versions {
+			var runtimes []string
+			pinned := "yes"
+			for _, one := range v.Runtimes {
+				runtimes = append(runtimes, one.Type+" "+runtimeName(one))
+				if one.SHA256 == "" {
+					pinned = "no"
+				}
+			}
+			g.Rows = append(g.Rows, []string{f.Name, v.Name, output.OrDash(f.Publisher), strings.Join(runtimes, ", "),
+				output.OrDash(strings.Join(v.Needs, ", ")), pinned})
+		}
+	}
+	g.Print(w)
+}
+
+// runtimeName returns an image, or the platform of a program.
+func runtimeName(one functions.RuntimeDescription) string {
+	if one.Platform != "" {
+		return one.Platform
+	}
+	return one.Address
+}
+
+func printFunction(w io.Writer, f functions.Description) {
+	fmt.Fprintln(w, plaintext.Line(f.Name))
+	printFacts(w, "  ", "description", f.Description, "publisher", f.Publisher, "home", f.Home,
+		"maintainers", strings.Join(f.Maintainers, ", "), "tags", strings.Join(f.Tags, ", "), "at", fmt.Sprintf("%s:%d", f.Path, f.Line))
+	for _, v := range f.Versions {
+		fmt.Fprintf(w, "\n  version %s\n", plaintext.Line(v.Name))
+		for _, one := range v.Runtimes {
+			printFacts(w, "    ", one.Type, strings.TrimSpace(one.Platform+" "+one.Address))
+			if one.SHA256 != "" {
+				fmt.Fprintf(w, "      sha256: %s\n", one.SHA256) // in one line, for copying
+			}
+		}
+		printFacts(w, "    ", "needs", strings.Join(v.Needs, ", "), "idempotent", v.Idempotent, "license", v.License, "usage", v.Usage,
+			"examples", strings.Join(v.Examples, ", "), "maintainers", strings.Join(v.Maintainers, ", "))
+		for i, field := range v.Fields {
+			if i == 0 {
+				fmt.Fprintln(w, "    fields:")
+			}
+			printField(w, field)
+		}
+	}
+}
+
+func printField(w io.Writer, field functions.FieldDescription) {
+	text := field.Path
+	if field.Type != "" {
+		text += " (" + field.Type + ")"
+	}
+	if field.Required {
+		text += ", required"
+	}
+	if field.Description != "" {
+		text += ": " + field.Description
+	}
+	fmt.Fprintln(w, plaintext.Wrap(text, "      "))
+}
+
+// printFacts prints lines of a label and a text, without those that are empty.
+func printFacts(w io.Writer, indent string, pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if plaintext.Line(pairs[i+1]) != "" {
+			fmt.Fprintln(w, plaintext.Wrap(pairs[i]+": "+pairs[i+1], indent))
+		}
+	}
+}

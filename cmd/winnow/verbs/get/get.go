@@ -1,0 +1,199 @@
+package get
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+)
+
+// getOptions are the flags of winnow get.
+type getOptions struct {
+	flags.Connection
+
+	everywhere, watch, noHeaders bool
+	selector                     string
+	output                       *flags.Choice
+}
+
+// New returns winnow get.
+func New() *cobra.Command {
+	var o getOptions
+	cmd := &cobra.Command{
+		Use:   "get [NAME]...",
+		Short: "List the CatalogSelections of a cluster with their state",
+		Long: "List the CatalogSelections of a cluster with their state, problems first.\n\n" +
+			"READY, SOURCES, APPLIED and PUSHED are FAIL where that condition is False, and\n" +
+			"HELD is HELD while a safeguard holds a change: winnow approve shows it. READY\n" +
+			"is about the artifact: one of yesterday is served while SOURCES is FAIL.\n" +
+			"MESSAGE has all problems of a selection, or else the condition Ready. It alone\n" +
+			"is cut to fit into the terminal, and whole with -o wide and in a pipe. CATALOG\n" +
+			"is the revision of the catalogs. PUSHED and SUSPENDED are left out if no\n" +
+			"selection is pushed or suspended, but not with -o wide, which has also the\n" +
+			"numbers of applications and, where there are some, of instances.\n" +
+			"-o yaml and -o json print the objects as kubectl does.\n\n" +
+			"-w prints the table, and then a line for each change, until it is interrupted.\n\n" +
+			"Exit codes: 0 done, 1 a NAME does not exist, 2 usage or no access.",
+		Example: "  winnow get -n flux-system\n" +
+			"  winnow get -A -o wide\n" +
+			"  winnow get -A -l tier=edge -w\n" +
+			"  winnow get applications -o yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(args); err != nil {
+				return err
+			}
+			out := flags.StreamsOf(cmd)
+			l := layout{
+				namespaces: o.everywhere, wide: o.output.Value == output.FormatWide, headers: !o.noHeaders,
+				colour: flags.HasColour(cmd, out.Stdout), width: output.WidthOf(out.Stdout),
+			}
+			if o.watch {
+				return o.follow(cmd.Context(), args, l, out)
+			}
+			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
+				return o.run(ctx, cluster, args, l, out)
+			})
+		},
+	}
+	o.AddFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "selections of all namespaces")
+	f.BoolVarP(&o.watch, "watch", "w", false, "print changes until interrupted")
+	f.BoolVar(&o.noHeaders, "no-headers", false, "print no names of columns")
+	f.StringVarP(&o.selector, "selector", "l", "", "only those with `LABELS`, such as tier=edge")
+	flags.CompleteNothing(cmd, "selector")
+	cmd.ValidArgsFunction = o.CompleteLive(math.MaxInt)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatWide, output.FormatName, output.FormatJSON, output.FormatYAML)
+	return cmd
+}
+
+// check returns an error for flags that do not fit.
+func (o *getOptions) check(names []string) error {
+	_, err := labels.Parse(o.selector)
+	switch {
+	case o.everywhere && len(names) > 0:
+		return errors.New("get takes NAME or --all-namespaces, not both: pass -n NAMESPACE")
+	case o.selector != "" && len(names) > 0:
+		return errors.New("get takes NAME or --selector, not both")
+	case err != nil:
+		return fmt.Errorf("--selector %s: %w", o.selector, err)
+	case o.watch && o.output.Value != output.FormatTable && o.output.Value != output.FormatWide:
+		return fmt.Errorf("--watch prints tables: pass no -o %s", o.output.Value)
+	}
+	return nil
+}
+
+func (o *getOptions) run(ctx context.Context, cluster *live.Cluster, names []string, l layout, out output.Streams) error {
+	found, missing := o.find(ctx, cluster, names)
+	if missing != nil && len(found) == 0 {
+		return missing
+	}
+	var err error
+	switch format := o.output.Value; {
+	case format == output.FormatJSON || format == output.FormatYAML:
+		err = printObjects(out.Stdout, format, asKubectl(found, len(names) == 1))
+	case len(found) == 0:
+		fmt.Fprintf(out.Notes, "no CatalogSelections found%s\n", o.where())
+	case format == output.FormatName:
+		for _, s := range found {
+			fmt.Fprintf(out.Stdout, "catalogselection.%s/%s\n", v1alpha1.GroupVersion.Group, s.Name)
+		}
+	default:
+		newSelectionTable(worstFirst(found), l).print(out.Stdout)
+	}
+	return errors.Join(err, missing)
+}
+
+// find returns the selections with the names, or all without names. With an error it returns those before it.
+func (o *getOptions) find(ctx context.Context, cluster *live.Cluster, names []string) (found []*live.Selection, err error) {
+	if len(names) > 0 {
+		err = o.Each(names, func(key types.NamespacedName) error {
+			s, err := cluster.Selection(ctx, key)
+			if err == nil {
+				found = append(found, s)
+			}
+			return err
+		})
+		return found, err
+	}
+	return cluster.Selections(ctx, o.in(), o.selector)
+}
+
+// in returns the namespace to read, empty for all.
+func (o *getOptions) in() string {
+	if o.everywhere {
+		return ""
+	}
+	return o.Namespace
+}
+
+func (o *getOptions) where() (text string) {
+	if !o.everywhere {
+		text = " in namespace " + o.Namespace
+	}
+	if o.selector != "" {
+		text += " with " + o.selector
+	}
+	return text
+}
+
+// follow prints the table, and then the rows that change, until it is interrupted.
+func (o *getOptions) follow(ctx context.Context, names []string, l layout, out output.Streams) error {
+	cluster, err := o.Open()
+	if err != nil {
+		return err
+	}
+	printed := &changes{layout: l, out: out.Stdout}
+	return o.Explain(cluster.Watch(ctx, live.Watch{Namespace: o.in(), Labels: o.selector, Timeout: o.Timeout, Changed: func(c live.Change) error {
+		other := func(s *live.Selection) bool { return len(names) > 0 && !slices.Contains(names, s.Name) }
+		for _, of := range []*[]*live.Selection{&c.All, &c.Changed, &c.Deleted} {
+			*of = slices.DeleteFunc(slices.Clone(*of), other)
+		}
+		if len(c.All)+len(c.Deleted) == 0 && printed.header == "" {
+			fmt.Fprintf(out.Notes, "no CatalogSelections found%s, waiting for some\n", o.where())
+		}
+		printed.layout.width = output.WidthOf(out.Stdout) // users resize terminals
+		return printed.print(c)
+	}}))
+}
+
+// asKubectl returns an object alone, and others as a list.
+func asKubectl(found []*live.Selection, alone bool) map[string]any {
+	if alone {
+		return found[0].Object.Object
+	}
+	items := make([]any, len(found))
+	for i, s := range found {
+		items[i] = s.Object.Object
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": items}
+}
+
+// printObjects prints YAML or JSON.
+func printObjects(w io.Writer, format string, content map[string]any) error {
+	if format == output.FormatJSON {
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "    ") // as kubectl
+		return encoder.Encode(content)
+	}
+	text, err := yaml.Marshal(content)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}

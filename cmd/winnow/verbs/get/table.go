@@ -1,0 +1,241 @@
+package get
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+)
+
+// column is a column of winnow get.
+type column struct {
+	header string
+	cell   func(*live.Selection) string
+	// condition reports that its cells may be problems, and spare that it is left out where lines have no room for it.
+	condition, spare bool
+}
+
+// layout is how winnow get prints selections.
+type layout struct {
+	namespaces, wide, headers, colour bool
+	// width of a line; 0: lines are not cut.
+	width int
+}
+
+// selectionTable is a table of selections. Only messages are cut to fit into a line: what fails or is held is in columns.
+type selectionTable struct {
+	layout
+	columns []column
+	widths  []int
+	found   []*live.Selection
+}
+
+// leastMessage is the least width of the column MESSAGE. Where less is left, messages follow on lines of their own.
+const leastMessage = 20
+
+func newSelectionTable(found []*live.Selection, l layout) *selectionTable {
+	if l.wide {
+		l.width = 0
+	}
+	t := &selectionTable{layout: l, columns: columnsOf(found, l), found: found}
+	t.measure()
+	if l.width > 0 && l.width-t.fixed() < leastMessage {
+		t.columns = slices.DeleteFunc(t.columns, func(c column) bool { return c.spare })
+		t.measure()
+	}
+	return t
+}
+
+// measure sets the widths of the columns.
+func (t *selectionTable) measure() {
+	t.widths = nil
+	for _, c := range t.columns {
+		most := utf8.RuneCountInString(c.header)
+		for _, s := range t.found {
+			most = max(most, utf8.RuneCountInString(plaintext.Line(c.cell(s))))
+		}
+		t.widths = append(t.widths, most)
+	}
+}
+
+// fixed returns the width of the columns before MESSAGE.
+func (t *selectionTable) fixed() int {
+	sum := 0
+	for _, width := range t.widths {
+		sum += width + 2
+	}
+	return sum
+}
+
+// below reports whether messages are on lines of their own, and narrow whether columns have no room either.
+func (t *selectionTable) below() bool  { return t.width > 0 && t.width-t.fixed() < leastMessage }
+func (t *selectionTable) narrow() bool { return t.width > 0 && t.fixed()-2 > t.width }
+
+func (t *selectionTable) print(w io.Writer) {
+	if header := t.header(); header != "" && t.headers {
+		fmt.Fprintln(w, header)
+	}
+	for _, s := range t.found {
+		fmt.Fprintln(w, t.row(s))
+	}
+}
+
+// header returns the first line; empty for a narrow output, whose lines name their cells.
+func (t *selectionTable) header() string {
+	if t.narrow() {
+		return ""
+	}
+	var line strings.Builder
+	for i, c := range t.columns {
+		fmt.Fprintf(&line, "%-*s  ", t.widths[i], c.header)
+	}
+	if !t.below() {
+		line.WriteString("MESSAGE")
+	}
+	return strings.TrimRight(line.String(), " ")
+}
+
+// row returns the lines of a selection.
+func (t *selectionTable) row(s *live.Selection) string {
+	return t.line(s, messageOf(s.CatalogSelection))
+}
+
+func (t *selectionTable) line(s *live.Selection, message string) string {
+	if t.narrow() {
+		return t.record(s, message)
+	}
+	var line strings.Builder
+	for i, c := range t.columns {
+		cell := plaintext.Line(c.cell(s))
+		line.WriteString(t.painted(c, cell) + strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)+2))
+	}
+	switch {
+	case t.below():
+		return strings.TrimRight(line.String(), " ") + "\n" + plaintext.WrapAt(message, "  ", t.width)
+	case t.width > 0:
+		message = plaintext.Brief(message, t.width-t.fixed())
+	}
+	return strings.TrimRight(line.String()+plaintext.Line(message), " ")
+}
+
+// problemCell matches a problem in a record. A comma or the end follows a cell, but not a header, such as HELD.
+var problemCell = regexp.MustCompile(`\b(` + cellFail + `|` + cellHeld + `)(,|\z)`)
+
+// record returns the lines of a selection for a narrow output: its name, its conditions, and its message.
+func (t *selectionTable) record(s *live.Selection, message string) string {
+	name := s.Name
+	if t.namespaces {
+		name = s.Key().String()
+	}
+	var cells []string
+	for _, c := range t.columns {
+		if c.condition {
+			cells = append(cells, c.header+" "+plaintext.Line(c.cell(s)))
+		}
+	}
+	text := plaintext.WrapAt(strings.Join(cells, ", "), "  ", t.width)
+	text = problemCell.ReplaceAllStringFunc(text, func(found string) string {
+		cell := strings.TrimSuffix(found, ",")
+		return t.painted(column{condition: true}, cell) + found[len(cell):]
+	})
+	return plaintext.Line(name) + "\n" + text + "\n" + plaintext.WrapAt(message, "    ", t.width)
+}
+
+// painted returns a cell in the colour of its problem, if there is one.
+func (t *selectionTable) painted(c column, cell string) string {
+	colour := map[string]string{cellFail: output.Red, cellHeld: output.Yellow}[cell]
+	if !t.colour || !c.condition || colour == "" {
+		return cell
+	}
+	return colour + cell + output.ColourEnd
+}
+
+// columnsOf returns the columns before MESSAGE.
+func columnsOf(found []*live.Selection, l layout) []column {
+	var columns []column
+	if l.namespaces {
+		columns = append(columns, column{header: "NAMESPACE", cell: func(s *live.Selection) string { return s.Namespace }})
+	}
+	columns = append(columns,
+		column{header: "NAME", cell: func(s *live.Selection) string { return s.Name }},
+		conditionColumn("READY", meta.ReadyCondition),
+		conditionColumn("SOURCES", v1alpha1.SourceReadyCondition),
+		conditionColumn("HELD", v1alpha1.HeldCondition),
+		conditionColumn("APPLIED", v1alpha1.AppliedCondition),
+	)
+	if l.wide || slices.ContainsFunc(found, pushes) {
+		columns = append(columns, conditionColumn("PUSHED", v1alpha1.PushedCondition))
+	}
+	if l.wide || slices.ContainsFunc(found, isSuspended) {
+		columns = append(columns, column{header: "SUSPENDED", condition: true, cell: func(s *live.Selection) string { return title(s.Spec.Suspend) }})
+	}
+	columns = append(columns, column{header: "CATALOG", spare: true, cell: func(s *live.Selection) string { return cellOf(s.Status.SourceRevision) }})
+	if l.wide {
+		columns = append(columns, column{header: "SELECTED", cell: selectedOf})
+		if slices.ContainsFunc(found, installs) {
+			columns = append(columns, column{header: "INSTANCES", cell: instancesOf})
+		}
+		columns = append(columns, column{header: "REVISION", cell: revisionOf})
+	}
+	return columns
+}
+
+func pushes(s *live.Selection) bool {
+	return s.Spec.Push != nil || conditionOf(s.CatalogSelection, v1alpha1.PushedCondition) != nil
+}
+
+func isSuspended(s *live.Selection) bool { return s.Spec.Suspend }
+
+func conditionColumn(header, kind string) column {
+	return column{header: header, condition: true, cell: func(s *live.Selection) string { return conditionCell(s.CatalogSelection, kind) }}
+}
+
+func selectedOf(s *live.Selection) string {
+	if s.Status.Summary == nil {
+		return "-"
+	}
+	return strconv.Itoa(int(s.Status.Summary.Selected))
+}
+
+// installs reports whether a selection has instances, in its spec or in its artifact.
+func installs(s *live.Selection) bool {
+	return len(s.Spec.Instances) > 0 || s.Status.Summary != nil && s.Status.Summary.Instances > 0
+}
+
+// instancesOf returns the number of the instances in the artifact, and of those in the spec where it is another.
+func instancesOf(s *live.Selection) string {
+	wanted := len(s.Spec.Instances)
+	switch {
+	case s.Status.Summary == nil:
+		return "-"
+	case int(s.Status.Summary.Instances) == wanted:
+		return strconv.Itoa(wanted)
+	}
+	return fmt.Sprintf("%d of %d", s.Status.Summary.Instances, wanted)
+}
+
+func revisionOf(s *live.Selection) string {
+	if s.Status.Artifact == nil {
+		return "-"
+	}
+	return cellOf(s.Status.Artifact.Revision)
+}
+
+// title returns a boolean as conditions are written.
+func title(value bool) string {
+	if value {
+		return string(metav1.ConditionTrue)
+	}
+	return string(metav1.ConditionFalse)
+}

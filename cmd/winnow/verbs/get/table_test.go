@@ -1,0 +1,164 @@
+package get
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+)
+
+func TestGetCountsInstancesWhereThereAreSome(t *testing.T) {
+	selection := func(wanted, installed int) *live.Selection {
+		cs := &v1alpha1.CatalogSelection{}
+		cs.Name = "apps"
+		for i := range wanted {
+			if cs.Spec.Instances == nil {
+				cs.Spec.Instances = map[string]v1alpha1.Instance{}
+			}
+			cs.Spec.Instances[string(rune('a'+i))] = v1alpha1.Instance{}
+		}
+		if installed >= 0 {
+			cs.Status.Summary = &v1alpha1.Summary{Instances: int32(installed)}
+		}
+		return &live.Selection{CatalogSelection: cs}
+	}
+	for _, test := range []struct {
+		name  string
+		found []*live.Selection
+		wide  bool
+		want  []string // cells of the column; nil for no column
+	}{
+		{"no instance", []*live.Selection{selection(0, 0), selection(0, -1)}, true, nil},
+		{"some, and one that is not installed", []*live.Selection{selection(2, 2), selection(3, 2), selection(0, 0), selection(1, -1), selection(0, 1)}, true,
+			[]string{"2", "2 of 3", "0", "-", "1 of 0"}},
+		{"not in the table that fits a terminal", []*live.Selection{selection(2, 2)}, false, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, c := range newSelectionTable(test.found, layout{wide: test.wide}).columns {
+				if c.header != "INSTANCES" {
+					continue
+				}
+				for _, s := range test.found {
+					got = append(got, c.cell(s))
+				}
+			}
+			if strings.Join(got, ",") != strings.Join(test.want, ",") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// described returns a selection with conditions, each TYPE STATUS REASON MESSAGE.
+func described(name string, conditions ...string) *live.Selection {
+	cs := &v1alpha1.CatalogSelection{}
+	cs.Namespace, cs.Name = "flux-system", name
+	cs.Status.SourceRevision = "v1.0.0"
+	for _, text := range conditions {
+		part := strings.SplitN(text, " ", 4)
+		cs.Status.Conditions = append(cs.Status.Conditions, metav1.Condition{Type: part[0], Status: metav1.ConditionStatus(part[1]), Reason: part[2], Message: part[3]})
+	}
+	return &live.Selection{CatalogSelection: cs}
+}
+
+func TestProblemsAreSeenInEveryWidth(t *testing.T) {
+	healthy := described("a-healthy", "Ready True Succeeded published 6 of 10 applications", "SourceReady True Succeeded x", "Held False NothingHeld x", "Applied True Succeeded x")
+	outage := described("outage", "Ready True Succeeded published 6 of 10 applications; a source fails, see SourceReady",
+		"SourceReady False FetchFailed OCIRepository flux-system/catalog: no such host", "Held True Removal loki: would be removed", "Applied False ApplyFailed dry-run failed")
+	pending := described("b-pending", "Ready Unknown SourcesUnsettled waits", "Held False NothingHeld x")
+	asleep := described("c-asleep", "Ready True Succeeded published", "Held False NothingHeld x")
+	asleep.Spec.Suspend = true
+	all := []*live.Selection{healthy, pending, outage}
+	for _, test := range []struct {
+		name  string
+		found []*live.Selection
+		l     layout
+		want  string
+	}{
+		{"a pipe", all, layout{headers: true}, `NAME       READY    SOURCES  HELD   APPLIED  CATALOG  MESSAGE
+outage     True     FAIL     HELD   FAIL     v1.0.0   FetchFailed: OCIRepository flux-system/catalog: no such host; ApplyFailed: dry-run failed; Removal: loki: would be removed
+b-pending  Unknown  -        False  -        v1.0.0   SourcesUnsettled: waits
+a-healthy  True     True     False  True     v1.0.0   published 6 of 10 applications
+`},
+		{"80 columns", all, layout{headers: true, width: 80}, `NAME       READY    SOURCES  HELD   APPLIED  CATALOG  MESSAGE
+outage     True     FAIL     HELD   FAIL     v1.0.0   FetchFailed: OCIReposit...
+b-pending  Unknown  -        False  -        v1.0.0   SourcesUnsettled: waits
+a-healthy  True     True     False  True     v1.0.0   published 6 of 10 appli...
+`},
+		{"70 columns", all, layout{width: 70}, `outage     True     FAIL     HELD   FAIL     FetchFailed: OCIReposi...
+b-pending  Unknown  -        False  -        SourcesUnsettled: waits
+a-healthy  True     True     False  True     published 6 of 10 appl...
+`},
+		{"50 columns", all[2:], layout{headers: true, width: 50}, `NAME    READY  SOURCES  HELD  APPLIED
+outage  True   FAIL     HELD  FAIL
+  FetchFailed: OCIRepository flux-system/catalog:
+  no such host; ApplyFailed: dry-run failed;
+  Removal: loki: would be removed
+`},
+		{"40 columns", all[2:], layout{headers: true, namespaces: true, width: 40}, `flux-system/outage
+  READY True, SOURCES FAIL, HELD HELD,
+  APPLIED FAIL
+    FetchFailed: OCIRepository
+    flux-system/catalog: no such host;
+    ApplyFailed: dry-run failed;
+    Removal: loki: would be removed
+`},
+		{"1 column", []*live.Selection{asleep}, layout{width: 1}, `c-asleep
+  READY
+  True,
+  SOURCES
+  -,
+  HELD
+  False,
+  APPLIED
+  -,
+  SUSPENDED
+  True
+    suspended
+`},
+		{"colour", all[2:], layout{width: 70, colour: true}, "outage  True   \x1b[31mFAIL\x1b[0m     \x1b[33mHELD\x1b[0m  \x1b[31mFAIL\x1b[0m     v1.0.0   FetchFailed: OCIRep...\n"},
+		{"colour in 30 columns", all[:1], layout{width: 30, colour: true}, "a-healthy\n  READY True, SOURCES True,\n  HELD False, APPLIED True\n    published 6 of 10\n    applications\n"},
+		{"colour of problems in 30 columns", all[2:], layout{width: 30, colour: true}, "outage\n  READY True, SOURCES \x1b[31mFAIL\x1b[0m,\n  HELD \x1b[33mHELD\x1b[0m, APPLIED \x1b[31mFAIL\x1b[0m\n" +
+			"    FetchFailed: OCIRepository\n    flux-system/catalog: no\n    such host; ApplyFailed:\n    dry-run failed; Removal:\n    loki: would be removed\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out strings.Builder
+			newSelectionTable(worstFirst(test.found), test.l).print(&out)
+			if out.String() != test.want {
+				t.Errorf("got\n%s\nwant\n%s", out.String(), test.want)
+			}
+			for line := range strings.Lines(out.String()) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); test.l.width > 30 && !test.l.colour && n > test.l.width {
+					t.Errorf("%d characters: %s", n, line)
+				}
+			}
+		})
+	}
+}
+
+func TestAStatusOfAnOlderSpecIsNoSuccess(t *testing.T) {
+	s := described("apps", "Ready True Succeeded published")
+	s.Generation, s.Status.Conditions[0].ObservedGeneration = 3, 2
+	if got, message := conditionCell(s.CatalogSelection, "Ready"), messageOf(s.CatalogSelection); got != "Unknown" || !strings.Contains(message, "its last edit is not reconciled yet") {
+		t.Errorf("READY is %s: %s", got, message)
+	}
+	s.Spec.Suspend = true
+	if got := conditionCell(s.CatalogSelection, "Ready"); got != "True" {
+		t.Errorf("READY of a suspended selection is %s", got)
+	}
+}
+
+func TestTheWidthOfAnOutput(t *testing.T) {
+	for columns, want := range map[string]int{"": 0, "120": 120, "0": 0, "-5": 0, "wide": 0} {
+		t.Setenv("COLUMNS", columns)
+		if got := output.WidthOf(&strings.Builder{}); got != want {
+			t.Errorf("COLUMNS=%s: %d, want %d", columns, got, want)
+		}
+	}
+}

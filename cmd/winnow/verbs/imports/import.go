@@ -1,0 +1,260 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/files"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// importOptions are the flags of winnow import.
+type importOptions struct {
+	input.Options
+	// place is the directory of a catalog, or a file of instances.
+	place, helmURL, versions string
+	latest                   int
+}
+
+// New returns winnow import.
+func New() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE|DIR|-... -o DIR",
+		Short: "Make a catalog, or instances, of what you have",
+		Long: "Make a catalog of the definitions that you have, or add them to one:\n\n" +
+			"  - files of ApplicationDefinitions, one or more documents each;\n" +
+			"  - what kubectl get applicationdefinitions -o yaml (or json) prints;\n" +
+			"  - the index.yaml of a Helm repository: a definition of KKP for each chart.\n\n" +
+			"Fields, labels and annotations that the cluster, Flux and Winnow set are left\n" +
+			"out; otherwise files stay as they are. The label catalog.winnow.dev/tier becomes\n" +
+			"the tier in metadata.yaml, the other labels its labels. Nothing is overwritten.\n" +
+			"What cannot be taken is listed on stderr, with the reason.\n\n" +
+			"With -f SELECTION it makes instances of running releases instead: HelmReleases\n" +
+			"with their sources, and ApplicationInstallations of KKP, as kubectl get prints\n" +
+			"them. It takes a release if the selection has its chart in its version, and if\n" +
+			"the artifact would have the same object with the same release of Helm. Others\n" +
+			"are listed on stderr, with the reason; warnings describe what changes. It prints\n" +
+			"a CatalogSelection with spec.instances, and spec.patches for fields that\n" +
+			"instances lack, as a patch for kustomize. See docs/guides/take-over-releases.md.\n\n" +
+			"Exit codes: 0 all is taken, 1 something is not, or the selection is invalid, 2\n" +
+			"usage or I/O.",
+		Example: "  kubectl get applicationdefinitions -o yaml | winnow import - -o catalog\n\n" +
+			"  winnow import ./definitions -o catalog\n\n" +
+			"  # the three highest versions of each chart\n" +
+			"  curl -s https://charts.example.com/index.yaml | winnow import - -o catalog \\\n" +
+			"    --helm-url https://charts.example.com --latest 3\n\n" +
+			"  # instances of running releases\n" +
+			"  kubectl get helmreleases,helmrepositories,ocirepositories -A -o yaml |\n" +
+			"    winnow import - -f selection.yaml --source ./catalog -o instances.yaml",
+		Args: flags.Arguments(1, math.MaxInt, "at least one FILE, DIR or - for standard input"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := flags.StreamsOf(cmd)
+			if o.File != "" {
+				if err := o.checkInstances(cmd, args); err != nil {
+					return err
+				}
+				return (&instances{&o.Options, o.place}).run(cmd.Context(), args, cmd.InOrStdin(), out)
+			}
+			if err := flags.CheckDestination(cmd, "-o", "directory", o.place); err != nil {
+				return err
+			}
+			if o.Name != "" || len(o.Sources) > 0 {
+				return errors.New("--name and --source are for instances: pass -f SELECTION")
+			}
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), out)
+		},
+	}
+	o.AddFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.place, "output", "o", "", "`DIR` of the catalog, -f: file of instances")
+	f.StringVar(&o.helmURL, "helm-url", "", "`URL` of the Helm repository, for an index.yaml")
+	f.StringVar(&o.versions, "versions", "", "`RANGE` of charts' versions: \">=1.2 <3\"")
+	f.IntVar(&o.latest, "latest", 0, "`N` highest versions of a chart; 0 takes all")
+	flags.CompleteNothing(cmd, "helm-url", "versions", "latest")
+	return cmd
+}
+
+func (o *importOptions) run(ctx context.Context, args []string, stdin io.Reader, out output.Streams) error {
+	helm, err := o.check()
+	if err != nil {
+		return err
+	}
+	existing, err := existingApplications(ctx, o.place)
+	if err != nil {
+		return err
+	}
+	importer, reader := importing.New(helm, existing), &importing.Reader{}
+	for _, arg := range args {
+		if err := importArgument(ctx, importer, reader, arg, stdin); err != nil {
+			return err
+		}
+	}
+	if importer.Len() > 0 {
+		if err := importer.Check(ctx); err != nil {
+			return output.Finding(fmt.Errorf("checking the applications together: %w", err))
+		}
+		if err := addApplications(o.place, importer.Files()); err != nil {
+			return err
+		}
+	}
+	return o.report(importer, out)
+}
+
+// check checks the flags, and returns those for the index of a Helm repository.
+func (o *importOptions) check() (helm importing.Helm, err error) {
+	switch {
+	case o.place == "":
+		return helm, errors.New("where to? pass -o DIR")
+	case o.latest < 0:
+		return helm, fmt.Errorf("--latest %d: want 1 or more, or 0 for all", o.latest)
+	}
+	helm.Latest = o.latest
+	if o.helmURL != "" {
+		if helm.URL, err = importing.ParseURL(o.helmURL); err != nil {
+			return helm, fmt.Errorf("--helm-url: %w", err)
+		}
+	}
+	if o.versions != "" {
+		if helm.Versions, err = semver.NewConstraint(o.versions); err != nil {
+			return helm, fmt.Errorf("--versions %q: %w", o.versions, err)
+		}
+	}
+	return helm, nil
+}
+
+func importArgument(ctx context.Context, importer *importing.Importer, reader *importing.Reader, where string, stdin io.Reader) error {
+	if where != "-" {
+		info, err := os.Stat(where)
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir():
+			// os.Root keeps symbolic links from leading out of the directory.
+			root, err := os.OpenRoot(where)
+			if err != nil {
+				return err
+			}
+			defer root.Close()
+			return importer.AddDirectory(ctx, reader, filepath.ToSlash(where), root.FS())
+		}
+	}
+	content, err := files.Read(ctx, where, stdin, reader.Read)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", files.Label(where), err)
+	}
+	return importer.Add(ctx, files.Label(where), content)
+}
+
+// report returns an error that lists what could not be taken, one a line.
+func (o *importOptions) report(importer *importing.Importer, out output.Streams) error {
+	done := fmt.Sprintf("imported %s in %s", plaintext.Count(importer.Len(), "application"), o.place)
+	total := len(importer.Skipped) + importer.Omitted
+	if total == 0 {
+		fmt.Fprintf(out.Notes, "%s; next: winnow lint %s\n", done, o.place)
+		return nil
+	}
+	if !importer.Recognized {
+		done = "nothing to import: " + importing.Expected
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s; not taken: %d", done, total)
+	for _, one := range importer.Skipped {
+		if output.IsTerminal(out.Stderr) {
+			fmt.Fprintf(&text, "\n%s\n%s", plaintext.Line(one.Where()), plaintext.Wrap(one.Reason, "  "))
+		} else {
+			fmt.Fprintf(&text, "\n%s: %s", plaintext.Line(one.Where()), plaintext.Line(one.Reason))
+		}
+	}
+	if importer.Omitted > 0 {
+		fmt.Fprintf(&text, "\nand %d more", importer.Omitted)
+	}
+	return output.Finding(errors.New(text.String()))
+}
+
+// existingApplications maps the names of the applications in the catalog at dir, and of the directories there, to their
+// paths. It returns an error if dir holds a catalog that cannot be added to.
+func existingApplications(ctx context.Context, dir string) (map[string]string, error) {
+	info, err := os.Lstat(filepath.Join(dir, catalog.ApplicationsDirectory))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, checkNotStripped(dir)
+	case err != nil:
+		return nil, fmt.Errorf("reading the output directory: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory: choose another output directory", filepath.Join(dir, catalog.ApplicationsDirectory))
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, catalog.ApplicationsDirectory))
+	isFile := func(entry fs.DirEntry) bool { return entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") }
+	if entries = slices.DeleteFunc(entries, isFile); err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	source, err := input.Directory(dir).Load(ctx, dir, render.Place{})
+	if err != nil {
+		return nil, fmt.Errorf("adding to %s: %w", dir, err)
+	}
+	existing := map[string]string{}
+	for _, application := range source.Catalog.Applications {
+		existing[application.Name] = path.Join(filepath.ToSlash(dir), application.Path)
+	}
+	for _, entry := range entries {
+		existing[entry.Name()] = path.Join(filepath.ToSlash(dir), catalog.ApplicationsDirectory, entry.Name())
+	}
+	return existing, nil
+}
+
+// checkNotStripped returns an error if dir has applications at its root, which a directory applications would hide.
+func checkNotStripped(dir string) error {
+	found, err := fs.Glob(os.DirFS(dir), "*/application.yaml") // the name of dir may have characters of a pattern
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%s is an application outside of %s: choose another output directory",
+			filepath.Join(dir, found[0]), filepath.Join(dir, catalog.ApplicationsDirectory))
+	}
+	return err
+}
+
+// addApplications writes the files of applications, none of which exists yet, into a catalog.
+func addApplications(dir string, content *tree.Tree) error {
+	return files.Stage(dir, content.FS(), func(fresh, _ string) error {
+		applications := filepath.Join(dir, catalog.ApplicationsDirectory)
+		if err := os.Mkdir(applications, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return files.MoveEntries(filepath.Join(fresh, catalog.ApplicationsDirectory), applications)
+	})
+}
+
+// checkInstances checks the flags of an import to instances.
+func (o *importOptions) checkInstances(cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"helm-url", "versions", "latest"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for catalogs, not for instances: leave -f or --%s out", name, name)
+		}
+	}
+	if o.File == flags.ToStdout && slices.Contains(args, flags.ToStdout) {
+		return errors.New("standard input is one of -f and FILE: write the other one into a file")
+	}
+	if o.place == flags.ToStdout {
+		o.place = ""
+	}
+	return flags.CheckDestination(cmd, "-o", "file", o.place)
+}

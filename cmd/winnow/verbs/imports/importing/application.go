@@ -1,0 +1,73 @@
+package importing
+
+import (
+	"net/url"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// application is an ApplicationDefinition of KKP, with the fields in the order of the examples.
+type application struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Kind       string   `yaml:"kind"`
+	Metadata   named    `yaml:"metadata"`
+	Spec       helmSpec `yaml:"spec"`
+}
+
+type named struct {
+	Name string `yaml:"name"`
+}
+
+type helmSpec struct {
+	Description      string        `yaml:"description"`
+	DocumentationURL string        `yaml:"documentationURL,omitempty"`
+	SourceURL        string        `yaml:"sourceURL,omitempty"`
+	Method           string        `yaml:"method"`
+	Versions         []helmVersion `yaml:"versions"`
+}
+
+type helmVersion struct {
+	Version  string       `yaml:"version"`
+	Template helmTemplate `yaml:"template"`
+}
+
+type helmTemplate struct {
+	Source struct {
+		Helm helmSource `yaml:"helm"`
+	} `yaml:"source"`
+}
+
+// application returns the definition of a chart. The texts are those of the highest version, which is the last one.
+func (c *chart) application(versions []chartVersion) application {
+	latest := versions[len(versions)-1].node
+	spec := helmSpec{
+		Description:      plaintext.Line(scalar(latest, "description")),
+		DocumentationURL: webURL(scalar(latest, "home")),
+		Method:           "helm",
+	}
+	if spec.Description == "" { // KKP requires one
+		spec.Description = "Helm chart " + c.name
+	}
+	if sources := written(latest, "sources"); sources != nil && len(sources.Content) > 0 {
+		first, _ := yamlnode.Text(sources.Content[0])
+		spec.SourceURL = webURL(first)
+	}
+	for _, one := range versions {
+		version := helmVersion{Version: one.source.ChartVersion}
+		version.Template.Source.Helm = one.source
+		spec.Versions = append(spec.Versions, version)
+	}
+	return application{
+		APIVersion: "apps.kubermatic.k8c.io/v1", Kind: definitionKind, Metadata: named{Name: c.name}, Spec: spec,
+	}
+}
+
+// webURL returns a URL that people can open, empty for anything else.
+func webURL(text string) string {
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Scheme != "https" && parsed.Scheme != "http" {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package importing
+
+import (
+	"context"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// isIndex reports whether a document is the index of a Helm repository.
+func isIndex(root *yaml.Node) bool {
+	entries := written(root, "entries")
+	return entries != nil && entries.Kind == yaml.MappingNode && written(root, "kind") == nil && written(root, "apiVersion") != nil
+}
+
+// addIndex takes the charts of an index as applications.
+func (i *Importer) addIndex(ctx context.Context, at place, root *yaml.Node) error {
+	i.indexes++
+	switch {
+	case !yamlnode.IsExpanded(root):
+		i.refuse(at.String(), errAliases.Error())
+		return nil
+	case i.indexes > 1:
+		i.refuse(at.String(), "it is the index of another Helm repository: import one at a time")
+		return nil
+	}
+	entries := yamlnode.Entries(yamlnode.Lookup(root, "entries"))
+	if len(entries) == 0 {
+		i.refuse(at.String(), "the index has no charts")
+	}
+	if i.helm.URL == "" && slices.ContainsFunc(entries, hasRepositoryURL) {
+		i.refuse(at.String(), "the index does not have the address of its repository: pass --helm-url URL")
+		return nil
+	}
+	at.exact = false
+	for _, entry := range entries {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := i.addChart(ctx, at, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasRepositoryURL reports whether a version of a chart is found through the repository, and not in an OCI registry.
+func hasRepositoryURL(entry yamlnode.Entry) bool {
+	if entry.Value.Kind != yaml.SequenceNode {
+		return false
+	}
+	return slices.ContainsFunc(entry.Value.Content, func(version *yaml.Node) bool { return ociURL(version) == "" })
+}
+
+func (i *Importer) addChart(ctx context.Context, at place, entry yamlnode.Entry) error {
+	skip := func(reason string) { i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: reason}) }
+	if len(validation.IsDNS1123Label(entry.Name)) > 0 {
+		skip("KKP can install no chart of this name: want lower case letters, digits and -, at most 63")
+		return nil
+	}
+	if entry.Value.Kind != yaml.SequenceNode {
+		skip("the versions of the chart are " + yamlnode.Describe(entry.Value) + ", not a list")
+		return nil
+	}
+	c := chart{name: entry.Name, helm: i.helm}
+	versions := c.versions(entry.Value.Content)
+	for _, one := range c.skipped {
+		skip(one.String())
+	}
+	if len(versions) == 0 {
+		if len(c.skipped) == 0 {
+			skip("it has no version, or none in the range of --versions")
+		}
+		return nil
+	}
+	definition, err := yamlnode.Encode(c.application(versions))
+	if err != nil {
+		return err
+	}
+	metadata, err := yamlnode.Encode(metadataFields{})
+	if err != nil {
+		return err
+	}
+	return i.take(ctx, at, definition, metadata, entry.Name)
+}

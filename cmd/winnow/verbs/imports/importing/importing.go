@@ -1,0 +1,120 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+const (
+	// maxApplications bounds the applications of a result, each of which has two files: far below the entries that a
+	// catalog may have.
+	maxApplications = 10_000
+	// maxSkipped bounds Importer.Skipped.
+	maxSkipped = 1000
+)
+
+// Importer collects the files of a catalog.
+type Importer struct {
+	// Skipped are the first that could not be taken, in the order of the input.
+	Skipped []Skipped
+	// Omitted is the number of further ones.
+	Omitted int
+	// Recognized reports whether the input had a definition, a list or an index, taken or not.
+	Recognized bool
+
+	helm  Helm
+	files *tree.Tree
+	// taken maps the names of applications to where they come from.
+	taken map[string]string
+	// indexes is the number of Helm indexes so far.
+	indexes int
+	count   int
+}
+
+// New returns an Importer that does not take the names in existing, which maps them to their places.
+func New(helm Helm, existing map[string]string) *Importer {
+	taken := map[string]string{}
+	maps.Copy(taken, existing)
+	return &Importer{helm: helm, files: tree.New(), taken: taken}
+}
+
+// Files returns the files of the applications that were taken.
+func (i *Importer) Files() *tree.Tree { return i.files }
+
+// Len returns the number of applications that were taken.
+func (i *Importer) Len() int { return i.count }
+
+// refuse adds a place whose application, if it has one, is not known.
+func (i *Importer) refuse(place, reason string) { i.skip(Skipped{Place: place, Reason: reason}) }
+
+func (i *Importer) skip(s Skipped) {
+	if len(i.Skipped) == maxSkipped {
+		i.Omitted++
+		return
+	}
+	i.Skipped = append(i.Skipped, s)
+}
+
+// take adds an application, if it makes a valid catalog by itself.
+func (i *Importer) take(ctx context.Context, at place, definition, metadata []byte, name string) error {
+	files, err := candidate(definition, metadata)
+	if err != nil {
+		return err
+	}
+	loaded, err := catalog.Load(ctx, files.FS())
+	var invalid *catalog.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		i.skip(Skipped{Place: at.String(), Name: name, Reason: violations(invalid, at)})
+		return nil
+	case err != nil:
+		return err
+	}
+	name = loaded.Applications[0].Name // a DNS subdomain, and so the name of a file
+	if other, ok := i.taken[name]; ok {
+		i.skip(Skipped{Place: at.String(), Name: name, Reason: "the name is taken by " + other})
+		return nil
+	}
+	if i.count == maxApplications {
+		return fmt.Errorf("more than %d applications: import them in several directories", maxApplications)
+	}
+	i.taken[name] = at.String()
+	i.count++
+	directory := path.Join(catalog.ApplicationsDirectory, name)
+	return errors.Join(i.files.Add(path.Join(directory, catalog.ApplicationFile), definition), i.files.Add(path.Join(directory, catalog.MetadataFile), metadata))
+}
+
+// candidate returns a catalog with one application, whose name is not known yet.
+func candidate(definition, metadata []byte) (*tree.Tree, error) {
+	files := tree.New()
+	directory := path.Join(catalog.ApplicationsDirectory, "app")
+	return files, errors.Join(files.Add(path.Join(directory, catalog.ApplicationFile), definition), files.Add(path.Join(directory, catalog.MetadataFile), metadata))
+}
+
+// violations returns the first violation of an application, and the number of the others. Lines are those of the input,
+// where the definition has the lines of the input.
+func violations(invalid *catalog.InvalidError, at place) string {
+	first := invalid.Violations[0]
+	text := first.Message
+	if path.Base(first.Path) == catalog.MetadataFile {
+		text = catalog.MetadataFile + " " + text
+	} else {
+		text = at.line(first.Line) + text
+	}
+	if more := len(invalid.Violations) + invalid.Omitted - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// Check returns an error if the applications are not valid together.
+func (i *Importer) Check(ctx context.Context) error {
+	_, err := catalog.Load(ctx, i.files.FS())
+	return err
+}

@@ -1,0 +1,143 @@
+package importing
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Expected names the kinds of input.
+const Expected = "want ApplicationDefinitions, a list of them as kubectl get prints it, or the index of a Helm repository"
+
+// Add takes the applications of a file. The content decides what it is. The error is one of bounds or of the context:
+// what cannot be taken is in Skipped.
+func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
+	if elements(content) > maxElements {
+		i.refuse(file, fmt.Sprintf("it has more than %d elements: import it in parts", maxElements))
+		return nil
+	}
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) && json.Valid(content)
+	if isJSON { // in block style it can be edited and read
+		converted, err := sigsyaml.JSONToYAML(content)
+		if err != nil {
+			i.refuse(file, excerpt.To(err.Error(), maxReason))
+			return nil
+		}
+		content = converted
+	}
+	documents := split(content)
+	switch {
+	case len(documents) == 0:
+		i.refuse(file, "it is empty")
+	case len(documents) > maxDocuments:
+		i.refuse(file, fmt.Sprintf("it has more than %d documents: import it in parts", maxDocuments))
+		return nil
+	}
+	for n, one := range documents {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at := place{file: file, before: one.before, exact: !isJSON}
+		if len(documents) > 1 {
+			at.document = n + 1
+		}
+		if err := i.addDocument(ctx, at, one.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	// maxReason bounds an error of a parser in bytes.
+	maxReason = 300
+	// maxDocuments bounds the documents of a file.
+	maxDocuments = 20_000
+	// maxElements bounds what elements counts: a parser takes some hundred bytes for each, though a file of 32 MiB may
+	// have 16 million. The largest indexes of Helm repositories have about a million.
+	maxElements = 2_000_000
+)
+
+// elements counts the characters that may begin an entry of a mapping or a list, without parsing.
+func elements(content []byte) (n int) {
+	for at, b := range content {
+		switch b {
+		case ',', '[', '{':
+			n++
+		case '-', ':', '?':
+			if at+1 == len(content) || bytes.IndexByte([]byte(" \t\r\n"), content[at+1]) >= 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error {
+	root, err := yamlnode.First(text)
+	if err != nil {
+		i.skip(at.syntaxError(err, text))
+		return nil
+	}
+	if root == nil {
+		return nil
+	}
+	kind, _ := yamlnode.Text(written(root, "kind"))
+	items := written(root, "items")
+	isList := strings.HasSuffix(kind, "List") && items != nil && items.Kind == yaml.SequenceNode
+	i.Recognized = i.Recognized || kind == definitionKind || isList || isIndex(root)
+	switch {
+	case root.Kind != yaml.MappingNode:
+		i.refuse(at.String(), "it is "+yamlnode.Describe(root))
+	case kind == definitionKind:
+		return i.addDefinition(ctx, at, text)
+	case isList:
+		return i.addList(ctx, at, root, items)
+	case isIndex(root):
+		return i.addIndex(ctx, at, root)
+	case kind == "":
+		i.refuse(at.String(), "it has no kind")
+	default:
+		i.skip(Skipped{Place: at.String(), Name: nameOf(root), Reason: "its kind is " + excerpt.Of(kind)})
+	}
+	return nil
+}
+
+// addList takes the items of a list, as kubectl get prints it.
+func (i *Importer) addList(ctx context.Context, at place, root, items *yaml.Node) error {
+	if !yamlnode.IsExpanded(root) {
+		i.refuse(at.String(), errAliases.Error())
+		return nil
+	}
+	if len(items.Content) == 0 {
+		i.refuse(at.String(), "the list has no items")
+	}
+	at.exact = false
+	for n, item := range items.Content {
+		at.item = n + 1
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if kind, _ := yamlnode.Text(written(item, "kind")); kind != definitionKind {
+			i.skip(Skipped{Place: at.String(), Name: nameOf(item), Reason: "it is no " + definitionKind})
+			continue
+		}
+		text, err := yamlnode.Encode(item)
+		if err != nil {
+			i.refuse(at.String(), excerpt.To(err.Error(), maxReason))
+			continue
+		}
+		if err := i.addDefinition(ctx, at, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package importing
+
+import (
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// Skipped is what could not be taken.
+type Skipped struct {
+	// Place is the file, with the document and the item in it if it has several.
+	Place string
+	// Name of the application, empty where it is not known.
+	Name string
+	// Reason in a line.
+	Reason string
+}
+
+// Where returns the place and the name. It contains text of the input, which is not trusted, as Reason does.
+func (s Skipped) Where() string {
+	if s.Name == "" {
+		return s.Place
+	}
+	return s.Place + ": " + excerpt.Of(s.Name)
+}
+
+// syntaxError returns what the parser found, with the line in the file.
+func (p place) syntaxError(err error, text []byte) Skipped {
+	line, message := yamlnode.Position(err, text)
+	return Skipped{Place: p.String(), Reason: p.line(line) + "it is not valid YAML: " + message}
+}

@@ -1,0 +1,64 @@
+package takeover
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
+)
+
+// result returns what was taken.
+func (t *taker) result() *Result {
+	r := &Result{Instances: map[string]v1alpha1.Instance{}, Patches: patches(t.selection.Namespace, t.candidates()...), Refused: t.refused}
+	for _, c := range t.candidates() {
+		name := c.live.GetName()
+		c.warnOfDependencies()
+		c.warnOfChanges()
+		if c.instance.Application == name {
+			c.instance.Application = ""
+		}
+		if c.instance.Backend == backends.Default(kkpGroup) {
+			c.instance.Backend = ""
+		}
+		r.Instances[name] = c.instance
+		for _, text := range c.warnings {
+			r.Warnings = append(r.Warnings, Finding{Kind: c.live.GetKind(), Namespace: c.live.GetNamespace(), Name: name, Text: text})
+		}
+	}
+	slices.SortStableFunc(r.Refused, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return r
+}
+
+// YAML returns what the import adds to a selection, as a patch of kustomize has it. Patches are a list, which a patch
+// replaces: they contain those of the selection.
+func (r *Result) YAML(cs *v1alpha1.CatalogSelection) ([]byte, error) {
+	spec := struct {
+		Instances map[string]v1alpha1.Instance `json:"instances"`
+		Patches   []kustomize.Patch            `json:"patches,omitempty"`
+	}{Instances: r.Instances}
+	if len(r.Patches) > 0 {
+		spec.Patches = append(slices.Clone(cs.Spec.Patches), r.Patches...)
+	}
+	encoded, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := utiljson.Unmarshal(encoded, &fields); err != nil {
+		return nil, err
+	}
+	patch := &unstructured.Unstructured{Object: map[string]any{"spec": fields}}
+	patch.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(v1alpha1.CatalogSelectionKind))
+	patch.SetName(cs.Name)
+	patch.SetNamespace(cs.Namespace)
+	return backend.Object{Unstructured: patch}.YAML()
+}

@@ -1,0 +1,2 @@
+// Package initialize is winnow init: it writes a catalog to start from. It must not replace a file.
+package initialize

@@ -1,0 +1,195 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// lintOptions are the flags of winnow lint.
+type lintOptions struct {
+	crdcheck.Rules
+	flags.Place
+	input.Options
+	output, failOn *flags.Choice
+	strict         bool
+}
+
+// Documents returns an empty document of each kind that -o json prints.
+func Documents() []any {
+	return []any{report.NewLint()}
+}
+
+// New returns winnow lint.
+func New() *cobra.Command {
+	var o lintOptions
+	cmd := &cobra.Command{
+		Use:   "lint CATALOG... [-f SELECTION]",
+		Short: "Find what is wrong with catalogs, with path and line",
+		Long: "Find what is wrong with catalogs, with path and line. An error is what Winnow,\n" +
+			"the API server or KKP refuses, or what uninstalls applications. A warning is\n" +
+			"what they accept, and what probably has another effect than the author expects.\n" +
+			"docs/lint.md explains every rule.\n\n" +
+			"A CATALOG is a directory, a .tar.gz file or oci://host/repository[:tag|@digest].\n" +
+			"Without --crds, the fields of KKP's and Cozystack's definitions are known.\n" +
+			"Beyond 20 findings the first of each rule are shown; -o json and yaml have all.\n" +
+			"A comment \"# winnow:ignore RULE\" leaves findings out.\n\n" +
+			"With -f, and with or without a CATALOG, it looks at a CatalogSelection, and with\n" +
+			"instances at the sources and Kustomizations in the same file or directory:\n" +
+			"a tag that moves under a range of versions, a Kustomization without wait: true,\n" +
+			"or one that renames objects. With a CATALOG, that of its only source, or with\n" +
+			"--source, it renders the selection, and finds names and tiers that match\n" +
+			"nothing, and packages of operators that others require and it leaves out.\n\n" +
+			"Exit codes: 0 nothing as bad as --fail-on, 1 something is, 2 usage or I/O.",
+		Example: "  winnow lint ./catalog\n\n" +
+			"  # as strict as the API server\n" +
+			"  winnow lint ./catalog --crds ./crds\n\n" +
+			"  # annotations in a pull request\n" +
+			"  winnow lint ./catalog -o github --fail-on warning\n\n" +
+			"  # a selection with instances, and what stands beside it\n" +
+			"  winnow lint -f clusters/production\n\n" +
+			"  # and whether its names and tiers are in the catalog\n" +
+			"  winnow lint ./catalog -f clusters/production",
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case o.File != "":
+				return nil
+			case len(o.Sources) > 0:
+				return errors.New("--source is the catalog of a selection: pass -f FILE as well, or the catalog as an argument")
+			}
+			return flags.Arguments(1, math.MaxInt, "at least one CATALOG, or -f SELECTION")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args, cmd.InOrStdin(), flags.StreamsOf(cmd))
+		},
+	}
+	o.output = flags.AddFormat(cmd, output.FormatGitHub)
+	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
+	o.Rules.AddFlags(cmd)
+	o.Place.AddFlags(cmd)
+	o.Options.AddFlags(cmd)
+	return cmd
+}
+
+func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reader, out output.Streams) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if o.Name != "" && o.File == "" {
+		return errors.New("--name picks a selection: pass -f FILE as well")
+	}
+	report := report.NewLint()
+	report.Least, report.Wrapped = lint.Info, output.IsTerminal(out.Stdout)
+	if out.Quiet() {
+		report.Least = lint.Severity(o.failOn.Value)
+	}
+	if o.File != "" {
+		selection := selectionLinter{&o.Options, o.Ignore, o.strict, report}
+		if err := selection.lint(ctx, catalogs, stdin, out.Notes); err != nil {
+			return err
+		}
+	}
+	failures := o.lint(ctx, catalogs, report)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := report.Write(out.Stdout, o.output.Value); err != nil {
+		return err
+	}
+	if len(failures) > 0 {
+		return fail(report, failures, out)
+	}
+	fails := func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn.Value)) }
+	if slices.ContainsFunc(report.Findings, fails) {
+		return output.Finding(errors.New(report.Summary()))
+	}
+	fmt.Fprintln(out.Notes, report.Summary())
+	return nil
+}
+
+// lint adds the findings of the catalogs to the report. It returns the errors of those that could not be read.
+func (o *lintOptions) lint(ctx context.Context, catalogs []string, report *report.Lint) (failures []error) {
+	options, err := o.Rules.Open(ctx, &o.Access)
+	if err != nil {
+		report.Unreadable("", err)
+		return []error{err}
+	}
+	options.Strict = o.strict
+	for _, where := range catalogs {
+		opened, result, err := o.lintCatalog(ctx, where, options)
+		if err != nil {
+			report.Unreadable(where, err)
+			failures = append(failures, err)
+			continue
+		}
+		report.Add(result, locate(opened, where, len(catalogs) == 1))
+	}
+	return failures
+}
+
+// lintCatalog lints a CATALOG, valid or not.
+func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lint.Options) (input.OpenedCatalog, lint.Result, error) {
+	opened, err := input.OpenCatalog(where, o.Format.Value, &o.Access)
+	if err != nil {
+		return nil, lint.Result{}, err
+	}
+	files, err := input.ReadFiles(ctx, where, opened, render.LimitsOf(o.Format.Value))
+	if err != nil {
+		return nil, lint.Result{}, err
+	}
+	if files, options.Format, err = render.FilesAt(where, files, render.PlaceOf(o.Source())); err != nil {
+		return nil, lint.Result{}, err
+	}
+	result, err := lint.Run(ctx, files.FS(), options)
+	if err != nil {
+		return nil, lint.Result{}, fmt.Errorf("linting %s: %w", where, err)
+	}
+	return opened, result, nil
+}
+
+// locate returns a function that maps a path in a CATALOG to the path in findings. A directory is prepended, and
+// another CATALOG only if there are several.
+func locate(opened input.OpenedCatalog, where string, alone bool) func(string) string {
+	if dir, ok := opened.(input.Directory); ok {
+		return dir.Locate
+	}
+	return func(path string) string {
+		if alone {
+			return path
+		}
+		return where + "/" + path
+	}
+}
+
+// fail prints the summary and all failures but one. It returns that one, which decides the exit code: an
+// error of input or output, if there is any.
+func fail(r *report.Lint, failures []error, out output.Streams) error {
+	if r.Applications > 0 {
+		fmt.Fprintln(out.Notes, r.Summary())
+	}
+	finding := func(err error) int {
+		if output.IsFinding(err) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(failures, func(a, b error) int { return finding(a) - finding(b) })
+	for _, err := range failures[:len(failures)-1] {
+		output.PrintError(out.Stderr, err)
+	}
+	return failures[len(failures)-1]
+}

@@ -1,0 +1,108 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// selectionLinter lints the selection of -f, over the catalogs of --source.
+type selectionLinter struct {
+	*input.Options
+	ignore []string
+	strict bool
+	report *report.Lint
+}
+
+// lint adds the findings of the selection to the report. A single CATALOG is the catalog of a single source.
+func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.Reader, notes io.Writer) error {
+	cs, files, err := input.PlaceSelection(ctx, l.File, l.Name, stdin)
+	if err != nil {
+		return err
+	}
+	l.report.Selections++
+	l.Selection = cs
+	if len(l.Sources) == 0 && len(catalogs) == 1 && len(cs.Spec.Sources) == 1 {
+		l.Sources = catalogs
+	}
+	rendered, err := l.render(ctx, notes)
+	if err != nil {
+		return err
+	}
+	warnings := input.InstanceWarnings(ctx, cs, files, rendered.result)
+	if rendered.result != nil {
+		warnings = append(warnings, selections.Dependencies(cs.CatalogSelection, rendered.result)...)
+	}
+	l.add(lint.Warning, warnings...)
+	severity := lint.Warning
+	if l.strict {
+		severity = lint.Error
+	}
+	l.add(severity, input.Misspelt(ctx, cs, files)...)
+	if sentence := input.Unapplied(files); sentence != "" {
+		l.add(severity, selections.Warning{Rule: lint.UnbuiltRule, Message: sentence})
+	}
+	for i, sentence := range render.Sentences(rendered.unmatched) {
+		field := ""
+		if i < render.MaxAdvised {
+			field = rendered.unmatched[i].Field
+		}
+		l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: sentence})
+	}
+	return nil
+}
+
+// add adds findings about the selection, but for those of --ignore.
+func (l *selectionLinter) add(severity lint.Severity, all ...selections.Warning) {
+	for _, w := range all {
+		switch {
+		case slices.Contains(l.ignore, w.Rule):
+			l.report.Ignored++
+			continue
+		case severity == lint.Error:
+			l.report.Errors++
+		default:
+			l.report.Warnings++
+		}
+		l.report.Findings = append(l.report.Findings, lint.Finding{
+			Rule: w.Rule, Severity: severity, Path: l.Selection.File(), Line: l.Selection.Line(w.Field), Message: w.Message,
+		})
+	}
+}
+
+// renderedSelection is the render of the selection, nil without catalogs, and the names that match nothing in them.
+type renderedSelection struct {
+	result    *render.Result
+	unmatched []render.Unmatched
+}
+
+// render renders the selection over its catalogs.
+func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (renderedSelection, error) {
+	if len(l.Sources) == 0 {
+		output.PrintNote(notes, fmt.Sprintf("note: %s: no catalog to compare names, tiers and lists with: pass %s CATALOG", l.Selection.File(), flags.SourceFlag))
+		return renderedSelection{}, nil
+	}
+	cs := l.Selection.DeepCopy()
+	if cs.Namespace == "" {
+		cs.Namespace = "default"
+	}
+	sources, options, err := l.Open(ctx, cs, notes)
+	if err != nil {
+		return renderedSelection{}, err
+	}
+	options.AllowEmpty = true
+	result, err := render.Render(ctx, sources, options)
+	if err != nil {
+		return renderedSelection{}, l.Placed(err)
+	}
+	return renderedSelection{result, render.UnmatchedOf(sources, options)}, nil
+}

@@ -1,0 +1,171 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// decisionList is the output of list with a selection.
+type decisionList struct {
+	output.Document
+	Available    int              `json:"available"`
+	Selected     int              `json:"selected"`
+	Shadowed     int              `json:"shadowed"`
+	Applications []listedDecision `json:"applications"`
+	// Instances of the spec.
+	Instances []report.Instance `json:"instances,omitempty"`
+	*report.References
+
+	several bool // the selection has several sources
+}
+
+type listedDecision struct {
+	report.Decision
+	report.Referring
+
+	resource string
+}
+
+func newDecisionList(result selection.Result, several bool) *decisionList {
+	list := &decisionList{
+		Document:  output.NewDocument("DecisionList"),
+		Available: result.Available, Selected: result.Selected, Shadowed: result.Shadowed,
+		Applications: make([]listedDecision, 0, len(result.Decisions)), several: several,
+	}
+	for _, decision := range result.Decisions {
+		a := decision.Application
+		list.Applications = append(list.Applications, listedDecision{
+			Decision: report.Summarize(decision), resource: resourceName(a.APIVersion, a.Kind, a.Name),
+		})
+	}
+	return list
+}
+
+// refer adds the references of the selected applications, with the mirrors of the selection.
+func (l *decisionList) refer(ctx context.Context, selected []selection.Decision, opts render.Options, notes io.Writer) error {
+	all, each, err := report.Refer(ctx, selected, opts, notes)
+	if err != nil {
+		return err
+	}
+	l.References = all
+	for i := range l.Applications {
+		if l.Applications[i].Selected {
+			l.Applications[i].Referring, each = each[0], each[1:]
+		}
+	}
+	return nil
+}
+
+func (l *decisionList) grid() output.Grid {
+	g := output.Grid{Header: []string{"NAME", "SELECTED", "RULE", "VERSIONS"}}
+	if l.several {
+		g.Header = append(g.Header, "SOURCE")
+	}
+	for _, a := range l.Applications {
+		row := []string{a.Name, yesNo(a.Selected), a.Rule, versionsColumn(report.LabelsOf(a.Versions, a.Facts))}
+		if l.several {
+			row = append(row, a.Source)
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+func (l *decisionList) Wide(w io.Writer) {
+	g := output.Grid{Header: []string{"NAME", "SELECTED", "RULE", "VERSIONS", "SOURCE", "TIER", "DROPPED", "DEPRECATED"}}
+	merges := slices.ContainsFunc(l.Applications, func(a listedDecision) bool { return len(a.Merged) > 0 })
+	if merges {
+		g.Header = append(g.Header, "MERGED")
+	}
+	for _, a := range l.Applications {
+		row := []string{
+			a.Name, yesNo(a.Selected), a.Rule, report.WithFacts(a.Versions, a.Facts), a.Source, output.OrDash(a.Tier), report.WithFacts(a.Dropped, a.Facts), output.OrDash(a.Deprecated),
+		}
+		if merges {
+			row = append(row, report.MergedColumn(a.Merged))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	g.Print(w)
+	for _, repair := range l.repairs() {
+		fmt.Fprintln(w, repair)
+	}
+	l.installed(w, output.Grid.Print, wideInstanceGrid)
+}
+
+// Names returns the selected applications, and the objects that install the instances.
+func (l *decisionList) Names() []string {
+	var names []string
+	for _, a := range l.Applications {
+		if a.Selected {
+			names = append(names, a.resource)
+		}
+	}
+	for _, in := range l.Instances {
+		if o := in.Object; o != nil {
+			names = append(names, resourceName(o.APIVersion, o.Kind, o.Name))
+		}
+	}
+	return names
+}
+
+// repairs returns the repairs of all applications for people.
+func (l *decisionList) repairs() []string {
+	var all []string
+	for _, a := range l.Applications {
+		for _, repair := range report.RepairLines(a.Repairs) {
+			all = append(all, plaintext.Line("repair: "+repair))
+		}
+	}
+	return all
+}
+
+// repaired says that there are repairs, and of which applications; empty without any.
+func (l *decisionList) repaired() string {
+	var names []string
+	for _, a := range l.Applications {
+		if n := len(a.Repairs); n > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", a.Name, n))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "Channels with other versions than the rules ask for, so that they stay valid: " + excerpt.Names(names, report.MaxListed) + ". winnow explain has each."
+}
+
+func (l *decisionList) Table(w io.Writer) {
+	l.grid().Print(w)
+	if repaired := l.repaired(); repaired != "" {
+		fmt.Fprintf(w, "\n%s\n", plaintext.Wrap(repaired, ""))
+	}
+	l.installed(w, output.Grid.Print, instanceGrid)
+}
+
+func (l *decisionList) Markdown(w io.Writer) {
+	l.grid().Markdown(w)
+	for i, repair := range l.repairs() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "- %s\n", output.EscapeMarkdown(repair))
+	}
+	l.installed(w, output.Grid.Markdown, wideInstanceGrid)
+}
+
+// installed prints the instances, if there are some, below the applications.
+func (l *decisionList) installed(w io.Writer, print func(output.Grid, io.Writer), g func([]report.Instance) output.Grid) {
+	if len(l.Instances) > 0 {
+		fmt.Fprintln(w)
+		print(g(l.Instances), w)
+	}
+}

@@ -1,0 +1,250 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"github.com/spf13/cobra"
+	ociregistry "oras.land/oras-go/v2/registry"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/crdcheck"
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/input"
+	"github.com/winnow-dev/winnow/cmd/winnow/oci"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/registry"
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/lint"
+)
+
+// pushOptions are the flags of winnow push.
+type pushOptions struct {
+	crdcheck.Rules
+	tagRules
+	tags, annotations   []string
+	sourceURL, revision string
+	access              flags.Access
+	as, output          *flags.Choice
+}
+
+// Documents returns an empty document of each kind that -o json prints.
+func Documents() []any {
+	return []any{&pushResult{Document: output.NewDocument("PushResult")}}
+}
+
+// New returns winnow push.
+func New() *cobra.Command {
+	var o pushOptions
+	cmd := &cobra.Command{
+		Use:   "push DIR " + oci.Scheme + "HOST/REPOSITORY[:TAG]",
+		Short: "Publish a catalog in a registry",
+		Long: "Publish the catalog in a directory, as the artifact that an OCIRepository and\n" +
+			"all verbs read. It holds the files of applications/ and catalogs/, but hidden\n" +
+			"ones. A catalog in which winnow lint finds an error is refused; --crds and\n" +
+			"--ignore are those of winnow lint.\n\n" +
+			"--as catalog-image publishes the file-based catalog of OLM in the directory, or\n" +
+			"in its configs/, as winnow render -o writes it: an image of one layer, for\n" +
+			"catalogd, and for a CatalogSource with grpcPodConfig.extractContent. A catalog\n" +
+			"that opm validate refuses is refused.\n\n" +
+			"The digest is printed. It depends on the files and annotations only. The\n" +
+			"annotations are those of --annotation; --source-url and --revision are\n" +
+			"org.opencontainers.image.source and .revision, and .created is\n" +
+			"SOURCE_DATE_EPOCH, in seconds since 1970, if that is in the environment.\n\n" +
+			"A tag that is a semantic version, such as v1.2.0, does not move to other content\n" +
+			"without --immutable-tags=false. Others move, such as latest and v1. --dry-run\n" +
+			"asks the registry for the tags and sends nothing. -o json has the reference, the\n" +
+			"digest, the tags, and the revision of an OCIRepository with the first tag.\n\n" +
+			"Credentials are those of Docker's configuration, which docker login writes.\n" +
+			"Exit codes: 0 published, 1 the catalog is invalid, or a tag must not move,\n" +
+			"2 usage or I/O.",
+		Example: "  winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0\n\n" +
+			"  # several tags, and where it comes from\n" +
+			"  winnow push ./catalog oci://ghcr.io/org/catalog --tag v1.2.0 --tag latest \\\n" +
+			"    --source-url https://github.com/org/catalog \\\n" +
+			"    --revision \"v1.2.0@sha1:$(git rev-parse HEAD)\"\n\n" +
+			"  # the digest, for a pull request or a signature\n" +
+			"  reference=$(winnow push ./catalog oci://ghcr.io/org/catalog:v1.2.0)\n" +
+			"  echo \"${reference##*@}\"\n\n" +
+			"  # an image for OLM\n" +
+			"  winnow push --as catalog-image ./rendered oci://ghcr.io/org/operators:v1",
+		Args: flags.Arguments(2, 2, "DIR and "+oci.Scheme+"HOST/REPOSITORY[:TAG]"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveFilterDirs
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), args[0], args[1], flags.StreamsOf(cmd))
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.tags, "tag", nil, "`TAG` to set as well; repeatable")
+	f.StringArrayVar(&o.annotations, "annotation", nil, "`KEY=VALUE` of the manifest; repeatable")
+	f.StringVar(&o.sourceURL, "source-url", "", "`URL` of the sources, an annotation")
+	f.StringVar(&o.revision, "revision", "", "`REVISION` of the sources, an annotation")
+	f.BoolVar(&o.dryRun, "dry-run", false, "do everything but push")
+	f.BoolVar(&o.immutable, "immutable-tags", true, "keep tags that are versions")
+	o.as = flags.AddChoice(cmd, "as", "", "publish it as `KIND`", asCatalog, asCatalogImage)
+	o.output = flags.AddFormats(cmd, output.FormatTable, output.FormatJSON, output.FormatYAML)
+	o.access.AddFlags(cmd)
+	o.AddFlags(cmd)
+	flags.CompleteNothing(cmd, "tag", "annotation", "source-url", "revision")
+	return cmd
+}
+
+func (o *pushOptions) run(ctx context.Context, dir, where string, out output.Streams) error {
+	reference, tags, err := o.target(where)
+	if err != nil {
+		return err
+	}
+	annotations, err := oci.Annotations(o.manifestAnnotations(), os.Getenv(oci.SourceDateEpoch))
+	if err != nil {
+		return err
+	}
+	progress := output.NewProgress(out.Notes)
+	defer progress.Clear()
+	progress.Step("reading " + dir)
+	packed, content, err := o.pack(ctx, dir, annotations, progress, out)
+	if err != nil {
+		return err
+	}
+	access, err := o.access.Open(ctx)
+	if err != nil {
+		return err
+	}
+	repository, err := oci.Connect(reference, access, progress.Observe)
+	if err != nil {
+		return err
+	}
+	moved, err := o.push(ctx, repository, packed, tags, progress.Step)
+	if err != nil {
+		return fmt.Errorf("pushing %s to %s: %w", dir, oci.Address(reference), err)
+	}
+	progress.Clear()
+	o.printMoved(out.Notes, moved)
+	o.printPushed(out.Notes, content, tags)
+	return output.Write(out.Stdout, o.output.Value, newPushResult(reference, packed, tags, moved, o.dryRun))
+}
+
+// pack checks the content of a directory and packs it as --as says. It returns a description of its content, too.
+func (o *pushOptions) pack(ctx context.Context, dir string, annotations map[string]string, progress *output.Progress, out output.Streams) (registry.Artifact, string, error) {
+	switch {
+	case o.as.Value != asCatalogImage:
+		return o.packCatalog(ctx, dir, annotations, progress, out)
+	case len(o.Ignore)+len(o.Definitions) > 0:
+		return registry.Artifact{}, "", fmt.Errorf("--as %s has the rules of OLM: leave out --ignore and --crds", asCatalogImage)
+	}
+	return packImage(ctx, dir, annotations, progress)
+}
+
+// packCatalog lints a catalog and packs it by the contract of catalogs. It returns a description of its content, too.
+func (o *pushOptions) packCatalog(ctx context.Context, dir string, annotations map[string]string, progress *output.Progress, out output.Streams) (registry.Artifact, string, error) {
+	all, err := readDirectory(ctx, dir, archive.Limits{})
+	if err != nil {
+		return registry.Artifact{}, "", err
+	}
+	files, err := oci.CatalogFiles(dir, all)
+	if err != nil {
+		return registry.Artifact{}, "", err
+	}
+	options, err := o.Open(ctx, &o.access)
+	if err != nil {
+		return registry.Artifact{}, "", err
+	}
+	options.Format = catalog.Applications{}
+	result, err := lint.Run(ctx, all.FS(), options) // what is not packed may be a list in a misspelt directory
+	if err != nil {
+		return registry.Artifact{}, "", fmt.Errorf("linting %s: %w", dir, err)
+	}
+	progress.Clear()
+	if err := reportLint(dir, result, out); err != nil {
+		return registry.Artifact{}, "", err
+	}
+	packed, err := oci.Pack(dir, files, annotations)
+	if err != nil {
+		return registry.Artifact{}, "", fmt.Errorf("packing %s: %w", dir, err)
+	}
+	return packed, plaintext.Count(result.Applications, "application") + inFiles(files), nil
+}
+
+// manifestAnnotations returns the annotations of all flags, as KEY=VALUE.
+func (o *pushOptions) manifestAnnotations() []string {
+	given := slices.Clone(o.annotations)
+	if o.sourceURL != "" {
+		given = append(given, v1.AnnotationSource+"="+o.sourceURL)
+	}
+	if o.revision != "" {
+		given = append(given, v1.AnnotationRevision+"="+o.revision)
+	}
+	return given
+}
+
+// target returns the repository and the tags to set, in the order of the arguments and without duplicates.
+func (o *pushOptions) target(where string) (ociregistry.Reference, []string, error) {
+	reference, err := oci.ParseReference(where)
+	if err != nil {
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: %w", where, err)
+	}
+	if strings.Contains(where, "@") {
+		return ociregistry.Reference{}, nil, fmt.Errorf("%s: the digest is computed from the content: leave it out", where)
+	}
+	var tags []string
+	if reference.Reference != "" {
+		tags = append(tags, reference.Reference)
+	}
+	for _, tag := range o.tags {
+		tagged := reference
+		tagged.Reference = tag
+		if tagged.ValidateReferenceAsTag() != nil {
+			return ociregistry.Reference{}, nil, fmt.Errorf("--tag %s: want letters, digits, _, . and -, at most 128", tag)
+		}
+		if !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	if len(tags) == 0 {
+		return ociregistry.Reference{}, nil, fmt.Errorf("which tag? %s has none: append :TAG or pass --tag TAG", where)
+	}
+	reference.Reference = ""
+	return reference, tags, nil
+}
+
+// reportLint prints errors and warnings as winnow lint does, and returns an error if there are errors,
+// which it prints in full with --quiet as well.
+func reportLint(dir string, result lint.Result, out output.Streams) error {
+	report := &report.Lint{Least: lint.Warning, Wrapped: output.IsTerminal(out.Stderr)}
+	if out.Quiet() {
+		report.Least = lint.Error
+	}
+	report.Add(result, input.Directory(dir).Locate)
+	if report.Errors == 0 {
+		report.Table(out.Notes)
+		return nil
+	}
+	report.Table(out.Stderr)
+	return output.Finding(errors.New("not pushed: " + report.Summary()))
+}
+
+func (o *pushOptions) printPushed(notes io.Writer, content string, tags []string) {
+	done := "pushed"
+	if o.dryRun {
+		done = "dry run: not pushed:"
+	}
+	fmt.Fprintf(notes, "%s %s, as %s\n", done, content, strings.Join(tags, ", "))
+}
+
+// Values of --as.
+const (
+	asCatalog      = "catalog"
+	asCatalogImage = "catalog-image"
+)

@@ -1,0 +1,73 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/flags"
+	"github.com/winnow-dev/winnow/cmd/winnow/live"
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+)
+
+// reconcileOptions are the flags of winnow reconcile.
+type reconcileOptions struct {
+	targets
+
+	withSource bool
+}
+
+// New returns winnow reconcile.
+func New() *cobra.Command {
+	var o reconcileOptions
+	cmd := &cobra.Command{
+		Use:   "reconcile NAME... | --all",
+		Short: "Reconcile CatalogSelections of a cluster now",
+		Long: "Reconcile CatalogSelections of a cluster now, wait until it is done, and print\n" +
+			"the results: what is published, and what is held with the line that approves it.\n" +
+			"All are requested before the first is awaited. --all leaves out those that are\n" +
+			"suspended.\n\n" +
+			"--with-source reconciles their sources before, so that Flux pulls a new catalog.\n" +
+			"An ExternalArtifact is left out: its controller knows no such request.\n\n" +
+			"Exit codes: 0 done, also if a change is held, 1 not ready, suspended, missing or\n" +
+			"not done in time, 2 usage or no access.",
+		Example: "  winnow reconcile applications -n flux-system --with-source\n" +
+			"  winnow reconcile --all -n flux-system",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.On(cmd.Context(), func(ctx context.Context, cluster *live.Cluster) error {
+				return o.run(ctx, cluster, args, flags.StreamsOf(cmd))
+			})
+		},
+	}
+	o.addFlags(cmd)
+	cmd.Flags().BoolVar(&o.withSource, "with-source", false, "reconcile the sources before")
+	return cmd
+}
+
+func (o *reconcileOptions) run(ctx context.Context, cluster *live.Cluster, args []string, out output.Streams) error {
+	names, err := o.names(ctx, cluster, args, out.Notes, new(true))
+	if err != nil {
+		return err
+	}
+	r := &reconciliation{cluster: cluster, out: out, sources: map[string]*sourceRequest{}}
+	failed := o.Each(names, func(key types.NamespacedName) error {
+		s, err := cluster.Selection(ctx, key)
+		switch {
+		case err != nil:
+			return err
+		case s.Spec.Suspend:
+			return suspendedSelection(key)
+		case !o.withSource:
+			r.start(ctx, key, nil)
+			return nil
+		}
+		sources, err := r.request(ctx, s)
+		if err == nil {
+			r.start(ctx, key, sources)
+		}
+		return err
+	})
+	return errors.Join(failed, r.report())
+}

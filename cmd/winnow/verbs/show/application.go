@@ -1,0 +1,249 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/output"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// shownApplication is the output of show.
+type shownApplication struct {
+	output.Document
+	Name string `json:"name"`
+	// Definitions of the catalogs that have the application, each once.
+	Definitions []shownDefinition `json:"definitions"`
+	Selections  []shownSelection  `json:"selections"`
+}
+
+// shownDefinition is the application of one catalog.
+type shownDefinition struct {
+	// Source is empty without a selection.
+	Source            string            `json:"source,omitempty"`
+	Catalog           string            `json:"catalog"`
+	Digest            string            `json:"digest,omitempty"`
+	Path              string            `json:"path"`
+	APIVersion        string            `json:"apiVersion"`
+	Kind              string            `json:"kind"`
+	Tier              string            `json:"tier,omitempty"`
+	Deprecated        string            `json:"deprecated,omitempty"`
+	Labels            map[string]string `json:"labels,omitempty"`
+	Annotations       map[string]string `json:"annotations,omitempty"`
+	Metadata          map[string]any    `json:"metadata,omitempty"`
+	Lists             []string          `json:"lists,omitempty"`
+	ObjectLabels      map[string]string `json:"objectLabels,omitempty"`
+	ObjectAnnotations map[string]string `json:"objectAnnotations,omitempty"`
+	Method            string            `json:"method,omitempty"`
+	DefaultVersion    string            `json:"defaultVersion,omitempty"`
+	Versions          []shownVersion    `json:"versions"`
+	DefaultValues     string            `json:"defaultValues,omitempty"`
+	Fields            map[string]any    `json:"fields,omitempty"`
+	Package           *shownPackage     `json:"package,omitempty"`
+	report.Referring
+}
+
+// shownVersion is an entry of spec.versions.
+type shownVersion struct {
+	Version string        `json:"version"`
+	Chart   *report.Chart `json:"chart,omitempty"`
+	// Facts are what the metadata.yaml has about the version.
+	Facts map[string]any `json:"facts,omitempty"`
+	// Number is the semantic version of a version of a package of operators, Channels are those that have it, and
+	// Deprecated is its message.
+	Number     string   `json:"number,omitempty"`
+	Channels   []string `json:"channels,omitempty"`
+	Deprecated string   `json:"deprecated,omitempty"`
+}
+
+// shownSelection is the decision of a selection.
+type shownSelection struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Cluster   string `json:"cluster,omitempty"`
+	File      string `json:"file,omitempty"`
+	// Decision is absent if no source has the application, or nothing is known.
+	Decision *report.Decision `json:"decision,omitempty"`
+	Shadowed []string         `json:"shadowed,omitempty"`
+	Limited  []string         `json:"limited,omitempty"`
+	// DefaultVersion and DefaultValues are those in the artifact, before patches.
+	DefaultVersion string `json:"defaultVersion,omitempty"`
+	DefaultValues  string `json:"defaultValues,omitempty"`
+	report.Referring
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// shower collects what is known of an application.
+type shower struct {
+	out   *shownApplication
+	notes io.Writer
+	// known are the names of all applications, and seen the catalogs.
+	known []string
+	seen  map[string]bool
+}
+
+func newShower(name string, notes io.Writer) *shower {
+	return &shower{notes: notes, seen: map[string]bool{}, out: &shownApplication{
+		Document: output.NewDocument("ApplicationReport"), Name: name, Definitions: []shownDefinition{}, Selections: []shownSelection{},
+	}}
+}
+
+// isUnknown reports whether a selection is unknown, which may have the application.
+func (s *shower) isUnknown() bool {
+	return slices.ContainsFunc(s.out.Selections, func(one shownSelection) bool { return len(one.Unknown) > 0 })
+}
+
+// define adds the definition of a source, whose catalog is at a place, in the directory dir.
+func (s *shower) define(ctx context.Context, source selection.Source, dir, place string) error {
+	key := place + "\n" + dir + "\n" + source.Digest
+	if s.seen[key] {
+		return nil
+	}
+	s.seen[key] = true
+	for _, a := range source.Catalog.Applications {
+		s.known = append(s.known, a.Name)
+		if a.Name != s.out.Name {
+			continue
+		}
+		defined, err := s.definition(ctx, a)
+		if err != nil {
+			return err
+		}
+		defined.Source, defined.Catalog, defined.Digest, defined.Lists = source.Name, place, source.Digest, listsOf(source.Catalog, a.Name)
+		if dir != "" {
+			defined.Path = dir + "/" + a.Path
+		}
+		s.out.Definitions = append(s.out.Definitions, defined)
+	}
+	return nil
+}
+
+// definition returns what a catalog has about an application.
+func (s *shower) definition(ctx context.Context, a *catalog.Application) (shownDefinition, error) {
+	spec, err := fieldsOf(a)
+	if err != nil {
+		return shownDefinition{}, err
+	}
+	hosts, err := render.Refer(ctx, []selection.Decision{{Application: a, Versions: a.Versions}}, render.Options{})
+	if err != nil {
+		return shownDefinition{}, err
+	}
+	d := shownDefinition{
+		Path: a.Path, APIVersion: a.APIVersion, Kind: a.Kind, Tier: a.Metadata.Tier, Deprecated: a.Metadata.Deprecated,
+		Labels: a.Metadata.Labels, Annotations: a.Metadata.Annotations, Metadata: otherMetadata(a),
+		ObjectLabels: a.Labels, ObjectAnnotations: a.Annotations, Method: a.Method, Versions: []shownVersion{},
+		Referring: report.Referring{References: report.NewReferences(hosts...), Unsearched: hosts[0].Unreadable},
+	}
+	for i, version := range a.Versions {
+		shown := shownVersion{Version: version, Chart: chartOf(hosts[0], i), Facts: allFactsOf(a, version)}
+		if facts := a.Metadata.Versions.Of(version); facts.Label != "" {
+			shown.Number, shown.Channels, shown.Deprecated = facts.Label, facts.Channels, facts.Deprecated
+		}
+		d.Versions = append(d.Versions, shown)
+	}
+	d.Package = showPackage(a)
+	d.DefaultVersion, d.DefaultValues = defaultsOf(spec)
+	if a.IsObject() {
+		delete(spec, "versions")
+	}
+	for _, shown := range []string{"method", "defaultVersion", "defaultValues", "defaultValuesBlock"} {
+		delete(spec, shown)
+	}
+	d.Fields, _ = shortened(spec).(map[string]any)
+	return d, nil
+}
+
+// fieldsOf returns the spec of a definition, or the entry of a function.
+func fieldsOf(a *catalog.Application) (map[string]any, error) {
+	if of := a.Function(); of != nil {
+		return of.Plain()
+	}
+	return a.Spec()
+}
+
+// listsOf returns the named lists that have an application, sorted.
+func listsOf(c *catalog.Catalog, name string) []string {
+	var lists []string
+	for list, members := range c.Lists {
+		if slices.Contains(members, name) {
+			lists = append(lists, list)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}
+
+// chartOf returns the chart of an entry of spec.versions, nil without one.
+func chartOf(all render.Addresses, index int) *report.Chart {
+	prefix := fmt.Sprintf("spec.versions[%d].", index)
+	for _, host := range all.Hosts {
+		if strings.HasPrefix(host.Path, prefix) && (host.Kind == transform.KindChart || host.Kind == transform.KindGit) {
+			return &report.NewReferences(render.Addresses{Hosts: []transform.Host{host}}).Charts[0]
+		}
+	}
+	return nil
+}
+
+// otherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.
+func otherMetadata(a *catalog.Application) map[string]any {
+	if _, ok := a.Metadata.Extra[catalog.VersionsKey].(map[string]any); !ok {
+		return a.Metadata.Extra
+	}
+	others := maps.Clone(a.Metadata.Extra)
+	delete(others, catalog.VersionsKey)
+	return others
+}
+
+// allFactsOf returns all keys that the metadata.yaml has about a version, those without a meaning as well.
+func allFactsOf(a *catalog.Application, version string) map[string]any {
+	all, _ := a.Metadata.Extra[catalog.VersionsKey].(map[string]any)
+	facts, _ := all[version].(map[string]any)
+	return facts
+}
+
+// defaultsOf returns the default version and the default values of a spec, the latter as YAML.
+func defaultsOf(spec map[string]any) (version, values string) {
+	version, _ = spec["defaultVersion"].(string)
+	if block, _ := spec["defaultValuesBlock"].(string); block != "" {
+		return version, block
+	}
+	if mapping, _ := spec["defaultValues"].(map[string]any); len(mapping) > 0 {
+		content, err := yaml.Marshal(mapping)
+		if err == nil {
+			return version, string(content)
+		}
+	}
+	return version, ""
+}
+
+// maxField bounds a text among the fields of a definition, in bytes: logos are longer.
+const maxField = 300
+
+// shortened returns a value with the lengths of long texts instead of these.
+func shortened(value any) any {
+	switch v := value.(type) {
+	case string:
+		if len(v) > maxField {
+			return fmt.Sprintf("(%d bytes)", len(v))
+		}
+	case map[string]any:
+		for key, below := range v {
+			v[key] = shortened(below)
+		}
+	case []any:
+		for i, below := range v {
+			v[i] = shortened(below)
+		}
+	}
+	return value
+}

@@ -1,0 +1,81 @@
+package show
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// placed adds a selection of a commit, and the definitions of its sources.
+func (s *shower) placed(ctx context.Context, found selections.Found) error {
+	selected := shownSelection{
+		Namespace: found.Namespace, Name: found.Name, Cluster: found.Cluster, File: found.File, Unknown: found.Unknown,
+	}
+	for i, source := range found.Sources {
+		if err := s.define(ctx, source, found.Spec.Sources[i].Path, found.Catalogs[i]); err != nil {
+			return err
+		}
+	}
+	if len(found.Unknown) == 0 {
+		options, err := render.FromSpec(found.CatalogSelection)
+		if err == nil {
+			err = s.decide(ctx, found.Sources, options, &selected)
+		}
+		var invalid *render.Error
+		if errors.As(err, &invalid) {
+			selected.Unknown, err = []string{invalid.Error()}, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.out.Selections = append(s.out.Selections, selected)
+	return nil
+}
+
+// decide adds the decision on the application to a selection, and what its artifact has.
+func (s *shower) decide(ctx context.Context, sources []selection.Source, options render.Options, out *shownSelection) error {
+	// Decide refuses the same selections as Explain, with better messages.
+	if _, err := render.Decide(ctx, sources, options); err != nil {
+		return err
+	}
+	explained, err := selection.Explain(ctx, sources, options.Criteria, s.out.Name)
+	if err != nil || explained == nil {
+		return err
+	}
+	decided := explained.Decision
+	summary := report.Summarize(decided)
+	out.Decision = &summary
+	for _, d := range explained.Shadowed {
+		out.Shadowed = append(out.Shadowed, d.Source)
+	}
+	for _, d := range explained.Limited {
+		out.Limited = append(out.Limited, d.Source)
+	}
+	if !decided.Selected || !decided.Application.IsObject() {
+		return nil
+	}
+	_, each, err := report.Refer(ctx, []selection.Decision{decided}, options, s.notes)
+	if err != nil {
+		return err
+	}
+	out.Referring = each[0]
+	transformed, err := options.Transform.Apply(ctx, transform.Input{
+		Application: decided.Application, Versions: decided.Versions, SourceDigest: decided.SourceDigest,
+	})
+	if err != nil {
+		return err
+	}
+	spec, err := (&catalog.Application{Path: decided.Application.Path, Document: transformed.Document}).Spec()
+	if err != nil {
+		return err
+	}
+	out.DefaultVersion, out.DefaultValues = defaultsOf(spec)
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package version is winnow version: it prints the version of the running program.
+package version
