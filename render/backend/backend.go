@@ -1,10 +1,6 @@
 package backend
 
-import (
-	"slices"
-
-	"k8s.io/apimachinery/pkg/runtime/schema"
-)
+import "k8s.io/apimachinery/pkg/runtime/schema"
 
 // Backend translates instances into objects of certain kinds.
 type Backend interface {
@@ -20,84 +16,26 @@ type Backend interface {
 	Build(instance Instance) ([]Object, error)
 }
 
-// API groups of definitions.
+// Types of the backends, as a spec names them.
 const (
-	kkpGroup       = "apps.kubermatic.k8c.io"
-	cozystackGroup = "cozystack.io"
+	// Helm is that of Flux's helm-controller.
+	Helm = "Helm"
+	// ApplicationInstallation is that of user clusters of KKP.
+	ApplicationInstallation = "ApplicationInstallation"
+	// CozystackApplication is that of Cozystack's API server.
+	CozystackApplication = "Application"
+	// Terraform is that of the tofu-controller.
+	Terraform = "Terraform"
+	// ClusterExtension is that of packages in OLM v1.
+	ClusterExtension = "ClusterExtension"
+	// Subscription is that of packages in OLM v0.
+	Subscription = "Subscription"
 )
 
-// All returns the backends.
-func All() []Backend {
-	return []Backend{
-		helmBackend(),
-		installationBackend(),
-		applicationBackend(),
-		terraformBackend(),
-		extensionBackend(),
-		subscriptionBackend(),
-	}
-}
-
-// Named returns the backend of a type, nil if there is none.
-func Named(name string) Backend {
-	all := All()
-	if i := slices.IndexFunc(all, func(b Backend) bool { return b.Type() == name }); i >= 0 {
-		return all[i]
-	}
-	return nil
-}
-
-// Default returns the type of the backend that installs the definitions of an API group unless an instance
-// names another one, empty if there is none.
-func Default(group string) string {
-	switch group {
-	case kkpGroup:
-		return Helm
-	case cozystackGroup:
-		return CozystackApplication
-	default:
-		return ""
-	}
-}
-
-// translation is a backend that consists of a function.
-type translation struct {
-	name    string
-	targets []schema.GroupVersionKind
-	// build adds the objects, or problems, to the draft.
-	build func(*draft)
-}
-
-func (t translation) Type() string { return t.name }
-
-func (t translation) Targets() []schema.GroupVersionKind { return slices.Clone(t.targets) }
-
-func (t translation) Build(instance Instance) ([]Object, error) {
-	d, err := t.translate(instance)
-	if err != nil {
-		return nil, err
-	}
-	return d.objects, nil
-}
-
-func (t translation) Identity(instance Instance) (Identity, error) {
-	d, err := t.translate(instance)
-	if err != nil {
-		return Identity{}, err
-	}
-	i := slices.IndexFunc(d.objects, func(o Object) bool { return o.Role == Main })
-	identity := IdentityOf(d.objects[i])
-	identity.Release.Chart, identity.Targets = d.chart, TargetsIn(d.objects[i], d.objects)
-	return identity, nil
-}
-
-func (t translation) translate(instance Instance) (*draft, error) {
-	d := newDraft(t.name, instance)
-	if d.check(); len(d.problems) == 0 {
-		t.build(d)
-	}
-	if len(d.problems) == 0 {
-		d.finish()
-	}
-	return d, d.err()
+// Note is something about a valid instance that does not work everywhere, or will not for long.
+type Note struct {
+	// Field of the instance that it is about.
+	Field string
+	// Message says what does not work, and what to do.
+	Message string
 }

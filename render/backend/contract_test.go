@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 )
 
 // What every backend promises, with each instance of testdata.
@@ -44,11 +45,11 @@ func TestEveryBackendKeepsTheContract(t *testing.T) {
 			}
 		})
 	}
-	for _, b := range backend.All() {
+	for _, b := range backends.All() {
 		if !tested[b.Type()] {
 			t.Errorf("testdata has no instance for the backend %s", b.Type())
 		}
-		if got := backend.Named(b.Type()); got == nil || got.Type() != b.Type() {
+		if got := backends.Named(b.Type()); got == nil || got.Type() != b.Type() {
 			t.Errorf("Named(%q) = %v", b.Type(), got)
 		}
 	}
@@ -179,12 +180,12 @@ func TestDefaultsOfGroups(t *testing.T) {
 	for group, want := range map[string]string{
 		"apps.kubermatic.k8c.io": backend.Helm, "cozystack.io": backend.CozystackApplication, "example.com": "",
 	} {
-		got := backend.Default(group)
-		if got != want || got != "" && backend.Named(got) == nil {
+		got := backends.Default(group)
+		if got != want || got != "" && backends.Named(got) == nil {
 			t.Errorf("Default(%s) = %q, want %q", group, got, want)
 		}
 	}
-	if backend.Named("helm") != nil {
+	if backends.Named("helm") != nil {
 		t.Error("names of backends have no case")
 	}
 }

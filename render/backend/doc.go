@@ -1,5 +1,6 @@
-// Package backend translates an instance of an application into the objects that install it: those of Flux's
-// helm-controller, of KKP, of Cozystack, or of the tofu-controller.
+// Package backend is the contract between what installs applications and those who ask for it: the instance of an application,
+// the objects that install it, the backends that translate the one into the other, and what objects tell about the instance
+// that they are of. The backends are in the packages below, and package backends lists them.
 //
 // It is pure: the same instance makes the same bytes. It must not know how an application and its version
 // were selected, what the objects are published with (labels, annotations, protection against pruning), nor

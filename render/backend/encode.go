@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -77,35 +76,4 @@ func encodeText(text string) *yaml.Node {
 func isBlock(text string) bool {
 	return !strings.ContainsAny(text[:1], " \t\n") && !strings.ContainsAny(text, "\r\t\u2028\u2029\ufeff") &&
 		!strings.Contains(text, " \n") && !strings.Contains(text, "\n\n\n") && !strings.HasSuffix(text, " ") && !strings.HasSuffix(text, "\n\n")
-}
-
-// maxKey bounds a key in bytes, quoted with all that may be escaped. Parsers of YAML take no more than 1024.
-const maxKey = 1000
-
-// keyProblem and textProblem return why kustomize cannot carry a key or a text, empty if it can.
-func keyProblem(key string) string {
-	switch {
-	case key == "<<":
-		return "has the key <<, which kustomize drops"
-	case len(strconv.QuoteToASCII(key)) > maxKey:
-		return "has a key that is too long for kustomize to read again"
-	default:
-		return textProblem(key)
-	}
-}
-
-func textProblem(text string) string {
-	if !utf8.ValidString(text) {
-		return "is not UTF-8"
-	}
-	if i := strings.IndexFunc(text, isLost); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(text[i:])
-		return fmt.Sprintf("has the character %U, which kustomize cannot carry", r)
-	}
-	return ""
-}
-
-// isLost tells the characters that kustomize writes as they are although its reader refuses them, or reads others.
-func isLost(r rune) bool {
-	return r >= 0x7f && r <= 0x9f || r == '\ufffe' || r == '\uffff'
 }

@@ -3,7 +3,6 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,53 +28,47 @@ func (e *Error) Error() string {
 		text += "definition " + excerpt.Of(e.Application) + ": "
 	}
 	if e.Path != "" {
-		text += excerpt.To(printable(e.Path), maxPath) + ": "
+		text += PrintablePath(e.Path) + ": "
 	}
 	return text + e.Message
 }
 
-// printable escapes what a key of a catalog could write to a terminal.
-func printable(path string) string {
-	if strings.IndexFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
-		return path
-	}
-	return strconv.Quote(path)
-}
-
+// maxPath bounds a path in a message, maxProblems the problems of an instance.
 const (
-	// maxPath bounds a path in a message, maxProblems the problems of an instance.
 	maxPath     = 200
 	maxProblems = 20
 )
 
-// refuse adds a problem with a field of the instance.
-func (d *draft) refuse(path, format string, args ...any) {
-	d.problems = append(d.problems, &Error{Instance: d.Name, Path: path, Message: fmt.Sprintf(format, args...)})
+// PrintablePath escapes what a key of a catalog could write to a terminal, and bounds the path.
+func PrintablePath(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		path = strconv.Quote(path)
+	}
+	return excerpt.To(path, maxPath)
 }
 
-// fault adds a problem with a field of the definition.
-func (d *draft) fault(path, format string, args ...any) {
-	d.problems = append(d.problems, &Error{
-		Instance: d.Name, Application: d.Application.Name, Path: path, Message: fmt.Sprintf(format, args...),
-	})
-}
+// Indexed returns the path of an element of a list.
+func Indexed(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// err joins the problems, of which it keeps the first.
-func (d *draft) err() error {
-	var all []error
+// Problems are the reasons why an instance cannot be installed.
+type Problems []*Error
+
+// Err joins the problems of an instance, each once, of which it keeps the first. Without problems it is nil.
+func (p Problems) Err(instance string) error {
+	var kept Problems
 	seen := map[string]bool{}
-	d.problems = slices.DeleteFunc(d.problems, func(problem *Error) bool {
-		isKnown := seen[problem.Error()]
-		seen[problem.Error()] = true
-		return isKnown
-	})
-	for _, problem := range d.problems[:min(len(d.problems), maxProblems)] {
+	for _, problem := range p {
+		if text := problem.Error(); !seen[text] {
+			seen[text] = true
+			kept = append(kept, problem)
+		}
+	}
+	var all []error
+	for _, problem := range kept[:min(len(kept), maxProblems)] {
 		all = append(all, problem)
 	}
-	if more := len(d.problems) - len(all); more > 0 {
-		all = append(all, &Error{Instance: d.Name, Message: fmt.Sprintf("%d more problems", more)})
+	if more := len(kept) - len(all); more > 0 {
+		all = append(all, &Error{Instance: instance, Message: fmt.Sprintf("%d more problems", more)})
 	}
 	return errors.Join(all...)
 }
-
-func quote(text string) string { return excerpt.Quoted(text) }

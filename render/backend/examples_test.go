@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
@@ -34,7 +35,7 @@ func canBeInstalled(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 			for _, version := range application.Versions {
-				objects, err := backend.Named(b).Build(backend.Instance{
+				objects, err := backends.Named(b).Build(backend.Instance{
 					Name: application.Name, Namespace: "apps", Application: application, Definition: spec, Version: version,
 					Values: parse(t, values[application.Name]),
 				})

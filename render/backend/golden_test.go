@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 )
@@ -131,7 +132,7 @@ func goldens(t testing.TB) (all []golden) {
 		if err := yaml.UnmarshalStrict(read(t, file), &s); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		b := backend.Named(s.Backend)
+		b := backends.Named(s.Backend)
 		if b == nil {
 			t.Fatalf("%s: no backend %q", file, s.Backend)
 		}
@@ -203,7 +204,7 @@ func instanceOf(t testing.TB, apiVersion, version string, change func(*backend.I
 
 func build(t testing.TB, b string, instance backend.Instance) []backend.Object {
 	t.Helper()
-	objects, err := backend.Named(b).Build(instance)
+	objects, err := backends.Named(b).Build(instance)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,6 +61,11 @@ type Instance struct {
 	Access Access
 }
 
+// FromServed reports whether the instance is installed from the catalog of the selection, which is of this kind.
+func (in Instance) FromServed(kind string) bool {
+	return in.Catalog == CatalogReference{} && in.Served != nil && in.Served.Kind == kind
+}
+
 // ValuesReference names values that are read in the cluster, as a HelmRelease does.
 type ValuesReference struct {
 	// Kind is ConfigMap or Secret.
@@ -75,9 +80,6 @@ type ValuesReference struct {
 	// Optional allows the object to be missing.
 	Optional bool
 }
-
-// CatalogReference names a ClusterCatalog, which has no namespace, or a CatalogSource.
-type CatalogReference struct{ Namespace, Name string }
 
 // Access names what a source of Flux needs in the namespace of the selection.
 type Access struct {

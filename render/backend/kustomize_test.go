@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 )
 
 // kustomized builds an object as Flux does, with a label for all objects.
@@ -53,7 +54,7 @@ func checkCarried(t testing.TB, text string) {
 	t.Helper()
 	values := map[string]any{"text": text, "list": []any{text, []any{text}}, "key": map[string]any{text: int64(1)}, "n": 1.5e30}
 	for _, b := range []string{backend.Helm, backend.ApplicationInstallation} {
-		objects, err := backend.Named(b).Build(kkpInstance(t, func(i *backend.Instance) { i.Values = values }, ""))
+		objects, err := backends.Named(b).Build(kkpInstance(t, func(i *backend.Instance) { i.Values = values }, ""))
 		if err != nil {
 			if len(err.Error()) > 2000 {
 				t.Errorf("%d bytes of %.200s", len(err.Error()), err)

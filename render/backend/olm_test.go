@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // packageOf returns a file-based catalog of the package web, whose channel stable has a bundle of each version.
@@ -58,14 +60,14 @@ func TestExtensionsThatAreRefused(t *testing.T) {
 		{"a catalog that is none", func(i *backend.Instance) { i.Catalog.Name = "A b" }, []problem{{"catalog.name", "not valid"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := backend.Named(backend.ClusterExtension).Build(packageInstance(t, test.change))
+			_, err := backends.Named(backend.ClusterExtension).Build(packageInstance(t, test.change))
 			checkProblems(t, err, test.want...)
 		})
 	}
 }
 
 func TestPackagesAndDefinitionsHaveTheirBackends(t *testing.T) {
-	for _, b := range backend.All() {
+	for _, b := range backends.All() {
 		isOLM := b.Type() == backend.ClusterExtension || b.Type() == backend.Subscription
 		instance, want := packageInstance(t, nil), "installs no packages of OLM"
 		if isOLM {
@@ -74,7 +76,7 @@ func TestPackagesAndDefinitionsHaveTheirBackends(t *testing.T) {
 		_, err := b.Build(instance)
 		checkProblems(t, err, problem{"backend", want})
 	}
-	_, err := backend.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) {
+	_, err := backends.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) {
 		i.Channels, i.Catalog.Name = []string{"stable"}, "a"
 	}, ""))
 	checkProblems(t, err, problem{"channels", "leave it out"}, problem{"catalog", "leave it out"})
@@ -86,7 +88,7 @@ func TestABundleByItsName(t *testing.T) {
 	alone := func(i *backend.Instance) {
 		byName(i)
 		i.Channels = []string{"alone"}
-		i.Package.Channels = append(i.Package.Channels, &filebased.Channel{Name: "alone", Entries: []filebased.Entry{{Name: i.Bundle.Name}}})
+		i.Package.Channels = append(i.Package.Channels, &filebased.Channel{Name: "alone", Entries: []graph.Entry{{Name: i.Bundle.Name}}})
 	}
 	deprecated := func(version string) func(*backend.Instance) {
 		return func(i *backend.Instance) {
@@ -113,7 +115,7 @@ func TestABundleByItsName(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			instance := packageInstance(t, test.change, test.versions...)
-			_, err := backend.Named(backend.ClusterExtension).Build(instance)
+			_, err := backends.Named(backend.ClusterExtension).Build(instance)
 			if test.problem != "" {
 				checkProblems(t, err, problem{"version", test.problem})
 			} else if err != nil {
@@ -148,7 +150,7 @@ func TestNotesOnExtensions(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, note := range backend.Notes(backend.ClusterExtension, packageInstance(t, test.change)) {
+			for _, note := range backends.Notes(backend.ClusterExtension, packageInstance(t, test.change)) {
 				got = append(got, note.Field+" "+note.Message)
 			}
 			if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", test.want) {
@@ -200,7 +202,7 @@ func TestSubscriptionsThatAreRefused(t *testing.T) {
 			[]problem{{"serviceAccountName", "set it there"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := backend.Named(backend.Subscription).Build(subscribed(t, test.change))
+			_, err := backends.Named(backend.Subscription).Build(subscribed(t, test.change))
 			if test.want == nil && err == nil {
 				return
 			}
@@ -240,7 +242,7 @@ func TestTheNamespacesThatAnOperatorWatches(t *testing.T) {
 		"web":            func(i *backend.Instance) { i.Bundle.InstallModes = []string{"OwnNamespace"} },
 		"":               func(i *backend.Instance) { i.CreateOperatorGroup = &no },
 	} {
-		identity, err := backend.Named(backend.Subscription).Identity(subscribed(t, change))
+		identity, err := backends.Named(backend.Subscription).Identity(subscribed(t, change))
 		if err != nil || identity.Targets != want || identity.Package != "web" {
 			t.Errorf("%+v, %v, want %q", identity, err, want)
 		}

@@ -2,10 +2,9 @@ package backend
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
 
-// defaultsKey is the key of the default values in their ConfigMap.
-const defaultsKey = "values.yaml"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+)
 
 // ValuesOf returns the values that an object of an instance has, in JSON's types: those of a main object, or the
 // default values. A patch may have changed them; then the error says that they cannot be read.
@@ -15,23 +14,26 @@ func ValuesOf(object Object) (map[string]any, error) {
 		return values
 	}
 	switch object.GroupVersionKind().GroupKind() {
-	case helmReleaseKind.GroupKind():
+	case kinds.HelmRelease.GroupKind():
 		return at("spec", "values"), nil
-	case installationKind.GroupKind():
+	case kinds.ApplicationInstallation.GroupKind():
 		block, _, _ := unstructured.NestedString(object.Object, "spec", "valuesBlock")
 		return DecodeValues([]byte(block))
-	case terraformKind.GroupKind():
+	case kinds.Terraform.GroupKind():
 		return variablesOf(object), nil
-	case extensionKind.GroupKind():
+	case kinds.ClusterExtension.GroupKind():
 		return nil, nil
-	case subscriptionKind.GroupKind():
+	case kinds.Subscription.GroupKind():
 		return at("spec", "config"), nil
-	case configMapKind.GroupKind():
-		text, _, _ := unstructured.NestedString(object.Object, "data", defaultsKey)
+	case kinds.ConfigMap.GroupKind():
+		text, _, _ := unstructured.NestedString(object.Object, "data", DefaultsKey)
 		return DecodeValues([]byte(text))
 	}
 	return at("spec"), nil
 }
+
+// DefaultsKey is the key of the default values in their ConfigMap.
+const DefaultsKey = "values.yaml"
 
 func variablesOf(object Object) map[string]any {
 	list, _, _ := unstructured.NestedSlice(object.Object, "spec", "vars")
@@ -59,11 +61,4 @@ func ReferencesOf(main Object) []ValuesReference {
 		})
 	}
 	return all
-}
-
-// DefaultValues returns the default values of a definition of KKP, with the templates that they have; nil for others.
-func DefaultValues(definition map[string]any) (map[string]any, error) {
-	d := newDraft("", Instance{Definition: definition})
-	values, _, _ := d.defaultValues()
-	return values, d.err()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 )
 
 // problem is one that Build has to report.
@@ -78,12 +79,12 @@ func TestHelmRefusesSourcesThatFluxCannotFetch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			instance := instanceOf(t, "apps.kubermatic.k8c.io/v1", "1.0.0", nil, test.spec)
-			_, err := backend.Named(backend.Helm).Build(instance)
+			_, err := backends.Named(backend.Helm).Build(instance)
 			checkProblems(t, err, test.want...)
 			if strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("the error has the password: %v", err)
 			}
-			if _, err := backend.Named(backend.Helm).Identity(instance); err == nil {
+			if _, err := backends.Named(backend.Helm).Identity(instance); err == nil {
 				t.Error("it has an identity")
 			}
 		})
@@ -137,7 +138,7 @@ func TestFieldsOfInstancesAreChecked(t *testing.T) {
 		}, []problem{{"metadata.labels.apps.kubermatic.k8c.io/managed-by", "KKP installs"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := backend.Named(test.backend).Build(kkpInstance(t, test.change, ""))
+			_, err := backends.Named(test.backend).Build(kkpInstance(t, test.change, ""))
 			if test.want == nil && err == nil {
 				return
 			}
@@ -200,14 +201,14 @@ func TestDefinitionsOfCozystackAreChecked(t *testing.T) {
 		{"another source of modules", backend.Terraform, strings.Replace(terraform(""), "Bucket", "ExternalArtifact", 1), nil, []problem{{"spec.backend.terraform.sourceRef.kind", "ExternalArtifact"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := backend.Named(test.backend).Build(instanceOf(t, "cozystack.io/v1alpha1", "", test.change, test.spec))
+			_, err := backends.Named(test.backend).Build(instanceOf(t, "cozystack.io/v1alpha1", "", test.change, test.spec))
 			checkProblems(t, err, test.want...)
 		})
 	}
 }
 
 func TestProblemsAreBounded(t *testing.T) {
-	_, err := backend.Named(backend.Terraform).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
+	_, err := backends.Named(backend.Terraform).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
 		i.Values = map[string]any{}
 		for n := range 500 {
 			i.Values[strings.Repeat("?", n+1)] = true
@@ -220,7 +221,7 @@ func TestProblemsAreBounded(t *testing.T) {
 
 func TestProblemsHaveAnOrder(t *testing.T) {
 	fail := func() string {
-		_, err := backend.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) {
+		_, err := backends.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) {
 			i.TargetNamespace, i.StorageNamespace, i.ReleaseName = "A", "B", "C"
 		}, ""))
 		return err.Error()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 )
 
 func TestValuesAreCheckedAgainstTheSchema(t *testing.T) {
@@ -42,7 +43,7 @@ func TestValuesAreCheckedAgainstTheSchema(t *testing.T) {
 			spec := "\n  application: {kind: Web, singular: web, plural: webs, openAPISchema: " + yamlQuoted(test.schema) + "}\n" +
 				"  release: {chartRef: {kind: HelmChart, name: a}, prefix: web-}\n"
 			for _, b := range []string{backend.Helm, backend.CozystackApplication} {
-				_, err := backend.Named(b).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
+				_, err := backends.Named(b).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
 					i.Values = parse(t, test.values)
 				}, spec))
 				if err != nil || test.want != nil {
@@ -69,7 +70,7 @@ func TestHostileSchemasCostLittle(t *testing.T) {
 	wide := `{"properties": {"a": {"anyOf": [{}` + strings.Repeat(`, {"type": "string"}`, 10_000) + `]}}}`
 	for name, schema := range map[string]string{"deep": deep, "wide": wide} {
 		spec := fmt.Sprintf("\n  application: {kind: Web, singular: web, plural: webs, openAPISchema: %s}\n  release: {chartRef: {kind: HelmChart, name: a}, prefix: web-}\n", yamlQuoted(schema))
-		_, err := backend.Named(backend.Helm).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
+		_, err := backends.Named(backend.Helm).Build(instanceOf(t, "cozystack.io/v1alpha1", "", func(i *backend.Instance) {
 			i.Values = map[string]any{"a": int64(1)}
 		}, spec))
 		if err != nil && len(err.Error()) > 2000 {

@@ -16,6 +16,9 @@ var (
 	catalogSourceKind  = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: v1alpha1.PushCatalogSource}
 )
 
+// CatalogReference names a ClusterCatalog, which has no namespace, or a CatalogSource.
+type CatalogReference struct{ Namespace, Name string }
+
 // ServedCatalog is the catalog of OLM that serves the packages of a selection.
 type ServedCatalog struct {
 	// Kind is ClusterCatalog or CatalogSource.
@@ -56,9 +59,4 @@ func (s ServedCatalog) Object(image string) Object {
 	object.SetNamespace(s.Namespace)
 	object.SetName(s.Name)
 	return Object{Unstructured: object, Role: Shared}
-}
-
-// FromServed reports whether the instance is installed from the catalog of the selection, which is of this kind.
-func (in Instance) FromServed(kind string) bool {
-	return in.Catalog == CatalogReference{} && in.Served != nil && in.Served.Kind == kind
 }

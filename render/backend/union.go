@@ -2,9 +2,12 @@ package backend
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Union returns the objects of several instances, by the instances' names, each object once and all sorted as
@@ -12,21 +15,22 @@ import (
 // else that two instances have in common is an error, which joins all problems, each an *Error. Releases are not
 // compared: patches may change them later.
 func Union(instances map[string][]Object) ([]Object, error) {
-	u := union{draft: &draft{}, owners: map[objectKey]owned{}}
+	u := union{owners: map[objectKey]owned{}}
 	for _, name := range slices.Sorted(maps.Keys(instances)) {
-		u.Name = name
+		u.instance = name
 		for _, object := range instances[name] {
 			u.join(object)
 		}
 	}
-	if err := u.err(); err != nil {
+	if err := u.problems.Err(u.instance); err != nil {
 		return nil, err
 	}
+	var objects []Object
 	for _, key := range u.owners {
-		u.objects = append(u.objects, key.object)
+		objects = append(objects, key.object)
 	}
-	slices.SortFunc(u.objects, compareObjects)
-	return u.objects, nil
+	slices.SortFunc(objects, CompareObjects)
+	return objects, nil
 }
 
 type objectKey struct{ group, kind, namespace, name string }
@@ -37,10 +41,16 @@ type owned struct {
 	instance string
 }
 
+// union collects the objects of instances, of which one is being joined.
 type union struct {
-	*draft
+	instance string
+	owners   map[objectKey]owned
+	problems Problems
+}
 
-	owners map[objectKey]owned
+// refuse adds a problem with a field of the instance.
+func (u *union) refuse(path, format string, args ...any) {
+	u.problems = append(u.problems, &Error{Instance: u.instance, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (u *union) join(object Object) {
@@ -49,15 +59,15 @@ func (u *union) join(object Object) {
 	first, isTaken := u.owners[key]
 	switch {
 	case !isTaken:
-		u.owners[key] = owned{object: object, instance: u.Name}
+		u.owners[key] = owned{object: object, instance: u.instance}
 	case object.Role == Namespace && first.object.Role == Namespace:
 		u.owners[key] = owned{object: u.mergeNamespaces(first, object), instance: first.instance}
 	case object.Role == OperatorGroup && first.object.Role == OperatorGroup && !reflect.DeepEqual(first.object.Object, object.Object):
 		u.refuse("namespace", "the %s of the namespace %s would be another one than that of the instance %s, and OLM allows one: their operators watch other namespaces, or have other accounts: give one of them another namespace",
-			kind.Kind, quote(object.GetNamespace()), quote(first.instance))
+			kind.Kind, excerpt.Quoted(object.GetNamespace()), excerpt.Quoted(first.instance))
 	case object.Role == Main || !reflect.DeepEqual(first.object.Object, object.Object):
 		u.refuse("", "its %s %s is also that of the instance %s: give one of them another name or namespace",
-			kind.Kind, quote(key.name), quote(first.instance))
+			kind.Kind, excerpt.Quoted(key.name), excerpt.Quoted(first.instance))
 	}
 }
 
@@ -81,7 +91,7 @@ func (u *union) mergePairs(first owned, second Object, what string, a, b map[str
 	for _, name := range slices.Sorted(maps.Keys(b)) {
 		if value, isSet := merged[name]; isSet && value != b[name] {
 			u.refuse("createNamespace", "the namespace %s would get the %s %s with %s, and by the instance %s with %s: set createNamespace: false in one of them",
-				quote(second.GetName()), what, quote(name), quote(b[name]), quote(first.instance), quote(value))
+				excerpt.Quoted(second.GetName()), what, excerpt.Quoted(name), excerpt.Quoted(b[name]), excerpt.Quoted(first.instance), excerpt.Quoted(value))
 		}
 		merged[name] = cmp.Or(merged[name], b[name])
 	}

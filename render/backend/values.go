@@ -1,11 +1,16 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -15,7 +20,7 @@ import (
 func MergeValues(values, over map[string]any) map[string]any {
 	merged := make(map[string]any, len(values)+len(over))
 	for name, value := range values {
-		merged[name] = clone(value)
+		merged[name] = Clone(value)
 	}
 	for name, value := range over {
 		under, isMapping := merged[name].(map[string]any)
@@ -24,20 +29,20 @@ func MergeValues(values, over map[string]any) map[string]any {
 			merged[name] = MergeValues(under, replacing)
 			continue
 		}
-		merged[name] = clone(value)
+		merged[name] = Clone(value)
 	}
 	return merged
 }
 
-// clone copies mappings and lists.
-func clone(value any) any {
+// Clone copies mappings and lists.
+func Clone(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:
 		return MergeValues(typed, nil)
 	case []any:
 		list := make([]any, 0, len(typed))
 		for _, element := range typed {
-			list = append(list, clone(element))
+			list = append(list, Clone(element))
 		}
 		return list
 	default:
@@ -45,76 +50,68 @@ func clone(value any) any {
 	}
 }
 
-// writable refuses values that no object can have, or that kustomize cannot carry.
-func (d *draft) writable(path string, values map[string]any) {
-	w := walk{draft: d, left: yamlnode.MaxNodes}
-	w.visit(path, values, yamlnode.MaxDepth)
-}
+// RoundedProblem is what is wrong with a number that has been rounded.
+const RoundedProblem = "has a number that readers of YAML and JSON round, because no signed integer of 64 bits holds it: write it in quotes"
 
-// walk visits values within bounds.
-type walk struct {
-	*draft
-
-	left int
-}
-
-func (w *walk) visit(path string, value any, depth int) {
-	if w.left--; w.left < 0 || depth == 0 {
-		if w.left == -1 || depth == 0 {
-			w.refuse(path, "values have more than %d nodes, or are nested deeper than %d levels", yamlnode.MaxNodes, yamlnode.MaxDepth)
-		}
-		return
-	}
+// RoundedIn returns the path of a number that has been rounded; found is false without one.
+func RoundedIn(path string, value any) (at string, found bool) {
 	switch typed := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(typed)) {
-			w.report(path, keyProblem(name))
-			w.visit(path+"."+name, typed[name], depth-1)
+			if at, found := RoundedIn(strings.TrimPrefix(path+"."+name, "."), typed[name]); found {
+				return at, true
+			}
 		}
 	case []any:
 		for i, element := range typed {
-			w.visit(indexed(path, i), element, depth-1)
+			if at, found := RoundedIn(Indexed(path, i), element); found {
+				return at, true
+			}
 		}
-	default:
-		w.report(path, scalarProblem(value))
 	}
+	return path, yamlnode.IsRounded(value)
 }
 
-func (w *walk) report(path, problem string) {
-	if problem != "" {
-		w.refuse(path, "%s", problem)
-	}
-}
-
-// scalarProblem returns why a value is none that an object can have, empty if it is one.
-func scalarProblem(value any) string {
-	switch typed := value.(type) {
-	case nil, bool, int64:
-		return ""
-	case string:
-		return textProblem(typed)
-	case float64:
-		if math.IsNaN(typed) || math.IsInf(typed, 0) {
-			return "is not a finite number"
-		}
-		return ""
-	default:
-		return fmt.Sprintf("is of the type %T, which JSON does not have", value)
-	}
-}
-
-// withoutNulls returns values without the members that are null: where nothing lies under the values, null
+// WithoutNulls returns values without the members that are null: where nothing lies under the values, null
 // means what a missing member means.
-func withoutNulls(values map[string]any) map[string]any {
+func WithoutNulls(values map[string]any) map[string]any {
 	kept := make(map[string]any, len(values))
 	for name, value := range values {
 		switch typed := value.(type) {
 		case nil:
 		case map[string]any:
-			kept[name] = withoutNulls(typed)
+			kept[name] = WithoutNulls(typed)
 		default:
-			kept[name] = clone(value)
+			kept[name] = Clone(value)
 		}
 	}
 	return kept
+}
+
+// DecodeValues reads values as Helm does, for which yes and off are booleans. They are nil if the text is empty. The error
+// says what is wrong with the text.
+func DecodeValues(text []byte) (map[string]any, error) {
+	node, err := yamlnode.First(text)
+	if err != nil {
+		line, message := yamlnode.Position(err, text)
+		return nil, fmt.Errorf("is not valid YAML: line %d: %s", line, message)
+	}
+	if node == nil {
+		return nil, nil
+	}
+	if err := yamlnode.Validate(node); err != nil {
+		return nil, fmt.Errorf("cannot be used: %w", err)
+	}
+	encoded, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("is not valid YAML: %s", excerpt.Of(err.Error()))
+	}
+	var values map[string]any
+	if err := json.Unmarshal(encoded, &values); err != nil {
+		return nil, errors.New("must hold a mapping")
+	}
+	if at, found := RoundedIn("", values); found {
+		return nil, fmt.Errorf("%s %s", PrintablePath(at), RoundedProblem)
+	}
+	return values, nil
 }

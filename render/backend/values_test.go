@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 )
 
 func parse(t testing.TB, text string) map[string]any {
@@ -128,8 +129,36 @@ func TestDefaultValuesThatCannotBeUsed(t *testing.T) {
 		{"both fields", "  defaultValues: {a: 1}\n" + block("a: 2"), "{}", []problem{{at, "one of them"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := backend.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) { i.Values = parse(t, test.values) }, test.spec))
+			_, err := backends.Named(backend.Helm).Build(kkpInstance(t, func(i *backend.Instance) { i.Values = parse(t, test.values) }, test.spec))
 			checkProblems(t, err, test.want...)
+		})
+	}
+}
+
+// Readers of YAML and JSON round an integer that no int64 holds, so that another number would run.
+func TestNumbersThatWouldBeRounded(t *testing.T) {
+	const rounded = "has a number that readers of YAML and JSON round"
+	for _, test := range []struct {
+		name, backend, spec, values string
+		want                        []problem
+	}{
+		{"the largest that an int64 holds", backend.Helm, block("a: 9223372036854775807\nb: -9223372036854775807"), "{a: 9223372036854775807, c: -9223372036854775807}", nil},
+		{"fractions and exponents", backend.Helm, block("a: 0.1\nb: 1e18"), "{c: 1.5e-300}", nil},
+		{"a text", backend.Helm, block("a: '18446744073709551615'"), "{c: '9223372036854775808'}", nil},
+		{"values of an instance", backend.Helm, "", "{a: {b: [1, 9223372036854775808]}}", []problem{{"values.a.b[1]", rounded}}},
+		{"a number far below all", backend.Helm, "", "{a: -92233720368547758090}", []problem{{"values.a", rounded}}},
+		{"a number with many digits", backend.Helm, "", "{a: 100000000000000000000000000000}", []problem{{"values.a", rounded}}},
+		{"default values", backend.Helm, block("a: {b: 18446744073709551615}"), "{}", []problem{{"spec.defaultValuesBlock", "a.b " + rounded}}},
+		{"default values beside templates", backend.Helm, block("a: [18446744073709551615]\nb: '{{ 1 }}'"), "{}", []problem{{"spec.defaultValuesBlock", "a[0] " + rounded}}},
+		{"default values in a mapping", backend.Helm, "  defaultValues: {a: 9223372036854775808}\n", "{}", []problem{{"spec.defaultValues", "a " + rounded}}},
+		{"default values under those of an installation", backend.ApplicationInstallation, block("a: 18446744073709551615"), "{b: 1}", []problem{{"spec.defaultValuesBlock", "a " + rounded}}},
+		{"values of an installation", backend.ApplicationInstallation, "", "{a: 18446744073709551615}", []problem{{"values.a", rounded}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := backends.Named(test.backend).Build(kkpInstance(t, func(i *backend.Instance) { i.Values = parse(t, test.values) }, test.spec))
+			if len(test.want) > 0 || err != nil {
+				checkProblems(t, err, test.want...)
+			}
 		})
 	}
 }
@@ -144,7 +173,7 @@ func TestHostileTemplatesCostLittle(t *testing.T) {
 		"a large number":   "{{ 1e1000000000 }}",
 	} {
 		instance := kkpInstance(t, nil, "  defaultValues: {a: "+yamlQuoted(text)+"}\n")
-		if _, err := backend.Named(backend.Helm).Build(instance); err != nil && len(err.Error()) > 1000 {
+		if _, err := backends.Named(backend.Helm).Build(instance); err != nil && len(err.Error()) > 1000 {
 			t.Errorf("%s: %d bytes of %.100s", name, len(err.Error()), err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -17,13 +18,13 @@ func TestAFirstAdoptionIsComparedWithWhatLives(t *testing.T) {
 			"helm": map[string]any{"url": "https://charts.example.com", "chartVersion": ""},
 		}}}
 	}
-	live := func(spec map[string]any, versions ...string) diff.Live {
+	live := func(spec map[string]any, versions ...string) comparing.Live {
 		var list []any
 		for _, v := range versions {
 			list = append(list, chart(v))
 		}
 		spec["versions"] = list
-		return diff.Live{Object: render.Object{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition",
+		return comparing.Live{Object: render.Object{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition",
 			"metadata": map[string]any{"name": "x", "uid": "1"}, "spec": spec, "status": map[string]any{}}}
 	}
 	same, other, untouched := live(map[string]any{}, "1.0.0"), live(map[string]any{}, "0.1.0", "1.0.0"), live(map[string]any{}, "0.1.0")
@@ -37,7 +38,7 @@ func TestAFirstAdoptionIsComparedWithWhatLives(t *testing.T) {
 	key := func(name string) safeguard.Key {
 		return safeguard.Key{Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition", Name: name}
 	}
-	err := s.Adopt(to, map[safeguard.Key]diff.Live{
+	err := comparing.Adopt(s, to, map[safeguard.Key]comparing.Live{
 		key("same"): same, key("other"): other, key("untouched"): untouched, key("unrelated"): other,
 	})
 	if err != nil {

@@ -43,6 +43,7 @@ func Conditions() []Condition {
 		{"unmirrored", "a host is needed that no mirror covers", applicationsThat(func(a Application) bool {
 			return len(a.Unmirrored) > 0 || a.Unsearched != ""
 		})},
+		{"facts", "two catalogs: what selections choose by changes", changedFactsAndLists},
 		{"safeguards", "an edit loosens what protects, such as deletionPolicy", loosenedFields},
 		{"transient", "the new spec over the old catalogs loses more", transientLosses},
 		{"held", "the safeguards hold something that is not approved", isHeld},
@@ -158,6 +159,14 @@ func newDeprecations(s *Selection) []string {
 	return found
 }
 
+func changedFactsAndLists(s *Selection) []string {
+	found := applicationsThat(Application.HasFacts)(s)
+	for _, list := range s.Lists {
+		found = append(found, "the list "+list.Path)
+	}
+	return found
+}
+
 func fromElsewhere(s *Selection) []string {
 	var found []string
 	for _, a := range s.Applications {
@@ -194,14 +203,6 @@ func isHeld(s *Selection) []string {
 		found = append(found, name+" ("+reason.Reason+")")
 	}
 	return found
-}
-
-// label names the selection in a message.
-func (s *Selection) label() string {
-	if s.Everything {
-		return "the catalog"
-	}
-	return s.Name
 }
 
 func once(holds bool, s *Selection) []string {

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -50,18 +51,18 @@ func selectionWith(edit func(*v1alpha1.CatalogSelectionSpec)) *v1alpha1.CatalogS
 	return cs
 }
 
-func side(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) *diff.Side {
+func side(t *testing.T, cs *v1alpha1.CatalogSelection, sources ...guard.Source) *comparing.Side {
 	t.Helper()
-	s, err := diff.Render(t.Context(), cs, sources)
+	s, err := comparing.Render(t.Context(), cs, sources)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func compare(t *testing.T, from, to *diff.Side, adopted ...safeguard.Change) *diff.Selection {
+func compare(t *testing.T, from, to *comparing.Side, adopted ...safeguard.Change) *diff.Selection {
 	t.Helper()
-	s, err := diff.Compare(t.Context(), from, to, adopted)
+	s, err := comparing.Compare(t.Context(), from, to, adopted)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,5 @@
-// Package diff reports how a change of catalogs, or of a CatalogSelection, changes the artifact, by
-// application and version, and which of these changes the safeguards will hold.
+// Package diff is the report on how a change of catalogs, or of a CatalogSelection, changes the artifact, by
+// application and version, and which of these changes the safeguards will hold. Package comparing fills it in.
 //
-// It is pure: the same two renders give the same Report. It must not know where catalogs and selections
-// come from, nor how a report is printed.
+// It must not know how two artifacts are compared, nor how a report is printed.
 package diff

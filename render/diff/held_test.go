@@ -8,12 +8,14 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 func TestWhatIsHeld(t *testing.T) {
 	before := files{"a": versions("1.0.0", "2.0.0"), "b": versions("1.0.0")}
 	less := files{"a": versions("2.0.0")}
+	tiered := files{"a": versions("2.0.0"), "b": versions("1.0.0") + "---\ndeprecated: use a\n"}
 	approving := func(sums ...string) func(*v1alpha1.CatalogSelectionSpec) {
 		return func(s *v1alpha1.CatalogSelectionSpec) { s.Safeguards.Approve = sums }
 	}
@@ -22,6 +24,8 @@ func TestWhatIsHeld(t *testing.T) {
 		edit     func(*v1alpha1.CatalogSelectionSpec)
 		checksum string
 		after    files
+		filter   string
+		second   bool // the edit adds a source
 		want     string
 	}{
 		{name: "nothing is lost", after: before, checksum: sumB, want: "nothing"},
@@ -62,6 +66,59 @@ func TestWhatIsHeld(t *testing.T) {
 			},
 		},
 		{
+			name: "the edit misspells a name besides", after: less, checksum: sumB,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Limit = &v1alpha1.Limit{NameSelector: []string{"a", "bb"}}
+			},
+			want: "a VersionRemoval [1.0.0] by [" + sumB + "], UnknownName []; approve [the render]",
+		},
+		{
+			name: "the revision is approved, and the edit misspells a name", after: less, checksum: sumB,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Limit, s.Safeguards.Approve = &v1alpha1.Limit{NameSelector: []string{"a", "bb"}}, []string{sumB}
+			},
+			want: "a VersionRemoval [1.0.0] by [" + sumB + "], UnknownName []; approve [the render]",
+		},
+		{
+			name: "the revision is approved, of which the edit takes less", after: tiered, checksum: sumB,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Limit, s.Safeguards.Approve = &v1alpha1.Limit{Expression: "app.deprecated == ''"}, []string{sumB}
+			},
+			want: "a VersionRemoval [1.0.0] by [" + sumB + "], b Removal [1.0.0]; approve [the render]",
+		},
+		{
+			name: "the revision is approved, and the edit is of something else", after: less, checksum: sumB,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.CommonMetadata, s.Safeguards.Approve = &v1alpha1.CommonMetadata{Labels: map[string]string{"a": "b"}}, []string{sumB}
+			},
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approved",
+		},
+		{
+			name: "the revision is approved, and the edit adds a source", after: less, checksum: sumB, second: true,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "second"})
+				s.Safeguards.Approve = []string{sumB, sumA}
+			},
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approved",
+		},
+		{
+			name: "the revision is approved, and the edit reads it from another directory", after: less, checksum: sumB,
+			edit: func(s *v1alpha1.CatalogSelectionSpec) {
+				s.Sources[0].Include, s.Safeguards.Approve = []string{"applications/**"}, []string{sumB}
+			},
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approve [the render]",
+		},
+		{
+			name: "the revision is approved, of which Flux takes something else", after: less, checksum: sumB, filter: "ignored",
+			edit: approving(sumB),
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approve [the render]",
+		},
+		{
+			name: "Flux takes something else of the same revision", after: less, checksum: sumA, filter: "ignored",
+			edit: approving(sumA),
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approve [the render]",
+		},
+		{
 			name: "nothing is selected", after: before, checksum: sumB, want: "EmptyResult []",
 			edit: func(s *v1alpha1.CatalogSelectionSpec) { s.Exclude = []string{"a", "b"} },
 		},
@@ -69,7 +126,14 @@ func TestWhatIsHeld(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			from := side(t, selectionWith(nil), sourceOf(t, sumA, before))
-			to := side(t, selectionWith(test.edit), sourceOf(t, test.checksum, test.after))
+			sources := []guard.Source{sourceOf(t, test.checksum, test.after)}
+			sources[0].Filter = test.filter
+			if test.second {
+				second := sourceOf(t, sumA, files{"c": versions("1.0.0")})
+				second.Name.Name = "second"
+				sources = append(sources, second)
+			}
+			to := side(t, selectionWith(test.edit), sources...)
 			if got := holding(compare(t, from, to).Held); got != test.want {
 				t.Errorf("held: %s\nwant: %s", got, test.want)
 			}
@@ -83,7 +147,11 @@ func holding(h *diff.Held) string {
 	}
 	var reasons []string
 	for _, r := range h.Reasons {
-		reasons = append(reasons, strings.TrimSpace(fmt.Sprintf("%s %s %v", r.Application, r.Reason, r.Versions)))
+		reason := strings.TrimSpace(fmt.Sprintf("%s %s %v", r.Application, r.Reason, r.Versions))
+		if len(r.Approve) > 0 {
+			reason += fmt.Sprintf(" by %v", r.Approve)
+		}
+		reasons = append(reasons, reason)
 	}
 	text := strings.Join(reasons, ", ")
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 // charts is a definition whose versions are charts of a registry; 1.0.0=b is chart version b.
@@ -248,7 +249,7 @@ func TestATransientLossOfAnInstance(t *testing.T) {
 	last, next := installing(nil, map[string]v1alpha1.Instance{"app": {Version: "~1.0"}}), installing(nil, map[string]v1alpha1.Instance{"app": {Version: "~1.1"}})
 	next.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
 	last.Spec.Safeguards.OnEmpty = v1alpha1.SafeguardPublish
-	got := diff.NewTransient(side(t, last, older), side(t, next, newer), side(t, next, older), side(t, last, newer))
+	got := comparing.NewTransient(side(t, last, older), side(t, next, newer), side(t, next, older), side(t, last, newer))
 	if got == nil || got.Advice != diff.CatalogFirst || len(got.Losses) != 1 {
 		t.Fatalf("got %+v", got)
 	}
@@ -275,7 +276,7 @@ func TestTheAPIServerRefusesAnEditOfDefinitions(t *testing.T) {
 		from, to string
 		refused  bool
 	}{{"", "Publish", false}, {"Omit", "Omit", false}, {"", "Omit", true}, {"Omit", "", true}} {
-		err := diff.EditError(with(tt.from), with(tt.to))
+		err := comparing.EditError(with(tt.from), with(tt.to))
 		var invalid *render.Error
 		if errors.As(err, &invalid) != tt.refused {
 			t.Errorf("from %q to %q: %v", tt.from, tt.to, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -25,7 +26,7 @@ func TestWhatIsToBeAddedKeepsWhatLives(t *testing.T) {
 	} {
 		live[name] = guard.SettingsOf(map[string]any{"spec": spec})
 	}
-	replaced := func(spec *v1alpha1.CatalogSelection) (*diff.Side, map[safeguard.Key]guard.Replaced) {
+	replaced := func(spec *v1alpha1.CatalogSelection) (*comparing.Side, map[safeguard.Key]guard.Replaced) {
 		s, all := side(t, spec, source), map[safeguard.Key]guard.Replaced{}
 		objects, err := s.Result.Objects([]string{"a", "b"})
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/protection"
 )
 
 func TestWhatHoldsInstancesLess(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWhatHoldsInstancesLess(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, l := range diff.Loosen(selectionWith(tt.from), selectionWith(tt.to), false) {
+			for _, l := range protection.Loosen(selectionWith(tt.from), selectionWith(tt.to), false) {
 				got = append(got, fmt.Sprintf("%s %s->%s", l.Field, l.From, l.To))
 			}
 			if !slices.Equal(got, tt.want) {

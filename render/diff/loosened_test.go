@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/protection"
 )
 
 func TestAnEditThatLoosensIsAFinding(t *testing.T) {
@@ -172,25 +173,9 @@ func TestASignatureIsNoLongerAskedFor(t *testing.T) {
 		{"an unsigned one comes beside it", selection(signed(a)), selection(signed(a), b), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if found := diff.Loosen(test.from, test.to, false); len(found) != test.want {
+			if found := protection.Loosen(test.from, test.to, false); len(found) != test.want {
 				t.Errorf("loosened %+v, want %d", found, test.want)
 			}
 		})
-	}
-}
-
-func TestAPatchThatKeptDefinitionsAndGoesIsAFinding(t *testing.T) {
-	source := sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")})
-	before := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) {
-		s.DeletionPolicy, s.Patches = "Delete", annotating("prune: disabled")
-	})
-	now := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = "Delete" })
-	s := compare(t, side(t, before, source), side(t, now, source))
-	want := []diff.Loosened{{
-		Field: "spec.patches", From: "prune: disabled", To: "none",
-		Effect: "Flux deletes definitions that leave the selection, which a patch has kept: 2",
-	}}
-	if !slices.Equal(s.Loosened, want) {
-		t.Errorf("loosened %+v, want %+v", s.Loosened, want)
 	}
 }

@@ -3,27 +3,13 @@ package diff_test
 import (
 	"testing"
 
-	"github.com/fluxcd/pkg/apis/kustomize"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
-
-// annotating is a patch that sets an annotation of Flux in every definition.
-func annotating(annotation string) []kustomize.Patch {
-	return []kustomize.Patch{{
-		Target: &kustomize.Selector{Kind: "ApplicationDefinition"},
-		Patch: "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: all\n" +
-			"  annotations:\n    kustomize.toolkit.fluxcd.io/" + annotation + "\n",
-	}}
-}
 
 // What the older artifact says of prune is what lives in the cluster: an edit of the same change does not
 // reach what leaves.
 func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
 	prune := func(s *v1alpha1.CatalogSelectionSpec) { s.DeletionPolicy = "Delete" }
-	patched := func(s *v1alpha1.CatalogSelectionSpec) {
-		s.DeletionPolicy, s.Patches = "Delete", annotating("prune: Disabled")
-	}
 	tests := []struct {
 		name        string
 		before, now func(*v1alpha1.CatalogSelectionSpec)
@@ -33,7 +19,6 @@ func TestARemovalSaysWhetherFluxDeletes(t *testing.T) {
 		{name: "with prune, Flux deletes it", before: prune, now: prune, deleted: true},
 		{name: "prune that the edit adds does not reach what leaves", now: prune},
 		{name: "prune that the edit takes away neither", before: prune, deleted: true},
-		{name: "a patch that keeps it", before: patched, now: prune},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -65,7 +65,7 @@ func TestSecondSourcesKeepWhatWasPublishedAndNothingElse(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("the second sources are %q, want %q", got, test.want)
 			}
-			published := func(s *diff.Side) []string {
+			published := func(s *comparing.Side) []string {
 				var all []string
 				for _, d := range s.Result.Definitions {
 					all = append(all, fmt.Sprint(d.Name, d.Versions, strings.TrimSuffix(d.Source, "-aaaaaaa")))

@@ -1,79 +1,54 @@
 package diff
 
-import (
-	"slices"
+// Transient are the losses of the newer spec over the older catalogs that the newer state does not have.
+type Transient struct {
+	// Losses by application.
+	Losses []Loss `json:"losses"`
+	// Advice is catalog-first or widen-first.
+	Advice Advice `json:"advice"`
+}
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
+// Loss is an application or an instance that is removed, or versions of one.
+type Loss struct {
+	Application string `json:"application"`
+	// Instance of the application; empty for the application itself.
+	Instance   string `json:"instance,omitempty"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Change is removed, or updated where only versions are lost.
+	Change   Change   `json:"change"`
+	Versions []string `json:"versions"`
+	// Reason is why an application is not selected then.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Name returns the name of the application, or that of the instance behind the word.
+func (l Loss) Name() string {
+	if l.Instance != "" {
+		return "instance " + l.Instance
+	}
+	return l.Application
+}
+
+// Advice is how to split a change of the spec and its catalogs.
+type Advice string
+
+// Advices. CatalogFirst: the older spec loses nothing over the newer catalogs. WidenFirst: it does, so an
+// intermediate spec is needed that selects the same over both.
+const (
+	CatalogFirst Advice = "catalog-first"
+	WidenFirst   Advice = "widen-first"
 )
 
-// NewTransient returns the temporary losses when a spec and its catalogs change at once: the cluster
-// gets the spec first, and the catalogs after Flux has pulled them. It returns nil for none.
-//
-//	edited   the newer spec over the older catalogs
-//	updated  the older spec over the newer catalogs
-//
-// Either is nil if it cannot be rendered, so that it is not published.
-func NewTransient(from, to, edited, updated *Side) *Transient {
-	lost := lostBetween(from, edited, to)
-	if len(lost) == 0 {
-		return nil
-	}
-	t := &Transient{Advice: WidenFirst}
-	if updated != nil && updated.Empty == nil && len(lostBetween(from, updated, to)) == 0 {
-		t.Advice = CatalogFirst
-	}
-	before := safeguard.ByKey(from.compared())
-	for _, c := range lost {
-		l := Loss{
-			Application: applicationOf(c), Instance: c.Instance, APIVersion: before[c.Key].APIVersion, Kind: c.Key.Kind,
-			Change: Updated, Versions: append([]string{}, c.Versions...),
-		}
-		if c.Reason == v1alpha1.RemovalReason {
-			l.Change, l.Reason = Removed, whyGone(c, edited)
-		}
-		t.Losses = append(t.Losses, l)
-	}
-	return t
-}
-
-// lostBetween returns the losses from one state to an intermediate one that the last state does not have. An
-// empty state is not published.
-func lostBetween(from, way, to *Side) []safeguard.Change {
-	if from == nil || way == nil || way.Empty != nil || from.Empty != nil {
-		return nil
-	}
-	lost := slices.DeleteFunc(safeguard.Compare(from.compared(), way.compared()), func(c safeguard.Change) bool {
-		return c.Reason != v1alpha1.RemovalReason && c.Reason != v1alpha1.VersionRemovalReason
-	})
-	return safeguard.Unexcused(lost, safeguard.Compare(from.compared(), to.compared()))
-}
-
-// whyGone returns why a state does not have a definition or an instance.
-func whyGone(c safeguard.Change, side *Side) string {
-	if c.Instance == "" {
-		return guard.WhyGone(c.Key, side.Result.Selection)
-	}
-	for _, u := range side.unresolved() {
-		if u.Name == c.Instance {
-			return u.Reason
-		}
-	}
-	return notInSpec
-}
-
-// Explain replaces the reasons of removals that the newer spec alone causes: the newer catalogs may not have
-// the application any more, so that the spec refuses nothing. edited is the newer spec over the older
-// catalogs.
-func (s *Selection) Explain(edited *Side) {
-	if edited == nil {
-		return
-	}
-	for i := range s.Applications {
-		a := &s.Applications[i]
-		if a.Change == Removed && a.Cause == CauseSpec {
-			a.Reason = guard.WhyGone(a.key(), edited.Result.Selection)
-		}
-	}
+// Move is an application that leaves this selection and enters another one.
+type Move struct {
+	Application string `json:"application"`
+	APIVersion  string `json:"apiVersion"`
+	Kind        string `json:"kind"`
+	// To is <namespace>/<name> of the other selection, and ToFile its file.
+	To     string `json:"to"`
+	ToFile string `json:"toFile,omitempty"`
+	// Unprotected is true for a move that the controller cannot protect: where the artifact is pushed, Flux
+	// may delete the definition and install it again.
+	Unprotected bool `json:"unprotected"`
 }

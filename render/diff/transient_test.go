@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -29,13 +30,13 @@ func TestWhatTheNewSpecLosesOverTheOldCatalog(t *testing.T) {
 			name:   "the catalog renames a tier, and the spec follows",
 			before: files{"a": tiered("gold"), "b": tiered("silver")}, after: files{"a": tiered("gold"), "b": tiered("standard")},
 			from: selectingTiers("gold", "silver"), to: selectingTiers("gold", "standard"),
-			want: `b removed [1.0.0] its tier is "silver", and limit.metadataSelector.tierRefs wants "gold" or "standard"; widen-first`,
+			want: `b removed [1.0.0] its tier is "silver", and limit.metadataSelector.tierRefs requires "gold" or "standard"; widen-first`,
 		},
 		{
 			name:   "the spec drops a tier that the catalog empties",
 			before: files{"a": tiered("gold"), "b": tiered("silver")}, after: files{"a": tiered("gold"), "b": tiered("gold")},
 			from: selectingTiers("gold", "silver"), to: selectingTiers("gold"),
-			want: `b removed [1.0.0] its tier is "silver", and limit.metadataSelector.tierRefs wants "gold"; catalog-first`,
+			want: `b removed [1.0.0] its tier is "silver", and limit.metadataSelector.tierRefs requires "gold"; catalog-first`,
 		},
 		{
 			name:   "the spec keeps only versions that the catalog adds",
@@ -67,8 +68,8 @@ func TestWhatTheNewSpecLosesOverTheOldCatalog(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			older, newer := sourceOf(t, sumA, test.before), sourceOf(t, sumB, test.after)
-			render := func(cs *v1alpha1.CatalogSelection, s guard.Source) *diff.Side { return side(t, cs, s) }
-			got := diff.NewTransient(render(test.from, older), render(test.to, newer), render(test.to, older), render(test.from, newer))
+			render := func(cs *v1alpha1.CatalogSelection, s guard.Source) *comparing.Side { return side(t, cs, s) }
+			got := comparing.NewTransient(render(test.from, older), render(test.to, newer), render(test.to, older), render(test.from, newer))
 			if between(got) != test.want {
 				t.Errorf("got  %s\nwant %s", between(got), test.want)
 			}
@@ -94,7 +95,7 @@ func between(t *diff.Transient) string {
 
 func TestAStateThatCannotBeRenderedLosesNothing(t *testing.T) {
 	from := side(t, selectingTiers("gold"), sourceOf(t, sumA, files{"a": tiered("gold")}))
-	if got := diff.NewTransient(from, from, nil, nil); got != nil {
+	if got := comparing.NewTransient(from, from, nil, nil); got != nil {
 		t.Errorf("got %s", between(got))
 	}
 }
@@ -103,7 +104,7 @@ func TestWhyTheEditRemovesWhatTheNewCatalogLacks(t *testing.T) {
 	before := sourceOf(t, sumA, files{"a": versions("1.0.0"), "b": versions("1.0.0")})
 	edited := selectionWith(func(s *v1alpha1.CatalogSelectionSpec) { s.Exclude = []string{"b"} })
 	s := compare(t, side(t, selectionWith(nil), before), side(t, edited, sourceOf(t, sumB, files{"a": versions("1.0.0")})))
-	s.Explain(side(t, edited, before))
+	comparing.Explain(s, side(t, edited, before))
 	if got := told(s.Applications[0]); got != "b removed; by spec: exclude names it; 1.0.0 removedspec" {
 		t.Errorf("got %s", got)
 	}

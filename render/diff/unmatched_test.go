@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
 func TestNamesThatMatchNothingAreNotes(t *testing.T) {
@@ -15,7 +15,7 @@ func TestNamesThatMatchNothingAreNotes(t *testing.T) {
 	note := `spec.exclude[0] "falko" matches nothing in the catalogs: did you mean "falco"? (the catalogs have "argocd", "falco")`
 	for _, c := range []struct {
 		name     string
-		from, to *diff.Side
+		from, to *comparing.Side
 		want     []string
 	}{
 		{"the edit misspells", right, misspelt, []string{note}},
@@ -25,7 +25,7 @@ func TestNamesThatMatchNothingAreNotes(t *testing.T) {
 		{"the selection goes", misspelt, nil, []string{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			compared, err := diff.Compare(t.Context(), c.from, c.to, nil)
+			compared, err := comparing.Compare(t.Context(), c.from, c.to, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

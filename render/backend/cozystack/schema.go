@@ -1,0 +1,135 @@
+package cozystack
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"k8s.io/kube-openapi/pkg/validation/spec"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+const (
+	// maxFindings bounds what is reported of values that do not fit a schema.
+	maxFindings = 10
+	// maxSchemaCost bounds the nodes of a schema times those of the values, which is the most that a check
+	// takes: a second or two.
+	maxSchemaCost = 5_000_000
+	// maxPattern bounds a regular expression: compiled, one may take a thousand times its length.
+	maxPattern = 1000
+)
+
+// CheckSchema refuses values that spec.application.openAPISchema of a definition of Cozystack does not allow.
+func CheckSchema(d *draft.Draft) {
+	at := d.Spec.Get("application", "openAPISchema")
+	text := at.Text()
+	if text == "" {
+		return
+	}
+	schema := &spec.Schema{}
+	if err := json.Unmarshal([]byte(text), schema); err != nil {
+		at.Fault("is no JSON schema: %s", excerpt.Of(err.Error()))
+		return
+	}
+	values := backend.WithoutNulls(d.Values)
+	if countSchema(schema)*count(values) > maxSchemaCost {
+		at.Fault("is too large for the values of the instance: checking them would take too long")
+		return
+	}
+	fit := fitting{patterns: map[string]*regexp.Regexp{}}
+	fit.visit("values", schema, values)
+	relax(schema, len(d.ValuesFrom) > 0)
+	findings, err := validated(schema, values)
+	if err != nil {
+		at.Fault("cannot be used: %s", excerpt.Of(err.Error()))
+		return
+	}
+	for _, found := range fit.found[:min(len(fit.found), maxFindings)] {
+		d.Refuse(found.path, "%s of the definition %s", found.message, excerpt.Quoted(d.Application.Name))
+	}
+	for _, found := range findings[:min(len(findings), maxFindings)] {
+		d.Refuse("", "spec.application.openAPISchema of the definition %s: %s", excerpt.Quoted(d.Application.Name), backend.PrintablePath(found))
+	}
+}
+
+// validated validates values. The validator panics on schemas that it does not support, and a catalog is untrusted.
+func validated(schema *spec.Schema, values map[string]any) (found []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			found, err = nil, fmt.Errorf("%v", r)
+		}
+	}()
+	result := validate.NewSchemaValidator(schema, nil, "values", strfmt.Default).Validate(values)
+	for _, problem := range result.Errors {
+		found = append(found, problem.Error())
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// fitting finds members that a schema has no place for, and texts that do not match its patterns. The validator
+// knows no unknown members, and caches every pattern for ever.
+type fitting struct {
+	found    []mismatch
+	patterns map[string]*regexp.Regexp
+}
+
+type mismatch struct{ path, message string }
+
+func (f *fitting) visit(path string, schema *spec.Schema, value any) {
+	switch typed := value.(type) {
+	case string:
+		f.match(path, schema.Pattern, typed)
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(typed)) {
+			f.member(path+"."+name, name, schema, typed[name])
+		}
+	case []any:
+		for i, element := range typed {
+			if schema.Items != nil && schema.Items.Schema != nil {
+				f.visit(backend.Indexed(path, i), schema.Items.Schema, element)
+			}
+		}
+	}
+}
+
+// member visits a member. A mapping of which the schema lists no members may have any.
+func (f *fitting) member(path, name string, schema *spec.Schema, value any) {
+	member, known := schema.Properties[name]
+	additional := schema.AdditionalProperties
+	switch {
+	case known:
+		f.visit(path, &member, value)
+	case additional != nil && additional.Schema != nil:
+		f.visit(path, additional.Schema, value)
+	case len(schema.Properties) > 0 && !allowsAny(schema):
+		f.found = append(f.found, mismatch{path, "is not in spec.application.openAPISchema"})
+	}
+}
+
+func allowsAny(schema *spec.Schema) bool {
+	preserves, _ := schema.Extensions.GetBool("x-kubernetes-preserve-unknown-fields")
+	additional := schema.AdditionalProperties
+	return preserves || additional != nil && additional.Allows || len(schema.AllOf)+len(schema.AnyOf)+len(schema.OneOf) > 0
+}
+
+func (f *fitting) match(path, pattern, text string) {
+	if pattern == "" || len(pattern) > maxPattern {
+		return // the API server checks it
+	}
+	compiled, known := f.patterns[pattern]
+	if !known {
+		compiled, _ = regexp.Compile(pattern)
+		f.patterns[pattern] = compiled
+	}
+	if compiled != nil && !compiled.MatchString(text) {
+		f.found = append(f.found, mismatch{path, fmt.Sprintf("%s does not match the pattern %s in spec.application.openAPISchema", excerpt.Quoted(text), excerpt.Quoted(pattern))})
+	}
+}

@@ -1,0 +1,125 @@
+package helm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/cozystack"
+	"github.com/winnow-dev/winnow/render/backend/definition"
+	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// releaseOfCozystack installs what Cozystack's API server would install, without that server. What differs is in
+// docs/guides/cozystack.md.
+func releaseOfCozystack(d *draft.Draft) {
+	d.Unsupported("version")
+	helm := helmOfCozystack(d)
+	if !helm.IsSet() {
+		helm.Fault("is missing")
+		return
+	}
+	cozystack.CheckSchema(d)
+	options := annotatedOptions(d)
+	r := release{
+		name: cozystack.Prefixed(d, helm), namespace: d.RunsIn(), labels: cozystackLabels(d, helm), interval: cozystackInterval,
+		timeout: d.Timeout, installTimeout: cmp.Or(d.Timeout, options.installTimeout, cozystackTimeout),
+		upgradeTimeout: cmp.Or(d.Timeout, options.upgradeTimeout, options.installTimeout, cozystackTimeout),
+		retryInterval:  cozystackRetryInterval, disableWait: options.disableWait, serverSide: options.serverSide,
+		valuesFrom: helmReferences(cozystackValues(d, helm)),
+		extra: map[string]any{
+			"chartRef": helm.Get("chartRef").PickTexts("apiVersion", "kind", "name", "namespace"), "maxHistory": int64(cozystackHistory),
+		},
+	}
+	setHealth(helm, r.extra)
+	helm.Get("chartRef", "name").Required()
+	if kind := helm.Get("chartRef", "kind").Required(); kind != "" && !slices.Contains([]string{"OCIRepository", "HelmChart", "ExternalArtifact"}, kind) {
+		helm.Get("chartRef", "kind").Fault("%s must be OCIRepository, HelmChart or ExternalArtifact", excerpt.Quoted(kind))
+	}
+	if d.CreateNamespace != nil {
+		d.AddNamespace(draft.Destination{Name: r.namespace, Create: *d.CreateNamespace})
+	}
+	addRelease(d, r)
+}
+
+// helmOfCozystack returns backend.helm of a definition, or the older spec.release.
+func helmOfCozystack(d *draft.Draft) definition.Field {
+	chosen := d.Spec.Get("backend")
+	if !chosen.IsSet() {
+		return d.Spec.Get("release")
+	}
+	if name := cmp.Or(chosen.Get("type").Text(), backend.Helm); name != backend.Helm {
+		chosen.Get("type").Fault("is %s: name that backend in the instance", excerpt.Quoted(name))
+	}
+	return chosen.Get("helm")
+}
+
+// cozystackLabels returns the labels of a release, by which Cozystack knows the application that it is of.
+func cozystackLabels(d *draft.Draft, helm definition.Field) map[string]string {
+	const application = "apps.cozystack.io/application."
+	labels := helm.Get("labels").Labels()
+	labels[application+"kind"], labels[application+"name"] = cozystack.Kind(d), d.Name
+	labels[application+"group"] = cozystack.ApplicationVersion.Group
+	return labels
+}
+
+// cozystackValues returns the references to values: those that the definition lists, or else the Secret of the platform,
+// and those of the instance. An instance that names that Secret decides on its place, and whether it may be missing.
+func cozystackValues(d *draft.Draft, helm definition.Field) []backend.ValuesReference {
+	listed := helm.Get("valuesFrom")
+	if listed.IsSet() {
+		return append(references(listed), d.ValuesFrom...)
+	}
+	platform := backend.ValuesReference{Kind: "Secret", Name: cozystackSecret}
+	if slices.ContainsFunc(d.ValuesFrom, func(r backend.ValuesReference) bool { return r.Kind == platform.Kind && r.Name == platform.Name }) {
+		return d.ValuesFrom
+	}
+	return append([]backend.ValuesReference{platform}, d.ValuesFrom...)
+}
+
+// setHealth sets how a release is waited for. Expressions are evaluated by the poller alone.
+func setHealth(f definition.Field, release map[string]any) {
+	strategy := f.Get("waitStrategy")
+	name := strategy.Text()
+	if !slices.Contains([]string{"", "poller", "legacy"}, name) {
+		strategy.Fault("%s must be poller or legacy", excerpt.Quoted(name))
+	}
+	checks := healthChecks(f.Get("healthCheckExprs"))
+	if name == "" && len(checks) > 0 {
+		name = "poller"
+	}
+	if name != "" {
+		release["waitStrategy"] = map[string]any{"name": name}
+	}
+	if len(checks) > 0 {
+		release["healthCheckExprs"] = checks
+	}
+}
+
+// references returns the references to values of a definition.
+func references(f definition.Field) []backend.ValuesReference {
+	var all []backend.ValuesReference
+	for _, item := range f.Items() {
+		from := backend.ValuesReference{
+			Kind: item.Get("kind").Text(), Name: item.Get("name").Text(), ValuesKey: item.Get("valuesKey").Text(),
+			TargetPath: item.Get("targetPath").Text(), Literal: item.Get("literal").IsTrue(), Optional: item.Get("optional").IsTrue(),
+		}
+		item.Pick("kind", "name", "valuesKey", "targetPath", "literal", "optional")
+		draft.CheckReference(from, func(path, format string, args ...any) { item.Get(path).Fault(format, args...) })
+		all = append(all, from)
+	}
+	return all
+}
+
+// healthChecks returns expressions for the health of what a release installs.
+func healthChecks(f definition.Field) []any {
+	var all []any
+	for _, item := range f.Items() {
+		all = append(all, item.PickTexts("apiVersion", "kind", "current", "failed", "inProgress"))
+		for _, name := range []string{"apiVersion", "kind", "current"} {
+			item.Get(name).Required()
+		}
+	}
+	return all
+}

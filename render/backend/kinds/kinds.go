@@ -1,0 +1,30 @@
+// Package kinds names the kinds of the objects that backends make, and the API groups of the definitions that they read.
+// It must not know what stands in an object.
+package kinds
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// API groups of definitions.
+const (
+	KKPGroup       = "apps.kubermatic.k8c.io"
+	CozystackGroup = "cozystack.io"
+)
+
+// Kinds of objects that backends make.
+var (
+	ConfigMap               = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	Namespace               = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
+	HelmRelease             = schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}
+	HelmRepository          = schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "HelmRepository"}
+	OCIRepository           = schema.GroupVersionKind{Group: "source.toolkit.fluxcd.io", Version: "v1", Kind: "OCIRepository"}
+	ApplicationInstallation = schema.GroupVersionKind{Group: KKPGroup, Version: "v1", Kind: "ApplicationInstallation"}
+	Terraform               = schema.GroupVersionKind{Group: "infra.contrib.fluxcd.io", Version: "v1alpha2", Kind: "Terraform"}
+	ClusterExtension        = schema.GroupVersionKind{Group: "olm.operatorframework.io", Version: "v1", Kind: "ClusterExtension"}
+	Subscription            = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "Subscription"}
+	OperatorGroup           = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1", Kind: "OperatorGroup"}
+)
+
+// Operators are the kinds of objects by which OLM installs packages.
+func Operators() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{ClusterExtension, Subscription, OperatorGroup}
+}

@@ -1,0 +1,93 @@
+package kkp
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Backend makes ApplicationInstallations of definitions of KKP.
+func Backend() backend.Backend {
+	return draft.Translation{
+		Name:  backend.ApplicationInstallation,
+		Kinds: []schema.GroupVersionKind{kinds.ApplicationInstallation},
+		Fill:  build,
+	}
+}
+
+// managedByLabel marks what KKP installs by itself.
+const managedByLabel = kinds.KKPGroup + "/managed-by"
+
+// maxInstalledName is the limit of the references to applications.
+const maxInstalledName = 63
+
+func build(d *draft.Draft) {
+	if !d.OfGroup(kinds.KKPGroup) {
+		return
+	}
+	d.Unsupported("releaseName", "storageNamespace", "serviceAccountName", "suspend", "dependsOn", "valuesFrom", "destroyResources")
+	if strings.EqualFold(d.Application.Labels[managedByLabel], "kkp") {
+		d.Fault("metadata.labels."+managedByLabel, "says that KKP installs the application by itself: leave the instance out")
+	}
+	if name := d.Application.Name; len(name) > maxInstalledName || strings.Contains(name, ".") {
+		d.Fault("metadata.name", "%s cannot be installed: KKP allows %d characters and no dots", excerpt.Quoted(name), maxInstalledName)
+	}
+	VersionEntry(d)
+	options, namespace := installOptions(d), TargetNamespace(d)
+	values := valuesBlock(d)
+	if len(d.Problems) > 0 {
+		return
+	}
+	target := map[string]any{"name": namespace.Name, "create": namespace.Create}
+	draft.SetMap(target, "labels", namespace.Labels)
+	draft.SetMap(target, "annotations", namespace.Annotations)
+	spec := map[string]any{
+		"applicationRef": map[string]any{"name": d.Application.Name, "version": d.Version},
+		"namespace":      target,
+	}
+	draft.SetText(spec, "valuesBlock", values)
+	draft.SetMap(spec, "deployOptions", options)
+	draft.SetDuration(spec, "reconciliationInterval", d.Interval)
+	d.Add(backend.Main, kinds.ApplicationInstallation, d.Namespace, d.Name, map[string]any{"spec": spec})
+}
+
+// installOptions returns the options of the instance, which replace those of the definition, so that they have
+// to repeat them.
+func installOptions(d *draft.Draft) map[string]any {
+	if d.Timeout == 0 {
+		return nil
+	}
+	options := ReadDeployOptions(d)
+	if !options.wait {
+		d.Refuse("timeout", "is how long KKP waits for a release, and the definition does not say wait: true in spec.defaultDeployOptions.helm")
+	}
+	helm := map[string]any{"wait": options.wait, "timeout": options.Timeout.String()}
+	draft.SetTrue(helm, "atomic", options.Atomic)
+	draft.SetTrue(helm, "enableDNS", options.EnableDNS)
+	return map[string]any{"helm": helm}
+}
+
+// valuesBlock returns the values of the instance over the default values of the definition, which KKP copies for
+// those who install in its user interface, not for others. Their templates are KKP's to execute. Without values
+// of the instance the author's text stays as it is.
+func valuesBlock(d *draft.Draft) string {
+	defaults, path, text := ReadDefaultValues(d)
+	if len(d.Values) == 0 && text != "" {
+		return text
+	}
+	merged := backend.MergeValues(defaults, d.Values)
+	if len(merged) == 0 {
+		return ""
+	}
+	encoded, err := yaml.Marshal(merged)
+	if err != nil {
+		d.Fault(path, "encoding the values: %v", err)
+	}
+	return string(encoded)
+}

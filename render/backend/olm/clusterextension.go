@@ -1,0 +1,145 @@
+package olm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// ExtensionBackend makes ClusterExtensions of packages. OLM resolves the range of versions by itself, over the
+// catalogs of the cluster.
+func ExtensionBackend() backend.Backend {
+	return draft.Translation{
+		Name:  backend.ClusterExtension,
+		Kinds: []schema.GroupVersionKind{kinds.ClusterExtension},
+		Fill:  extension,
+	}
+}
+
+// catalogNameLabel is set by OLM on each ClusterCatalog, with its name.
+const catalogNameLabel = "olm.operatorframework.io/metadata.name"
+
+func extension(d *draft.Draft) {
+	if !ofPackage(d, map[string]string{
+		"values":              "OLM v1 installs a package as it is (instanceOverrides of the selection count as well)",
+		"createOperatorGroup": "OLM v1 has no OperatorGroups",
+	}) {
+		return
+	}
+	catalog := map[string]any{"packageName": d.Package.Name}
+	draft.SetText(catalog, "version", versionRange(d))
+	channels := make([]any, 0, len(d.Channels))
+	for i, channel := range d.Channels {
+		if problems := validation.IsDNS1123Subdomain(channel); len(problems) > 0 {
+			d.Refuse(backend.Indexed("channels", i), "%s cannot be selected in OLM v1: %s", excerpt.Quoted(channel), problems[0])
+		}
+		channels = append(channels, channel)
+	}
+	if len(channels) > 0 {
+		catalog["channels"] = channels
+	}
+	if d.Catalog.Namespace != "" {
+		d.Refuse("catalog.namespace", "a ClusterCatalog has no namespace: leave it out")
+	}
+	switch {
+	case d.Catalog.Name != "":
+		d.Label("catalog.name", d.Catalog.Name)
+		catalog["selector"] = map[string]any{"matchLabels": map[string]any{catalogNameLabel: d.Catalog.Name}}
+	case d.FromServed(v1alpha1.PushClusterCatalog):
+		catalog["selector"] = map[string]any{"matchLabels": map[string]any{
+			v1alpha1.NameLabel: d.Selection, v1alpha1.NamespaceLabel: d.Namespace,
+		}}
+	}
+	spec := map[string]any{
+		"namespace": d.TargetNamespace,
+		"source":    map[string]any{"sourceType": "Catalog", "catalog": catalog},
+	}
+	if d.ServiceAccountName != "" {
+		spec["serviceAccount"] = map[string]any{"name": d.ServiceAccountName}
+	}
+	addPackageNamespace(d)
+	d.Add(backend.Main, kinds.ClusterExtension, "", d.Name, map[string]any{"spec": spec})
+}
+
+// versionRange returns the range of a ClusterExtension: that of the spec as it is given, because OLM finds the
+// upgrades that lead there, and of a bundle by its name the version.
+func versionRange(d *draft.Draft) string {
+	if d.Requested == "" {
+		return ""
+	}
+	given := d.Requested
+	if given == d.Bundle.Name {
+		given = d.Bundle.Version.Semver()
+		distinguishable(d)
+	}
+	translated, err := Range(given)
+	if err != nil {
+		d.Refuse("version", "%v", err)
+	}
+	return translated
+}
+
+// distinguishable refuses a bundle by its name if OLM, which knows ranges of versions only and ignores their build
+// metadata, would install another one.
+func distinguishable(d *draft.Draft) {
+	constraint, err := semver.NewConstraint(d.Bundle.Version.Semver())
+	for _, other := range d.Package.BundlesIn(d.Channels) {
+		if other.Name == d.Bundle.Name {
+			return
+		}
+		version, invalid := semver.NewVersion(other.Version.Semver())
+		if err == nil && invalid == nil && constraint.Check(version) {
+			d.Refuse("version", "%s cannot be told from the bundle %s in OLM v1, which knows versions without build metadata and release: name a channel without that one",
+				excerpt.Quoted(d.Bundle.Name), excerpt.Quoted(other.Name))
+			return
+		}
+	}
+}
+
+// ExtensionNotes says what does not work with every release of OLM v1, or not for long. Without a bundle it knows the spec
+// alone.
+func ExtensionNotes(in backend.Instance) []backend.Note {
+	var notes []backend.Note
+	note := func(field, format string, args ...any) {
+		notes = append(notes, backend.Note{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	if in.ServiceAccountName == "" {
+		note("serviceAccountName", "is not set: OLM before 1.11 refuses a ClusterExtension without it")
+	}
+	number := ""
+	switch {
+	case isWhole(in.Requested):
+		number = strings.TrimPrefix(in.Requested, "v")
+	case in.Bundle != nil && in.Requested == in.Bundle.Name:
+		number = in.Bundle.Version.Semver()
+	}
+	if number != "" {
+		note("version", "names one version, which OLM refuses where an upgrade needs several steps: name a range that ends with it, such as <=%s", number)
+	}
+	if in.Bundle == nil {
+		return notes
+	}
+	if len(in.Bundle.Dependencies) > 0 {
+		note("application", "resolves to the bundle %s, which has dependencies: OLM v1 installs no such bundle, so use the backend %s", excerpt.Quoted(in.Bundle.Name), backend.Subscription)
+	}
+	if modes := in.Bundle.InstallModes; modes != nil && !slices.Contains(modes, allNamespaces) {
+		note("application", "resolves to the bundle %s, which does not support the install mode %s, only %s: OLM v1 installs for all namespaces, so use the backend %s",
+			excerpt.Quoted(in.Bundle.Name), allNamespaces, excerpt.Names(modes, maxModes), backend.Subscription)
+	}
+	return notes
+}
+
+func isWhole(version string) bool {
+	_, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
+	return err == nil
+}

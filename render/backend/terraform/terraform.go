@@ -1,0 +1,140 @@
+// Package terraform is the backend whose Terraform objects the tofu-controller plans and applies, of definitions of
+// Cozystack. It must not know charts.
+package terraform
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/cozystack"
+	"github.com/winnow-dev/winnow/render/backend/definition"
+	"github.com/winnow-dev/winnow/render/backend/draft"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// variablePattern is that of identifiers of HCL, in ASCII.
+var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,127}$`)
+
+// reservedVariables are names that no variable of a module may have.
+func reservedVariables() []string {
+	return []string{"count", "depends_on", "for_each", "lifecycle", "locals", "providers", "source", "version"}
+}
+
+// Backend makes Terraform objects of the definitions of Cozystack whose backend is Terraform.
+func Backend() backend.Backend {
+	return draft.Translation{
+		Name:  backend.Terraform,
+		Kinds: []schema.GroupVersionKind{kinds.Terraform},
+		Fill:  build,
+	}
+}
+
+func build(d *draft.Draft) {
+	if !d.OfGroup(kinds.CozystackGroup) {
+		return
+	}
+	d.Unsupported("version", "namespace", "createNamespace", "releaseName", "storageNamespace", "timeout")
+	module := d.Spec.Get("backend", "terraform")
+	if d.Spec.Get("backend", "type").Text() != backend.Terraform || !module.IsSet() {
+		d.Fault("spec.backend", "must have the type Terraform, and a field terraform: name another backend in the instance")
+		return
+	}
+	cozystack.CheckSchema(d)
+	name := cozystack.Prefixed(d, module)
+	source := module.Get("sourceRef")
+	spec := map[string]any{
+		"interval":  cmp.Or(d.Interval, module.Get("interval").Duration(), draft.DefaultInterval).String(),
+		"sourceRef": source.PickTexts("apiVersion", "kind", "name", "namespace"),
+	}
+	source.Get("name").Required()
+	if kind := source.Get("kind").Required(); kind != "" && !slices.Contains([]string{"GitRepository", "Bucket", "OCIRepository"}, kind) {
+		source.Get("kind").Fault("%s must be GitRepository, Bucket or OCIRepository", excerpt.Quoted(kind))
+	}
+	draft.SetText(spec, "path", module.Get("path").Text())
+	draft.SetText(spec, "approvePlan", module.Get("approvePlan").Text())
+	// Deletion of what Terraform made takes two yes: a catalog alone must not be able to bring it about.
+	draft.SetTrue(spec, "destroyResourcesOnDeletion", module.Get("destroyResourcesOnDeletion").IsTrue() && d.DestroyResources)
+	draft.SetTrue(spec, "suspend", d.Suspend)
+	setOutputs(d, spec, module.Get("writeOutputsToSecret"))
+	setRunner(d, spec, module.Get("runnerPodTemplate"))
+	setVariables(d, spec)
+	d.SetDependencies(spec, name)
+	object := d.Add(backend.Main, kinds.Terraform, d.Namespace, name, map[string]any{"spec": spec})
+	if labels := module.Get("labels").Labels(); len(labels) > 0 {
+		object.SetLabels(labels)
+	}
+}
+
+// setOutputs names the Secret of the outputs: a leading dash stands for the name of the instance.
+func setOutputs(d *draft.Draft, spec map[string]any, outputs definition.Field) {
+	if !outputs.IsSet() {
+		return
+	}
+	picked := outputs.Pick("name", "outputs", "labels", "annotations")
+	name := outputs.Get("name").Required()
+	if strings.HasPrefix(name, "-") {
+		name = d.Name + name
+	}
+	picked["name"] = name
+	d.Subdomain("writeOutputsToSecret.name", name)
+	spec["writeOutputsToSecret"] = picked
+}
+
+// setRunner passes the template of the runner's pod on. The account of the pod has a field of its own.
+func setRunner(d *draft.Draft, spec map[string]any, template definition.Field) {
+	const account = "serviceAccountName"
+	picked := template.Pick("metadata", "spec")
+	if pod, ok := picked["spec"].(map[string]any); ok {
+		if delete(pod, account); len(pod) == 0 {
+			delete(picked, "spec")
+		}
+	}
+	draft.SetText(spec, account, cmp.Or(d.ServiceAccountName, template.Get("spec", account).Text()))
+	draft.SetMap(spec, "runnerPodTemplate", picked)
+}
+
+// setVariables sets vars and varsFrom, of which tofu-controller lets varsFrom win. What comes from a Secret may
+// therefore be no variable that has a value.
+func setVariables(d *draft.Draft, spec map[string]any) {
+	var list []any
+	for _, name := range slices.Sorted(maps.Keys(d.Values)) {
+		variable(d, "values."+name, name)
+		if value := d.Values[name]; value != nil {
+			list = append(list, map[string]any{"name": name, "value": backend.Clone(value)})
+		}
+	}
+	if len(list) > 0 {
+		spec["vars"] = list
+	}
+	var from []any
+	for i, reference := range d.ValuesFrom {
+		at := backend.Indexed("valuesFrom", i)
+		if reference.ValuesKey == "" || reference.TargetPath == "" {
+			d.Refuse(at, "needs valuesKey and targetPath, the name of a variable: all keys of %s would win over values", excerpt.Quoted(reference.Name))
+			continue
+		}
+		variable(d, at+".targetPath", reference.TargetPath)
+		if _, isSet := d.Values[reference.TargetPath]; isSet {
+			d.Refuse(at+".targetPath", "%s is also in values, or in the overrides of the selection, over which it would win: leave one out", excerpt.Quoted(reference.TargetPath))
+		}
+		entry := map[string]any{"kind": reference.Kind, "name": reference.Name, "varsKeys": []any{reference.ValuesKey + ":" + reference.TargetPath}}
+		draft.SetTrue(entry, "optional", reference.Optional)
+		from = append(from, entry)
+	}
+	if len(from) > 0 {
+		spec["varsFrom"] = from
+	}
+}
+
+func variable(d *draft.Draft, path, name string) {
+	if !variablePattern.MatchString(name) || slices.Contains(reservedVariables(), name) {
+		d.Refuse(path, "%s is no name of a variable of Terraform", excerpt.Quoted(name))
+	}
+}

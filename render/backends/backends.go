@@ -1,0 +1,57 @@
+// Package backends lists the backends, and finds the one that installs an instance. It must not know how any of them
+// translates: what every instance is installed with, in objects of whichever kind, is package backend's.
+package backends
+
+import (
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/cozystack"
+	"github.com/winnow-dev/winnow/render/backend/helm"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/backend/olm"
+	"github.com/winnow-dev/winnow/render/backend/terraform"
+)
+
+// All returns the backends.
+func All() []backend.Backend {
+	return []backend.Backend{
+		helm.Backend(),
+		kkp.Backend(),
+		cozystack.Backend(),
+		terraform.Backend(),
+		olm.ExtensionBackend(),
+		olm.SubscriptionBackend(),
+	}
+}
+
+// Named returns the backend of a type, nil if there is none.
+func Named(name string) backend.Backend {
+	all := All()
+	if i := slices.IndexFunc(all, func(b backend.Backend) bool { return b.Type() == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// Default returns the type of the backend that installs the definitions of an API group unless an instance
+// names another one, empty if there is none.
+func Default(group string) string {
+	switch group {
+	case kinds.KKPGroup:
+		return backend.Helm
+	case kinds.CozystackGroup:
+		return backend.CozystackApplication
+	default:
+		return ""
+	}
+}
+
+// Notes returns the notes on an instance that a backend has built, or will: then it has no bundle, and there are fewer.
+func Notes(name string, instance backend.Instance) []backend.Note {
+	if name == backend.ClusterExtension {
+		return olm.ExtensionNotes(instance)
+	}
+	return nil
+}

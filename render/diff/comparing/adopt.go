@@ -1,0 +1,127 @@
+package comparing
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Live is a definition that lives in a cluster.
+type Live struct {
+	Object render.Object
+	// Untouched is true if Flux leaves it alone, Kept if Flux does not delete it.
+	Untouched, Kept bool
+}
+
+// Adopt compares the definitions that enter the artifact with live ones of the same key, instead of
+// reporting them as added.
+func Adopt(s *diff.Selection, to *Side, live map[safeguard.Key]Live) error {
+	var entering []*diff.Application
+	var names []string
+	for i := range s.Applications {
+		a := &s.Applications[i]
+		if _, lives := live[a.Key()]; lives && a.Change == diff.Added {
+			entering, names = append(entering, a), append(names, a.Name)
+		}
+	}
+	built, err := objects(to, names)
+	if err != nil {
+		return fmt.Errorf("comparing with what lives: %w", err)
+	}
+	d := &differ{to: to, budget: maxDiffs}
+	rest := unlisted(s)
+	for _, a := range entering {
+		if err := d.adopt(a, live[a.Key()], built[a.Key()]); err != nil {
+			return fmt.Errorf("comparing %s with what lives: %w", a.Name, err)
+		}
+	}
+	s.Counts = diff.Counts{Unchanged: rest}
+	for _, a := range s.Applications {
+		s.Counts.Add(a)
+	}
+	return nil
+}
+
+// unlisted returns the number of unchanged applications that the report does not list.
+func unlisted(s *diff.Selection) int {
+	n := s.Counts.Unchanged
+	for _, a := range s.Applications {
+		if a.Change == diff.Unchanged {
+			n--
+		}
+	}
+	return n
+}
+
+// adopt sets the changes that the first apply makes to a live definition.
+func (d *differ) adopt(a *diff.Application, live Live, object render.Object) error {
+	a.Change, a.Versions = diff.Unchanged, []diff.Version{}
+	if a.Untouched = live.Untouched; a.Untouched {
+		return nil
+	}
+	a.Adopted = true
+	newer, err := specOf(object)
+	if err != nil {
+		return err
+	}
+	older, err := specOf(live.Object)
+	if err != nil {
+		return err
+	}
+	before, after := safeguard.DefinitionOf(live.Object), safeguard.DefinitionOf(object)
+	older = shared(older, newer)
+	fields := fielddiff.Of(older, newer)
+	if len(fields) == 0 {
+		return nil
+	}
+	a.Change = diff.Updated
+	d.elsewhere = elsewhere(safeguard.Compare([]safeguard.Definition{before}, []safeguard.Definition{after}))
+	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	for i := range a.Versions {
+		if a.Versions[i].Change == diff.Removed {
+			a.Versions[i].Cause = diff.CauseAdoption
+		}
+	}
+	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
+	a.Highest = step(before.Versions, after.Versions)
+	setOther(a, fields, older, newer)
+	d.bound(a.Values)
+	return nil
+}
+
+// specOf returns an object with nothing but its spec, in JSON's types: those of a cluster and of kustomize
+// differ.
+func specOf(object render.Object) (render.Object, error) {
+	content, err := json.Marshal(object["spec"])
+	if err != nil {
+		return nil, err
+	}
+	var spec any
+	if err := json.Unmarshal(content, &spec); err != nil {
+		return nil, err
+	}
+	return render.Object{"spec": spec}, nil
+}
+
+// shared returns the fields of a live object that an apply can change: those that the newer one sets. Lists
+// are replaced as a whole.
+func shared(live, newer map[string]any) map[string]any {
+	kept := map[string]any{}
+	for name, value := range live {
+		sets, ok := newer[name]
+		if !ok {
+			continue
+		}
+		from, isMapping := value.(map[string]any)
+		to, staysMapping := sets.(map[string]any)
+		if isMapping && staysMapping {
+			value = shared(from, to)
+		}
+		kept[name] = value
+	}
+	return kept
+}

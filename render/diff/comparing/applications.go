@@ -1,0 +1,154 @@
+package comparing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// applications sets the change of each application.
+func (d *differ) applications(out *diff.Selection) error {
+	older, newer := safeguard.ByKey(d.from.definitions()), safeguard.ByKey(d.to.definitions())
+	if err := d.build(older, newer); err != nil {
+		return err
+	}
+	notices := d.notices()
+	var all []diff.Application
+	for key, before := range older {
+		after, stays := newer[key]
+		if !stays {
+			all = append(all, d.removed(before))
+			continue
+		}
+		a := d.kept(before, after)
+		if notices.set(&a) || a.Change != diff.Unchanged {
+			all = append(all, a)
+		} else {
+			out.Counts.Unchanged++
+		}
+	}
+	for key, after := range newer {
+		if _, stays := older[key]; !stays {
+			a := newApplication(after, diff.Added)
+			for _, version := range after.Versions {
+				a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Added})
+			}
+			notices.set(&a)
+			all = append(all, a)
+		}
+	}
+	contents, unchanged := d.contents(notices, out.SpecChanged)
+	all = append(all, contents...)
+	out.Counts.Unchanged += unchanged
+	slices.SortFunc(all, func(a, b diff.Application) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
+	})
+	for i := range all {
+		d.bound(all[i].Values)
+		out.Counts.Add(all[i])
+	}
+	out.Applications = append(out.Applications, all...)
+	return nil
+}
+
+// build builds the objects that are removed or may differ.
+func (d *differ) build(older, newer map[safeguard.Key]safeguard.Definition) error {
+	if d.from == nil || d.to == nil {
+		return nil
+	}
+	var gone, both []string
+	for key := range older {
+		if _, stays := newer[key]; !stays {
+			gone = append(gone, key.Name)
+		} else if !d.from.Result.Same(d.to.Result, key.Name) {
+			both = append(both, key.Name)
+		}
+	}
+	var err error
+	if d.older, err = objects(d.from, slices.Concat(gone, both)); err != nil {
+		return err
+	}
+	d.newer, err = objects(d.to, both)
+	return err
+}
+
+// kept compares the objects of an application that stays.
+func (d *differ) kept(before, after safeguard.Definition) diff.Application {
+	a := newApplication(after, diff.Unchanged)
+	older, newer := d.older[after.Key()], d.newer[after.Key()]
+	if older == nil || newer == nil {
+		return a
+	}
+	fields := fielddiff.Of(older, newer)
+	if len(fields) == 0 {
+		return a
+	}
+	a.Change = diff.Updated
+	a.Versions = append(a.Versions, d.versions(after.Key(), older, newer)...)
+	a.SourceChanged = d.elsewhere[loss{key: after.Key()}]
+	a.Highest = step(before.Versions, after.Versions)
+	setOther(&a, fields, older, newer)
+	return a
+}
+
+func (d *differ) removed(before safeguard.Definition) diff.Application {
+	a := newApplication(before, diff.Removed)
+	a.Cause, a.Reason = d.cause(before.Key(), ""), guard.WhyGone(before.Key(), d.to.Result.Selection)
+	deleted := !protected(d.older[before.Key()])
+	a.Deleted = &deleted
+	for _, version := range before.Versions {
+		a.Versions = append(a.Versions, diff.Version{Version: version, Change: diff.Removed, Cause: a.Cause})
+	}
+	return a
+}
+
+// setOther sets the changes outside of the entries of spec.versions.
+func setOther(a *diff.Application, changes []fielddiff.Change, older, newer render.Object) {
+	a.Values = newValues(older, newer)
+	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
+		a.DefaultNamespace = &diff.Field{Path: "spec.defaultNamespace.name", From: from, To: to}
+	}
+	for _, c := range changes {
+		if isIdentity(a, c.Text()) {
+			a.Identity = append(a.Identity, c.Field())
+		}
+	}
+	rest := slices.DeleteFunc(changes, func(c fielddiff.Change) bool {
+		return c.IsAt("spec", blockField) || c.IsAt("spec", mappingField) ||
+			c.IsAt("spec", "versions") && len(a.Versions) > 0 ||
+			c.IsAt("spec", "defaultNamespace", "name") && a.DefaultNamespace != nil ||
+			isIdentity(a, c.Text())
+	})
+	for i, c := range rest {
+		// The entries are equal, so their order differs.
+		if _, was := entries(older); c.IsAt("spec", "versions") && len(was) > 0 {
+			_, is := entries(newer)
+			rest[i].From, rest[i].To = was, is
+		}
+	}
+	a.Fields, a.FieldsOmitted = fielddiff.Bounded(rest)
+}
+
+// isIdentity reports whether a field is one of those that decide which live releases are meant.
+func isIdentity(a *diff.Application, path string) bool {
+	return strings.HasPrefix(a.APIVersion, identity.CozystackGroup+"/") &&
+		(path == identity.Prefix || path == identity.Kind || path == identity.Plural)
+}
+
+// namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
+func namespaceOf(object render.Object) string {
+	spec, _ := object["spec"].(map[string]any)
+	namespace, _ := spec["defaultNamespace"].(map[string]any)
+	name, ok := namespace["name"].(string)
+	if !ok {
+		return ""
+	}
+	return diff.JSON(name)
+}

@@ -1,0 +1,98 @@
+// Package comparing compares two states of a selection, and reports what changes, why, and which of the changes the
+// safeguards hold.
+//
+// It is pure: the same two renders give the same report. It must not know where catalogs and selections come from, nor how
+// a report is printed.
+package comparing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/protection"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Compare returns the changes from from to to. Either may be nil, where the selection does not exist.
+// adopted are the losses of live definitions that from does not have.
+func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*diff.Selection, error) {
+	some := to
+	if some == nil {
+		some = from
+	}
+	out := diff.NewSelection(some.Selection)
+	out.From, out.To = from.state(), to.state()
+	out.NothingLives = from.hasNoObjects() && to.hasNoObjects()
+	switch {
+	case to == nil:
+		out.Change = diff.Removed
+		return out, nil
+	case from == nil:
+		out.Change = diff.Added
+	case from.Result.Revision == to.Result.Revision:
+		out.Change = diff.Unchanged
+	}
+	out.Notes = append(out.Notes, unmatched(to)...)
+	out.SpecChanged = from != nil &&
+		!equality.Semantic.DeepEqual(guard.RenderedSpec(from.Selection), guard.RenderedSpec(to.Selection))
+	verdict := guard.Decide(ctx, from.Published(), guard.Next{
+		Selection: to.Selection, Sources: to.Sources, Result: to.Result, Adopted: adopted,
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if out.Change != diff.Unchanged || to.Empty != nil {
+		out.Held = held(from, to, verdict)
+		if out.Held != nil && !out.Held.Approved {
+			out.Held.SecondSources = secondSources(ctx, from, to, verdict.Held)
+		}
+	}
+	d := &differ{from: from, to: to, byCatalog: causes(verdict.ByCatalog), elsewhere: elsewhere(verdict.Changes), stranded: stranded(verdict.Changes), budget: maxDiffs}
+	if err := d.applications(out); err != nil {
+		return nil, fmt.Errorf("comparing the artifacts of %s: %w", some.Selection.Name, err)
+	}
+	if err := d.instances(out, verdict.Changes); err != nil {
+		return nil, fmt.Errorf("comparing the instances of %s: %w", some.Selection.Name, err)
+	}
+	if err := d.served(out); err != nil {
+		return nil, fmt.Errorf("comparing the catalogs that %s serves: %w", some.Selection.Name, err)
+	}
+	out.Loosened = loosened(from, to)
+	return out, nil
+}
+
+// unmatched returns notes on the names in the newer selection that no catalog has, including those that the
+// older selection had already. Instances have a place of their own.
+func unmatched(to *Side) []string {
+	return render.Sentences(slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u render.Unmatched) bool { return u.Reason != "" }))
+}
+
+// loosened returns the protections that the edit between both sides removes; none without a former one.
+func loosened(from, to *Side) []diff.Loosened {
+	if from == nil {
+		return []diff.Loosened{}
+	}
+	ofKKP := false
+	for _, d := range slices.Concat(from.definitions(), to.definitions()) {
+		ofKKP = ofKKP || diff.Application{APIVersion: d.APIVersion}.OfKKP()
+	}
+	return protection.Loosen(from.Selection, to.Selection, ofKKP)
+}
+
+// EditError returns what the API server refuses of an edit of a selection; nil for nothing.
+func EditError(from, to *v1alpha1.CatalogSelection) error {
+	was, is := cmp.Or(from.Spec.Definitions, v1alpha1.DefinitionsPublish), cmp.Or(to.Spec.Definitions, v1alpha1.DefinitionsPublish)
+	if was == is {
+		return nil
+	}
+	return &render.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.definitions", Err: fmt.Errorf(
+		"the API server refuses a change from %s to %s: make a second CatalogSelection", was, is)}
+}

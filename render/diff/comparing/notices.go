@@ -1,0 +1,87 @@
+package comparing
+
+import (
+	"slices"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// notices are the deprecations and the hosts without a mirror of both sides, by application.
+type notices struct {
+	older, newer map[string]notice
+}
+
+type notice struct {
+	deprecated string
+	versions   []diff.DeprecatedVersion
+	addresses  render.Addresses
+}
+
+func (d *differ) notices() notices {
+	n := notices{newer: noticesOf(d.to.Result)}
+	if d.from != nil {
+		n.older = noticesOf(d.from.Result)
+	}
+	return n
+}
+
+func noticesOf(result *render.Result) map[string]notice {
+	all := map[string]notice{}
+	for _, decision := range result.Selection.Applications() {
+		all[decision.Application.Name] = notice{deprecated: deprecation(decision), versions: deprecatedVersions(decision)}
+	}
+	for _, addresses := range result.Addresses {
+		one := all[addresses.Application]
+		one.addresses = addresses
+		all[addresses.Application] = one
+	}
+	return all
+}
+
+func deprecation(d selection.Decision) string { return d.Application.Metadata.Deprecated }
+
+func deprecatedVersions(d selection.Decision) []diff.DeprecatedVersion {
+	var all []diff.DeprecatedVersion
+	for _, version := range d.Versions {
+		facts := d.Application.Metadata.Versions.Of(version)
+		if facts.Deprecated != "" {
+			all = append(all, diff.DeprecatedVersion{Version: version, Number: facts.Label, Message: facts.Deprecated})
+		}
+	}
+	return all
+}
+
+// newlyDeprecated returns the deprecated versions that were not deprecated before.
+func newlyDeprecated(before, after []diff.DeprecatedVersion) []diff.DeprecatedVersion {
+	var was []string
+	for _, v := range before {
+		was = append(was, v.Version)
+	}
+	return slices.DeleteFunc(slices.Clone(after), func(v diff.DeprecatedVersion) bool { return slices.Contains(was, v.Version) })
+}
+
+// set adds the new notices to an application, and reports whether there are any.
+func (n notices) set(a *diff.Application) bool {
+	before, after := n.older[a.Name], n.newer[a.Name]
+	if before.deprecated == "" {
+		a.Deprecated = after.deprecated
+	}
+	a.DeprecatedVersions = newlyDeprecated(before.versions, after.versions)
+	if before.addresses.Unreadable == "" {
+		a.Unsearched = after.addresses.Unreadable
+	}
+	known := map[string]bool{}
+	for _, host := range before.addresses.Uncovered() {
+		known[string(host.Kind)+" "+host.Host] = true
+	}
+	a.Unmirrored = []diff.Host{}
+	for _, host := range after.addresses.Uncovered() {
+		if id := string(host.Kind) + " " + host.Host; !known[id] {
+			known[id] = true
+			a.Unmirrored = append(a.Unmirrored, diff.Host{Host: host.Host, Kind: string(host.Kind), Path: host.Path})
+		}
+	}
+	return a.Deprecated != "" || len(a.DeprecatedVersions) > 0 || a.Unsearched != "" || len(a.Unmirrored) > 0
+}

@@ -1,0 +1,144 @@
+package comparing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Side is one of the two states of a selection.
+type Side struct {
+	Selection *v1alpha1.CatalogSelection
+	Sources   []guard.Source
+	Result    *render.Result
+	// Empty is the reason why the controller would not publish the result; nil when it does.
+	Empty error
+	// Reviewed are the entries of spec.safeguards.approve that the older state has as well: they do not
+	// approve changes of the newer one.
+	Reviewed []string
+}
+
+// Render renders a selection over its sources. An empty selection is no error.
+func Render(ctx context.Context, cs *v1alpha1.CatalogSelection, sources []guard.Source) (*Side, error) {
+	opts, err := render.FromSpec(cs)
+	if err != nil {
+		return nil, err
+	}
+	side := &Side{Selection: cs, Sources: sources}
+	side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
+	var refused *render.Error
+	if errors.As(err, &refused) && refused.Reason() == v1alpha1.EmptyResultReason {
+		side.Empty = err
+		opts.AllowEmpty = true
+		side.Result, err = render.Render(ctx, guard.Selections(sources), opts)
+	}
+	return side, err
+}
+
+// Published returns the state as a publication of the controller.
+func (s *Side) Published() guard.Published {
+	if s == nil || s.Empty != nil {
+		return guard.Published{}
+	}
+	spec := guard.RenderedSpec(s.Selection)
+	return guard.Published{
+		Spec: &spec, Definitions: s.Result.Compared(), Sources: guard.Record(s.Sources, s.Result.Compared()), Filters: guard.Filters(s.Sources),
+	}
+}
+
+func (s *Side) definitions() []safeguard.Definition {
+	if s == nil {
+		return nil
+	}
+	return s.Result.Definitions
+}
+
+// compared returns what the safeguards compare: the definitions, and the main objects of instances.
+func (s *Side) compared() []safeguard.Definition {
+	if s == nil {
+		return nil
+	}
+	return s.Result.Compared()
+}
+
+// hasNoObjects reports whether a cluster has no object of the artifact to compare with.
+func (s *Side) hasNoObjects() bool { return s == nil || len(s.Result.Live()) == 0 }
+
+func (s *Side) state() *diff.State {
+	if s == nil {
+		return nil
+	}
+	decided := s.Result.Selection
+	state := &diff.State{
+		Revision: s.Result.Revision, Available: decided.Available, Selected: decided.Selected, Sources: []diff.Source{},
+	}
+	for _, source := range s.Sources {
+		state.Sources = append(state.Sources, diff.Source{
+			Kind: source.Kind, Namespace: source.Name.Namespace, Name: source.Name.Name, Checksum: source.Checksum,
+		})
+	}
+	return state
+}
+
+// statuses returns the sources as in status.sources after a publication.
+func (s *Side) statuses() []v1alpha1.SourceStatus {
+	if s == nil || s.Empty != nil {
+		return nil
+	}
+	var all []v1alpha1.SourceStatus
+	for _, source := range s.Sources {
+		all = append(all, v1alpha1.SourceStatus{
+			Kind: source.Kind, Namespace: source.Name.Namespace, Name: source.Name.Name, Revision: source.Checksum,
+		})
+	}
+	return all
+}
+
+// contents are the applications of an artifact that are no objects of Kubernetes.
+func (s *Side) contents() map[safeguard.Key]selection.Decision {
+	found := map[safeguard.Key]selection.Decision{}
+	if s == nil || len(s.Result.Contents) == 0 {
+		return found
+	}
+	for _, d := range s.Result.Selection.Applications() {
+		if !d.Application.IsObject() {
+			found[render.ContentDefinition(d).Key()] = d
+		}
+	}
+	return found
+}
+
+// instances maps the names of the instances to them.
+func (s *Side) instances() map[string]*render.Instance {
+	all := map[string]*render.Instance{}
+	if s == nil {
+		return all
+	}
+	for i := range s.Result.Instances {
+		all[s.Result.Instances[i].Name] = &s.Result.Instances[i]
+	}
+	return all
+}
+
+func (s *Side) unresolved() []instance.Unresolved {
+	if s == nil {
+		return nil
+	}
+	return s.Result.Unresolved
+}
+
+// served returns the catalog that serves the packages of an artifact.
+func (s *Side) served() (render.Object, *safeguard.Key, error) {
+	if s == nil {
+		return nil, nil, nil
+	}
+	object, err := s.Result.ServedObject()
+	return object, s.Result.Served, err
+}

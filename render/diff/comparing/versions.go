@@ -1,0 +1,62 @@
+package comparing
+
+import (
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
+// ones in theirs.
+func (d *differ) versions(key safeguard.Key, older, newer render.Object) []diff.Version {
+	before, _ := entries(older)
+	after, order := entries(newer)
+	var all []diff.Version
+	for _, version := range order {
+		was, stays := before[version]
+		if !stays {
+			all = append(all, diff.Version{Version: version, Change: diff.Added})
+			continue
+		}
+		if fields := fielddiff.Of(was, after[version]); len(fields) > 0 {
+			v := diff.Version{Version: version, Change: diff.Replaced, SourceChanged: d.elsewhere[loss{key, version}]}
+			v.Fields, v.FieldsOmitted = fielddiff.Bounded(fields)
+			all = append(all, v)
+		}
+	}
+	_, order = entries(older)
+	for _, version := range order {
+		if _, stays := after[version]; !stays {
+			all = append(all, diff.Version{Version: version, Change: diff.Removed, Cause: d.cause(key, version)})
+		}
+	}
+	return all
+}
+
+// entries maps versions to their entries in spec.versions, and returns the versions in their order. Of
+// several entries with one version, it has the first.
+func entries(object render.Object) (map[string]render.Object, []string) {
+	spec, _ := object["spec"].(map[string]any)
+	list, _ := spec["versions"].([]any)
+	found := map[string]render.Object{}
+	var order []string
+	for _, element := range list {
+		entry, _ := element.(map[string]any)
+		version, ok := entry["version"].(string)
+		if _, twice := found[version]; ok && !twice {
+			found[version] = entry
+			order = append(order, version)
+		}
+	}
+	return found, order
+}
+
+// step returns the change of the highest semantic version, nil when it stays.
+func step(before, after []string) *diff.Step {
+	from, to := safeguard.Highest(before), safeguard.Highest(after)
+	if from == nil || to == nil || from.Original() == to.Original() {
+		return nil
+	}
+	return &diff.Step{From: from.Original(), To: to.Original(), Kind: diff.StepKind(from, to)}
+}

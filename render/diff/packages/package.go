@@ -1,0 +1,161 @@
+// Package packages compares packages of operators: their channels, bundles and documents, and the facts that they tell. It
+// must not know why one of them is another.
+package packages
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection"
+)
+
+// Compare returns the changes of a package that enters, leaves or stays; nil when all facts of it stay.
+func Compare(before, after *filebased.Package, stranded map[string][]string) *diff.Package {
+	p := &diff.Package{Channels: []diff.Channel{}, Provides: []diff.API{}, Requires: []diff.Requirement{}, Repairs: []diff.Repair{}}
+	was, is := headsOf(before), headsOf(after)
+	if before != nil && after != nil && before.DefaultChannel != after.DefaultChannel {
+		p.DefaultChannel = &diff.Field{Path: "defaultChannel", From: before.DefaultChannel, To: after.DefaultChannel}
+	}
+	for _, name := range channelNames(before, after) {
+		c := compareChannel(channelOf(before, name), channelOf(after, name), was[name], is[name])
+		c.Stranded = stranded[name]
+		if c.Change == diff.Unchanged && len(c.Stranded) > 0 {
+			c.Change = diff.Updated // as the default channel
+		}
+		if c.Change != diff.Unchanged {
+			p.Channels = append(p.Channels, c)
+		}
+	}
+	for _, found := range changedFacts(was, is, func(b *filebased.Bundle) []filebased.GVK { return b.Provides }) {
+		p.Provides = append(p.Provides, diff.API{
+			Group: found.fact.Group, Version: found.fact.Version, Kind: found.fact.Kind, Change: found.change, Channels: found.channels,
+		})
+	}
+	for _, found := range changedFacts(was, is, func(b *filebased.Bundle) []filebased.Dependency { return b.Dependencies }) {
+		f := found.fact
+		p.Requires = append(p.Requires, diff.Requirement{
+			Text: excerpt.To(f.String(), diff.MaxField), Type: f.Type, Package: f.Package, VersionRange: f.VersionRange,
+			Group: f.API.Group, Version: f.API.Version, Kind: f.API.Kind, Change: found.change, Channels: found.channels,
+		})
+	}
+	slices.SortFunc(p.Provides, func(a, b diff.API) int {
+		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Version, b.Version))
+	})
+	slices.SortFunc(p.Requires, func(a, b diff.Requirement) int {
+		return cmp.Or(cmp.Compare(a.Change, b.Change), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Type, b.Type))
+	})
+	return p
+}
+
+// headsOf returns the heads of the channels of a package, which may be nil.
+func headsOf(p *filebased.Package) map[string]*filebased.Bundle {
+	if p == nil {
+		return nil
+	}
+	return p.Heads()
+}
+
+// channelNames returns the names of the channels of both packages, sorted and each once.
+func channelNames(packages ...*filebased.Package) []string {
+	var names []string
+	for _, p := range packages {
+		if p == nil {
+			continue
+		}
+		for _, channel := range p.Channels {
+			names = append(names, channel.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// channelOf returns a channel of a package, which may be nil; nil without one.
+func channelOf(p *filebased.Package, name string) *filebased.Channel {
+	if p == nil {
+		return nil
+	}
+	for _, channel := range p.Channels {
+		if channel.Name == name {
+			return channel
+		}
+	}
+	return nil
+}
+
+// changedFact is a fact that heads of channels begin or cease to have.
+type changedFact[T comparable] struct {
+	fact     T
+	change   diff.Change
+	channels []string
+}
+
+// changedFacts compares the heads of each channel. A channel that is added adds what no head had, and one that is removed
+// removes what no head has: who used it has to go to another one.
+func changedFacts[T comparable](was, is map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) []changedFact[T] {
+	all := map[changedKey[T]]*changedFact[T]{}
+	var order []*changedFact[T]
+	collect := func(from, to map[string]*filebased.Bundle, change diff.Change) {
+		anywhere := factsOf(from, of)
+		for _, channel := range sortedKeys(to) {
+			known := anywhere
+			if head := from[channel]; head != nil {
+				known = factsOf(map[string]*filebased.Bundle{channel: head}, of)
+			}
+			for _, fact := range of(to[channel]) {
+				if known[fact] {
+					continue
+				}
+				key := changedKey[T]{fact, change}
+				if all[key] == nil {
+					all[key] = &changedFact[T]{fact: fact, change: change}
+					order = append(order, all[key])
+				}
+				if !slices.Contains(all[key].channels, channel) {
+					all[key].channels = append(all[key].channels, channel)
+				}
+			}
+		}
+	}
+	collect(was, is, diff.Added)
+	collect(is, was, diff.Removed)
+	found := make([]changedFact[T], 0, len(order))
+	for _, one := range order {
+		found = append(found, *one)
+	}
+	return found
+}
+
+type changedKey[T comparable] struct {
+	fact   T
+	change diff.Change
+}
+
+func factsOf[T comparable](heads map[string]*filebased.Bundle, of func(*filebased.Bundle) []T) map[T]bool {
+	facts := map[T]bool{}
+	for _, head := range heads {
+		for _, fact := range of(head) {
+			facts[fact] = true
+		}
+	}
+	return facts
+}
+
+// Repairs returns the sentences that only one of two decisions has.
+func Repairs(before, after selection.Decision) []diff.Repair {
+	repairs := []diff.Repair{}
+	for _, text := range after.Repairs {
+		if !slices.Contains(before.Repairs, text) {
+			repairs = append(repairs, diff.Repair{Change: diff.Added, Text: text})
+		}
+	}
+	for _, text := range before.Repairs {
+		if !slices.Contains(after.Repairs, text) {
+			repairs = append(repairs, diff.Repair{Change: diff.Removed, Text: text})
+		}
+	}
+	return repairs
+}

@@ -1,0 +1,217 @@
+// Package protection finds the protections that an edit of a CatalogSelection removes. It must not know catalogs: what the
+// edit changes in the artifact is no concern of it.
+package protection
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/transform"
+)
+
+// protection is a field of the spec with a value that protects.
+type protection struct {
+	field, protects string
+	// value of a spec; empty for the default.
+	value    func(*v1alpha1.CatalogSelectionSpec) string
+	standard string
+	effect   string
+}
+
+func protections() []protection {
+	const hold, publish = v1alpha1.SafeguardHold, v1alpha1.SafeguardPublish
+	type spec = v1alpha1.CatalogSelectionSpec
+	return []protection{
+		{"safeguards.onEmpty", hold, func(s *spec) string { return s.Safeguards.OnEmpty }, hold,
+			"a selection that is left without applications is published"},
+		{"safeguards.onRemoval", hold, func(s *spec) string { return s.Safeguards.OnRemoval }, hold,
+			"applications that a catalog takes away are removed without approval"},
+		{"safeguards.onVersionRemoval", hold, func(s *spec) string { return s.Safeguards.OnVersionRemoval }, hold,
+			"versions that a catalog takes away, or that only live definitions have, are removed without approval"},
+		{"safeguards.onIdentityChange", hold, func(s *spec) string { return s.Safeguards.OnIdentityChange }, hold,
+			"a catalog may have other live releases meant, so that these are installed anew"},
+		{"safeguards.onSourceChange", hold, func(s *spec) string { return s.Safeguards.OnSourceChange }, publish,
+			"the same version from another chart, repository or commit is published without approval"},
+		{"safeguards.onMajorUpgrade", hold, func(s *spec) string { return s.Safeguards.OnMajorUpgrade }, publish,
+			"major upgrades are published without approval"},
+		{"deletionPolicy", v1alpha1.DeletionPolicyOrphan, func(s *spec) string { return s.DeletionPolicy }, v1alpha1.DeletionPolicyOrphan,
+			"Flux deletes the definitions that leave the selection"},
+		{"cluster.bypass", v1alpha1.BypassHonor, func(s *spec) string { return s.Cluster.Bypass }, v1alpha1.BypassHonor,
+			"Flux updates and deletes definitions that admins have bypassed"},
+		{"cluster.serve", v1alpha1.ServeCompared, func(s *spec) string { return s.Cluster.Serve }, v1alpha1.ServeCompared,
+			"a Kustomization gets the artifact before its inventory was compared, and may prune the rest"},
+		{"requireMirrors", "true", func(s *spec) string { return strconv.FormatBool(s.RequireMirrors) }, "false",
+			"hosts that no mirror covers are published"},
+	}
+}
+
+// Loosen returns the protections that an edit removes, in the order of the specification. ofKKP is true if
+// the selection has definitions of KKP, from which some fields are omitted by default.
+func Loosen(from, to *v1alpha1.CatalogSelection, ofKKP bool) []diff.Loosened {
+	found := []diff.Loosened{}
+	for _, p := range protections() {
+		was, is := cmp.Or(p.value(&from.Spec), p.standard), cmp.Or(p.value(&to.Spec), p.standard)
+		if was == p.protects && is != was {
+			found = append(found, diff.Loosened{Field: "spec." + p.field, From: was, To: is, Effect: p.effect})
+		}
+	}
+	found = append(found, unchecked(from.Spec.Platform, to.Spec.Platform)...)
+	found = append(found, unheld(from.Spec.Safeguards.OnInstanceUpgrade, to.Spec.Safeguards.OnInstanceUpgrade)...)
+	found = append(found, unlocked(from.Spec.Values, to.Spec.Values)...)
+	found = append(found, unguarded(from.Spec.Instances, to.Spec.Instances)...)
+	found = append(found, unserved(from.Spec.Push, to.Spec.Push)...)
+	found = append(found, unverified(from, to)...)
+	found = append(found, unlimited(from, to)...)
+	found = append(found, untrusted(from.Spec.Mirrors, to.Spec.Mirrors)...)
+	return append(found, unomitted(from.Spec.OmitFields, to.Spec.OmitFields, ofKKP)...)
+}
+
+// unchecked returns a protection for each component of the platform that the edit removes. Other versions of a
+// component are an upgrade, and no loss of protection.
+func unchecked(from, to *v1alpha1.Platform) []diff.Loosened {
+	if from == nil {
+		return nil
+	}
+	if to == nil {
+		to = &v1alpha1.Platform{}
+	}
+	var found []diff.Loosened
+	for _, c := range []struct {
+		field, name string
+		was, is     []string
+	}{{"kubernetes", "Kubernetes", from.Kubernetes, to.Kubernetes}, {"kkp", "KKP", from.KKP, to.KKP}} {
+		if len(c.was) > 0 && len(c.is) == 0 {
+			found = append(found, diff.Loosened{
+				Field: "spec.platform." + c.field, From: list(c.was), To: list(c.is),
+				Effect: "versions are published that do not run on this " + c.name,
+			})
+		}
+	}
+	return found
+}
+
+// unverified returns a protection for each source whose signature is no longer required: the source stays
+// without requireVerified, or the edit replaces it by one without.
+func unverified(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
+	type key struct {
+		kind, name, path string
+		verified         bool
+	}
+	keys := func(cs *v1alpha1.CatalogSelection) (all []key) {
+		for _, ref := range cs.Spec.Sources {
+			kind, name := guard.SourceKey(cs, ref)
+			all = append(all, key{kind, name.Name, ref.Path, ref.RequireVerified})
+		}
+		return all
+	}
+	before, after := keys(from), keys(to)
+	adds := slices.ContainsFunc(after, func(k key) bool { return !k.verified && !slices.Contains(before, k) })
+	var found []diff.Loosened
+	for _, was := range before {
+		if was.verified && adds && !slices.Contains(after, was) {
+			found = append(found, diff.Loosened{
+				Field: fmt.Sprintf("spec.sources[%s].requireVerified", was.name), From: "true", To: "false",
+				Effect: "unsigned content is published",
+			})
+		}
+	}
+	return found
+}
+
+// unlimited returns a protection for each source that stays in front of others, and whose limit is removed.
+func unlimited(from, to *v1alpha1.CatalogSelection) []diff.Loosened {
+	type key struct {
+		kind string
+		name types.NamespacedName
+		path string
+	}
+	keyOf := func(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) key {
+		kind, name := guard.SourceKey(cs, ref)
+		return key{kind, name, ref.Path}
+	}
+	limited := map[key]bool{}
+	for _, ref := range from.Spec.Sources {
+		limited[keyOf(from, ref)] = limits(ref)
+	}
+	var found []diff.Loosened
+	for i, ref := range to.Spec.Sources {
+		if limited[keyOf(to, ref)] && !limits(ref) && i < len(to.Spec.Sources)-1 {
+			found = append(found, diff.Loosened{
+				Field: fmt.Sprintf("spec.sources[%s].limit", ref.Name), From: "set", To: "none",
+				Effect: "all of its applications win over those of later sources",
+			})
+		}
+	}
+	return found
+}
+
+// untrusted returns a protection for each mirror from which charts are newly fetched without TLS, or from
+// a server that is not verified.
+func untrusted(from, to []v1alpha1.Mirror) []diff.Loosened {
+	type trust struct{ insecure, plain bool }
+	before := map[string]trust{}
+	trusts := func(m v1alpha1.Mirror) trust {
+		if m.Helm == nil {
+			return trust{}
+		}
+		return trust{m.Helm.Insecure, m.Helm.PlainHTTP}
+	}
+	for _, m := range from {
+		before[m.From] = trusts(m)
+	}
+	var found []diff.Loosened
+	for _, m := range to {
+		was, is := before[m.From], trusts(m)
+		field := fmt.Sprintf("spec.mirrors[%s].helm.", m.From)
+		if is.insecure && !was.insecure {
+			found = append(found, diff.Loosened{Field: field + "insecure", From: "false", To: "true", Effect: "charts are fetched from a server that is not verified"})
+		}
+		if is.plain && !was.plain {
+			found = append(found, diff.Loosened{Field: field + "plainHTTP", From: "false", To: "true", Effect: "charts are fetched without TLS"})
+		}
+	}
+	return found
+}
+
+// limits reports whether the limit of a source refuses anything.
+func limits(ref v1alpha1.SourceReference) bool {
+	return ref.Limit != nil && !equality.Semantic.DeepEqual(*ref.Limit, v1alpha1.Limit{})
+}
+
+// unomitted returns a protection for the fields that the artifact begins to set.
+func unomitted(from, to []string, ofKKP bool) []diff.Loosened {
+	was, is := omitted(from, ofKKP), omitted(to, ofKKP)
+	var set []string
+	for _, field := range was {
+		covered := slices.ContainsFunc(is, func(other string) bool { return strings.HasPrefix(field+".", other+".") })
+		if !covered {
+			set = append(set, field)
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	return []diff.Loosened{{
+		Field: "spec.omitFields", From: list(was), To: list(is),
+		Effect: "the catalog replaces what admins have set in " + strings.Join(set, ", "),
+	}}
+}
+
+// omitted returns the fields that a spec omits, with the default for definitions of KKP.
+func omitted(fields []string, ofKKP bool) []string {
+	if fields == nil && ofKKP {
+		return transform.DefaultOmitFields()
+	}
+	return fields
+}
+
+func list(fields []string) string { return "[" + strings.Join(fields, ", ") + "]" }
