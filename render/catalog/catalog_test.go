@@ -203,7 +203,7 @@ func TestLoadReportsTheViolationsOfAllFilesTogether(t *testing.T) {
 		"applications/b/application.yaml:1: spec is missing",
 		"applications/b/metadata.yaml:1: tier must be a string, not a number",
 		"applications/b/metadata.yaml:2: deprecated must be a message that says what to use instead, not a boolean; leave it out when the application is not deprecated",
-		"applications/c/application.yaml:1: is not valid YAML: did not find expected node content",
+		"applications/c/application.yaml:1: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes",
 		"applications/d/application.yaml: is missing",
 		"catalogs/x/metadata.yaml:1: applications must be a list, not a string",
 	})

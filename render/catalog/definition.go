@@ -9,6 +9,9 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// ItemsField is the field of an object that makes it a list.
+const ItemsField = "items"
+
 const (
 	definitionKind = "ApplicationDefinition"
 	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
@@ -36,6 +39,7 @@ func (l *loader) definition(read *file, application *Application, found *finding
 	}
 	checkLines(read.data, found)
 	checkKustomize(read, found)
+	checkItems(read.root, found)
 	checkAPIVersion(read.root, application, found)
 	nameLine = checkName(read.root, application, found)
 	checkSpec(read.root, application, found)
@@ -58,6 +62,16 @@ func checkKind(root *yaml.Node, application *Application, found *findings) bool 
 	}
 	application.Kind = kind
 	return true
+}
+
+// checkItems refuses the field that makes a list of an object, whatever its kind is: Flux applies the items in its place,
+// and deletes the object that it has applied before.
+func checkItems(root *yaml.Node, found *findings) {
+	for _, field := range yamlnode.Entries(root) {
+		if field.Name == ItemsField {
+			found.add(field.Line, "has the field %s, by which Flux takes it for a list, and applies what is in it instead", ItemsField)
+		}
+	}
 }
 
 func checkAPIVersion(root *yaml.Node, application *Application, found *findings) {

@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -63,7 +65,82 @@ func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidd
 // Load implements Format.
 func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	d := &definitions{loader{fsys: fsys}}
-	return d.finish(d.load(ctx))
+	loaded, err := d.finish(d.load(ctx))
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
+		return loaded, err
+	}
+	misplaced, failed := misplacedApplications(fsys)
+	switch {
+	case failed != nil:
+		return nil, failed
+	case misplaced != nil:
+		// Each file below it would be a violation of this format.
+		return nil, &InvalidError{Violations: []Violation{*misplaced}}
+	}
+	return nil, err
+}
+
+// misplacedApplications returns what is wrong with a tree that has the files of the format Applications at another place
+// than in the directory of that format: in one with another name, a directory deeper, or without it. It returns nil for
+// a tree without them.
+func misplacedApplications(fsys fs.FS) (*Violation, error) {
+	misplaced := func(at, format string, args ...any) (*Violation, error) {
+		return &Violation{Rule: RuleFormat, Path: at, Message: fmt.Sprintf(format, args...)}, nil
+	}
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil || hasDirectory(root, ApplicationsDirectory) {
+		return nil, err
+	}
+	if one, err := hasBothFiles(fsys, "."); err != nil {
+		return nil, err
+	} else if one {
+		return misplaced(".", "is the directory of one application: name the directory that has %s in it", ApplicationsDirectory)
+	}
+	for _, entry := range root {
+		name := entry.Name()
+		if !entry.IsDir() || isHidden(name) || name == ListsDirectory {
+			continue
+		}
+		if found, err := hasApplications(fsys, name); err != nil {
+			return nil, err
+		} else if found {
+			return misplaced(name, "has <dir>/%s and <dir>/%s, as the directory %s of a catalog has: rename it to %[3]s",
+				ApplicationFile, MetadataFile, ApplicationsDirectory)
+		}
+		if found, err := hasApplications(fsys, path.Join(name, ApplicationsDirectory)); err != nil {
+			return nil, err
+		} else if found {
+			return misplaced(name, "has the directory %s: the catalog is what lies in it, so name or pack that, or set path of the source", ApplicationsDirectory)
+		}
+	}
+	return nil, nil
+}
+
+// hasApplications reports whether a directory, which may be missing, has one with both files of an application.
+func hasApplications(fsys fs.FS, directory string) (bool, error) {
+	children, err := fs.ReadDir(fsys, directory)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	for _, child := range children {
+		if child.IsDir() && !isHidden(child.Name()) && err == nil {
+			var found bool
+			if found, err = hasBothFiles(fsys, path.Join(directory, child.Name())); found {
+				return true, nil
+			}
+		}
+	}
+	return false, err
+}
+
+func hasBothFiles(fsys fs.FS, directory string) (bool, error) {
+	for _, file := range []string{ApplicationFile, MetadataFile} {
+		if found, err := exists(fsys, path.Join(directory, file)); !found || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 type definitions struct{ loader }

@@ -78,7 +78,7 @@ func TestDefinitionsNameTheLineInTheFile(t *testing.T) {
 	compare(t, invalid, []string{
 		"a.yaml:12: metadata.uid is not allowed: it is the API server's",
 		`a.yaml:17: is a "List", not an ApplicationDefinition: name the files of the catalog by include`,
-		"a.yaml:25: is not valid YAML: did not find expected node content",
+		"a.yaml:25: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes",
 	})
 }
 

@@ -79,6 +79,9 @@ func single(data []byte, found *findings) (content *yaml.Node) {
 	for document, err := range yamlnode.Documents(data) {
 		if err != nil {
 			line, message := yamlnode.Position(err, data)
+			if cause := yamlnode.Cause(message, line, data); cause != "" {
+				message += ": " + cause
+			}
 			found.add(line, "is not valid YAML: %s", message)
 			return nil
 		}

@@ -99,7 +99,7 @@ func formatCases() []formatCase {
 			"b.yaml:15: spec.versions[0].version must be a string: put \"1\" in quotes",
 			"c.yaml: is empty: expected documents of kind ApplicationDefinition",
 			"d.yaml:10: is no ApplicationDefinition: name the files of the catalog by include",
-			"d.yaml:12: is not valid YAML: did not find expected node content",
+			"d.yaml:12: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes",
 		},
 		large: files{"a.yaml": definition("a") + "---\n" + definition("b") + "# " + strings.Repeat("b", 1<<20)},
 		bound: "a.yaml:8: is the first line of a document that is larger than 1048576 bytes",

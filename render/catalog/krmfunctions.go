@@ -96,7 +96,6 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	}
 	var found report
 	catalog := &Catalog{Warnings: asViolations(loaded.Findings)}
-	first := map[string]*krmfunctions.Function{}
 	for _, one := range loaded.Functions {
 		name := functionName(one)
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
@@ -111,11 +110,6 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 			found.addTo(RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", quote(one.Name()), n, maxVersions)
 			continue
 		}
-		if other := first[name]; other != nil {
-			found.addTo(RuleDuplicateName, one.Path, one.Line, "the function %s differs only in case from %s of %s:%d", quote(one.Name()), quote(other.Name()), other.Path, other.Line)
-			continue
-		}
-		first[name] = one
 		application := newFunction(one)
 		catalog.kept += application.Content.Size()
 		catalog.Applications = append(catalog.Applications, application)

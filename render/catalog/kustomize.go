@@ -232,6 +232,19 @@ func (k *kustomize) timestamp(node *yaml.Node) {
 	}
 }
 
+// IsUnwritable reports whether kustomize cannot write the value of an annotation: it takes a literal style for several
+// lines, in which it cannot write a tab at the beginning.
+func IsUnwritable(value string) bool {
+	return strings.HasPrefix(value, "\t") && strings.Contains(value, "\n")
+}
+
+// IsUnwritableKey reports whether kustomize cannot write a key of labels or annotations: it writes these without quotes,
+// so that true or 1 is no text when it is read again.
+func IsUnwritableKey(key string) bool {
+	plain := yaml.Node{Kind: yaml.ScalarNode, Value: key}
+	return plain.ShortTag() != "!!str"
+}
+
 // isLost tells the characters that kustomize writes out raw although its reader then refuses
 // them, or, with a next line (U+0085), reads a space. The other control characters it escapes.
 func isLost(r rune) bool {

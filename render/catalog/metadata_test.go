@@ -24,7 +24,7 @@ func TestLoadChecksMetadata(t *testing.T) {
 		{"an empty file is an accident", "# tier: gold\n", []string{path + ": is empty: expected one YAML document"}},
 		{"a list is refused", "- tier: gold\n", []string{path + ":1: must be a mapping, not a list"}},
 		{"two documents are refused", "tier: gold\n---\ntier: silver\n", []string{path + ":3: must hold exactly one YAML document, but a second one starts here"}},
-		{"broken YAML has its line", "tier: gold\nlabels: }\n", []string{path + ":2: is not valid YAML: did not find expected node content"}},
+		{"broken YAML has its line", "tier: gold\nlabels: }\n", []string{path + ":2: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes"}},
 		{"a key twice is refused", "tier: gold\ntier: silver\n", []string{path + `:2: has the key "tier" twice, first in line 1`}},
 		{
 			"types are checked, each with its line",
@@ -133,7 +133,7 @@ func TestLoadChecksLists(t *testing.T) {
 		{
 			"an unknown name is not reported while an application has none",
 			files{path: "applications: [bad]", "applications/x/application.yaml": "a: ["},
-			[]string{"applications/x/application.yaml:1: is not valid YAML: did not find expected node content"},
+			[]string{"applications/x/application.yaml:1: is not valid YAML: did not find expected node content: a [ or { is not closed, or a text that begins with one lacks quotes"},
 		},
 		{"applications is required", files{path: "names: [good]"}, []string{path + ":1: applications is missing: expected a list of application names"}},
 		{"a list file is a mapping", files{path: "[good]"}, []string{path + ":1: must be a mapping, not a list"}},

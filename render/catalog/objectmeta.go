@@ -7,10 +7,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// checkObjectMeta checks the fields of an object's metadata but its name. What server-side apply
+// MetadataProblems returns what is wrong with the metadata of an object that patches may have changed: what a catalog may
+// not set, except for reserved labels and annotations.
+func MetadataProblems(metadata *yaml.Node) []string {
+	found := &findings{}
+	checkMetadata(metadata, checkLabel, checkAnnotation, found)
+	problems := make([]string, len(found.kept))
+	for i, violation := range found.kept {
+		problems[i] = violation.Message
+	}
+	return problems
+}
+
+func checkObjectMeta(metadata *yaml.Node, found *findings) {
+	checkMetadata(metadata, checkObjectLabel, checkObjectAnnotation, found)
+}
+
+// checkMetadata checks the fields of an object's metadata but its name. What server-side apply
 // does was measured with kube-apiserver 1.36:
 //
 //	field                                         server-side apply
@@ -22,11 +39,21 @@ import (
 //	ownerReferences                               takes them; without those owners, the garbage
 //	                                              collector deletes the object
 //	unknown ones, wrong types, null labels        refuses them; the last are dropped
-func checkObjectMeta(metadata *yaml.Node, found *findings) {
+func checkMetadata(metadata *yaml.Node, checkLabel, checkAnnotation pairCheck, found *findings) {
 	for _, field := range yamlnode.Entries(metadata) {
-		checkMetaField(field, found)
+		switch field.Name {
+		case "labels":
+			checkPairs(field, checkLabel, found)
+		case "annotations":
+			checkPairs(field, checkAnnotation, found)
+		default:
+			checkMetaField(field, found)
+		}
 	}
 }
+
+// pairCheck returns what is wrong with a label or an annotation.
+type pairCheck func(key, value string) []string
 
 func checkMetaField(field yamlnode.Entry, found *findings) {
 	switch field.Name {
@@ -47,10 +74,6 @@ func checkMetaField(field yamlnode.Entry, found *findings) {
 		checkNamespace(field, found)
 	case "finalizers":
 		checkFinalizers(field.Value, found)
-	case "labels":
-		checkPairs(field, checkObjectLabel, found)
-	case "annotations":
-		checkPairs(field, checkObjectAnnotation, found)
 	default:
 		found.add(field.Line, "metadata has the field %s, which Kubernetes does not know", quote(field.Name))
 	}
@@ -70,7 +93,7 @@ func checkNamespace(field yamlnode.Entry, found *findings) {
 	}
 }
 
-func checkPairs(field yamlnode.Entry, check func(key, value string) []string, found *findings) {
+func checkPairs(field yamlnode.Entry, check pairCheck, found *findings) {
 	if yamlnode.IsNull(field.Value) {
 		return
 	}
@@ -99,49 +122,45 @@ func checkFinalizers(value *yaml.Node, found *findings) {
 }
 
 func checkObjectLabel(key, value string) []string {
-	return append(checkLabel(key, value), reserved(key)...)
+	return append(checkLabel(key, value), checkFree(key)...)
 }
 
-// checkObjectAnnotation refuses kustomize's own annotations too. Of those, local-config drops the
-// object, needsHashSuffix renames it, previousNames without its siblings panics, and the rest are
-// at best removed. The values kustomize writes in a style of its own, which may not be able to.
+// checkObjectAnnotation refuses values that kustomize cannot write: it chooses a style of its own.
 func checkObjectAnnotation(key, value string) []string {
-	problems := append(checkAnnotation(key, value), reserved(key)...)
-	if strings.HasPrefix(value, "\t") && strings.Contains(value, "\n") {
+	problems := append(checkAnnotation(key, value), checkFree(key)...)
+	if IsUnwritable(value) {
 		problems = append(problems, "the value of "+quote(key)+" has several lines and begins with a tab, which kustomize cannot write")
-	}
-	switch domainOf(key) {
-	case "config.kubernetes.io", "internal.config.kubernetes.io", "alpha.config.kubernetes.io", "config.k8s.io", "kustomize.config.k8s.io":
-		problems = append(problems, "the key "+quote(key)+" is not allowed: kustomize acts on it, and may drop or rename the object")
 	}
 	return problems
 }
 
-// IsReserved reports whether a label or annotation is Flux's or Winnow's, or the bypass: not for a catalog to set.
-func IsReserved(key string) bool { return len(reserved(key)) > 0 }
-
-// reserved says why a label or annotation is not for the catalog to set: with force, for one, it
-// could have Flux delete and create an object of the cluster again, and with the bypass the catalog
-// could take a definition away from updates. Those who act on them may ignore the case.
-func reserved(key string) []string {
-	domain, problem := strings.ToLower(domainOf(key)), ""
-	switch {
-	case domain == "fluxcd.io" || strings.HasSuffix(domain, ".fluxcd.io"):
-		problem = "how Flux treats an object is not the catalog's to say"
-	case domain == v1alpha1.GroupVersion.Group && key != v1alpha1.TierLabel:
-		problem = "only Winnow sets it"
-	case strings.EqualFold(key, v1alpha1.BypassLabel):
-		problem = "only a cluster's admins take a definition out of updates"
-	default:
-		return nil
+// checkFree refuses reserved keys, and those that kustomize cannot write.
+func checkFree(key string) []string {
+	if IsUnwritableKey(key) {
+		return []string{"the key " + quote(key) + " is not allowed: kustomize cannot write it, because YAML reads it as no text"}
 	}
-	return []string{"the key " + quote(key) + " is not allowed: " + problem}
+	if reason := whyReserved(key); reason != "" {
+		return []string{"the key " + quote(key) + " is not allowed: " + reason}
+	}
+	return nil
 }
 
-// domainOf returns what stands before the slash of a key, empty without one.
-func domainOf(key string) string {
-	if domain, _, ok := strings.Cut(key, "/"); ok {
-		return domain
+// IsReserved reports whether a label or annotation is not for a catalog to set: it is kustomize's, Flux's or Winnow's, or
+// the bypass.
+func IsReserved(key string) bool { return whyReserved(key) != "" }
+
+// whyReserved returns why a label or annotation is not for a catalog to set; empty if it is. What package reserved has is
+// refused with two exceptions: the tier is the author's, and by the labels of KKP a selection leaves out KKP's own
+// applications. No other key of Flux is the catalog's either: with force, for one, Flux would delete and create an object
+// of the cluster again.
+func whyReserved(key string) string {
+	owner := reserved.OwnerOf(key)
+	domain, _, hasDomain := strings.Cut(strings.ToLower(key), "/")
+	switch {
+	case hasDomain && (domain == "fluxcd.io" || strings.HasSuffix(domain, ".fluxcd.io")):
+		return "how Flux treats an object is not the catalog's to say"
+	case key == v1alpha1.TierLabel, owner == reserved.KKP:
+		return ""
 	}
-	return ""
+	return owner.Reason()
 }

@@ -72,7 +72,8 @@ func TestLoadChecksTheMetadataOfObjects(t *testing.T) {
 		{
 			"annotations that steer kustomize are refused, also merged ones",
 			"annotations:\n  <<: {config.kubernetes.io/local-config: 'true'}\n  internal.config.kubernetes.io/needsHashSuffix: enabled\n" +
-				"  internal.config.kubernetes.io/previousNames: a,b\n  alpha.config.kubernetes.io/transformations: a\n  config.k8s.io/id: a\n  kustomize.config.k8s.io/behavior: merge\n",
+				"  internal.config.kubernetes.io/previousNames: a,b\n  alpha.config.kubernetes.io/transformations: a\n  config.k8s.io/id: a\n  kustomize.config.k8s.io/behavior: merge\n" +
+				"  Config.Kubernetes.io/Local-Config: 'true'\nlabels: {config.kubernetes.io/local-config: 'true'}\n",
 			[]string{
 				reserved("6", "annotations", "config.kubernetes.io/local-config", kustomize),
 				reserved("7", "annotations", "internal.config.kubernetes.io/needsHashSuffix", kustomize),
@@ -80,6 +81,8 @@ func TestLoadChecksTheMetadataOfObjects(t *testing.T) {
 				reserved("9", "annotations", "alpha.config.kubernetes.io/transformations", kustomize),
 				reserved("10", "annotations", "config.k8s.io/id", kustomize),
 				reserved("11", "annotations", "kustomize.config.k8s.io/behavior", kustomize),
+				reserved("12", "annotations", "Config.Kubernetes.io/Local-Config", kustomize),
+				reserved("13", "labels", "config.kubernetes.io/local-config", kustomize),
 			},
 		},
 		{
@@ -107,7 +110,7 @@ func TestLoadChecksTheMetadataOfObjects(t *testing.T) {
 		},
 		{
 			"keys that only look reserved are fine",
-			"annotations: {config.kubernetes.io: a, b.catalog.winnow.dev/c: d, notfluxcd.io/e: f}\nlabels: {config.kubernetes.io/g: h, apps.k8c.io/other: i}\n",
+			"annotations: {config.kubernetes.io: a, b.catalog.winnow.dev/c: d, notfluxcd.io/e: f}\nlabels: {myconfig.kubernetes.io/g: h, apps.k8c.io/other: i, apps.kubermatic.k8c.io/managed-by: kkp}\n",
 			nil,
 		},
 		{"a namespace is a name", "namespace: a.b\n", []string{path + `:5: metadata.namespace "a.b" is not valid: must not contain dots`}},

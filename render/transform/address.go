@@ -128,3 +128,6 @@ func full(value string) string {
 	}
 	return value
 }
+
+// template is an action of a Go template.
+var template = regexp.MustCompile(`(?s)\{\{.*?\}\}`)

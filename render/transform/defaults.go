@@ -4,29 +4,29 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/transform/edit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
-)
-
-const (
-	blockField   = "defaultValuesBlock"
-	mappingField = "defaultValues"
 )
 
 // defaults are the default values of a document: the YAML in the string defaultValuesBlock, or
 // the mapping defaultValues.
 type defaults struct {
-	outer *document
+	outer *edit.Document
 	spec  *yaml.Node
 	name  string
 	// inner is the document of the block, or outer.
-	inner *document
+	inner *edit.Document
 	// mapping that the values are in.
 	mapping *yaml.Node
 }
+
+const (
+	blockField   = "defaultValuesBlock"
+	mappingField = "defaultValues"
+)
 
 // errBlock says that a block cannot be read.
 type errBlock struct{ reason error }
@@ -39,12 +39,12 @@ func (e errBlock) Unwrap() error { return e.reason }
 
 // openDefaults returns nil when the document has no default values. An errBlock says that they are
 // no mapping, perhaps because of templates, which is their author's right. It changes nothing.
-func openDefaults(doc *document) (*defaults, error) {
-	spec := lookup(doc.content(), "spec")
+func openDefaults(doc *edit.Document) (*defaults, error) {
+	spec := edit.Lookup(doc.Content(), "spec")
 	if spec == nil || spec.Kind != yaml.MappingNode {
 		return nil, errors.New("the document has no spec")
 	}
-	block, mapping := lookup(spec, blockField), lookup(spec, mappingField)
+	block, mapping := edit.Lookup(spec, blockField), edit.Lookup(spec, mappingField)
 	filled := mapping != nil && mapping.Kind == yaml.MappingNode && len(mapping.Content) > 0
 	switch {
 	case block != nil && filled && !yamlnode.IsNull(block) && block.Value != "":
@@ -59,84 +59,81 @@ func openDefaults(doc *document) (*defaults, error) {
 	return nil, nil
 }
 
-func openBlock(doc *document, spec, block *yaml.Node) (*defaults, error) {
+func openBlock(doc *edit.Document, spec, block *yaml.Node) (*defaults, error) {
 	content, ok := yamlnode.Text(block)
 	if !ok && !yamlnode.IsNull(block) {
 		return nil, errBlock{fmt.Errorf("it is not a string, but %s", yamlnode.Describe(block))}
 	}
-	inner, err := parse([]byte(content))
+	inner, err := edit.Parse([]byte(content))
 	if err != nil {
 		return nil, errBlock{err}
 	}
-	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.content()}, nil
+	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.Content()}, nil
 }
 
 // createDefaults is for documents without default values. Which field other groups have for
 // them is not known.
-func createDefaults(group string, doc *document) (*defaults, error) {
+func createDefaults(group string, doc *edit.Document) (*defaults, error) {
 	if group != kkpGroup {
 		return nil, fmt.Errorf("the kind, of the group %s, has no default values", group)
 	}
-	inner, err := parse(nil)
+	inner, err := edit.Parse(nil)
 	if err != nil {
 		return nil, err
 	}
-	spec := lookup(doc.content(), "spec")
-	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.content()}, nil
+	spec := edit.Lookup(doc.Content(), "spec")
+	return &defaults{outer: doc, spec: spec, name: blockField, inner: inner, mapping: inner.Content()}, nil
 }
 
 // merge merges values, unless that changes nothing.
 func (d *defaults) merge(values *yaml.Node, override bool) {
-	m := merger{doc: d.inner, override: override}
-	if !m.changes(d.mapping, values) {
+	m := edit.Merger{Doc: d.inner, Override: override}
+	if !m.Changes(d.mapping, values) {
 		return
 	}
-	if d.inner == d.outer && !isBlock(d.mapping) {
-		under := newMapping()
-		under.Content = []*yaml.Node{newString(d.name), values}
-		m.merge(d.spec, under)
+	if d.inner == d.outer && !edit.IsBlock(d.mapping) {
+		under := edit.NewMapping()
+		under.Content = []*yaml.Node{edit.NewString(d.name), values}
+		m.Merge(d.spec, under)
 		return
 	}
 	if len(d.mapping.Content) == 0 {
 		d.mapping.Style &^= yaml.FlowStyle
 	}
-	m.merge(d.mapping, values)
+	m.Merge(d.mapping, values)
 }
 
 // ErrTemplates says that a block has templates, and would have to be encoded again as a whole,
 // after which not all of them would stand there as they did.
 var ErrTemplates = errors.New("its templates would not survive: write it in block style without anchors")
 
-// template is an action of a Go template.
-var template = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-
 // close writes what changed into the document.
 func (d *defaults) close() error {
 	if d.inner == d.outer {
-		return d.outer.flush()
+		return d.outer.Flush()
 	}
-	before := d.inner.data
-	if !d.inner.dirty {
+	before := d.inner.Data
+	if !d.inner.Dirty {
 		return nil
 	}
-	whole := d.inner.whole
-	if err := d.inner.flush(); err != nil {
+	whole := d.inner.Whole
+	if err := d.inner.Flush(); err != nil {
 		return err
 	}
 	// Edits leave templates alone. The encoder moves comments and changes quotes; where that
 	// touches a template, a comment can have been an {{ if }}.
-	whole = whole || d.inner.encoded
-	if whole && !contains(template.FindAll(d.inner.data, -1), template.FindAll(before, -1)) {
+	whole = whole || d.inner.Encoded
+	if whole && !contains(template.FindAll(d.inner.Data, -1), template.FindAll(before, -1)) {
 		return ErrTemplates
 	}
-	if i := index(d.spec, d.name); i >= 0 {
-		d.outer.setBlock(d.spec, i, string(d.inner.data))
+	if i := edit.Index(d.spec, d.name); i >= 0 {
+		d.outer.SetBlock(d.spec, i, string(d.inner.Data))
 	} else {
-		content := newString(string(d.inner.data))
+		content := edit.NewString(string(d.inner.Data))
 		content.Style = yaml.LiteralStyle
-		d.outer.addEntries(d.spec, d.outer.end(d.spec), []*yaml.Node{newString(d.name), content})
+		d.outer.AddEntries(d.spec, d.outer.End(d.spec), []*yaml.Node{edit.NewString(d.name), content})
 	}
-	return d.outer.flush()
+	return d.outer.Flush()
 }
 
 // contains reports whether all elements of sub occur in list, in this order.

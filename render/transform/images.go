@@ -7,14 +7,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/transform/edit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
-
-// key leads to a value: its name, and the mapping that it is in. Both are empty in a list.
-type key struct {
-	mapping *yaml.Node
-	name    string
-}
 
 // values looks for image references and URLs in default values.
 func (s *search) values(node *yaml.Node, path string, at key) {
@@ -58,7 +53,7 @@ func (s *search) scalar(node *yaml.Node, path string, at key) {
 		return
 	}
 	if result != value {
-		s.doc.setString(node, result)
+		s.doc.SetString(node, result)
 	}
 	s.report(host, path, at)
 }
@@ -104,8 +99,6 @@ func (s *search) rewriteImage(ref image, value string) (string, bool) {
 	return value, false
 }
 
-func isRegistryKey(name string) bool { return strings.HasSuffix(strings.ToLower(name), "registry") }
-
 func isImageKey(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.HasSuffix(lower, "image") || strings.HasSuffix(lower, "repository") || isRegistryKey(name)
@@ -114,15 +107,15 @@ func isImageKey(name string) bool {
 // split rewrites a reference that is split into registry and repository (or image), and
 // returns the keys that it took care of.
 func (s *search) split(mapping *yaml.Node, path string) []string {
-	registry, ok := yamlnode.Text(lookup(mapping, "registry"))
+	registry, ok := yamlnode.Text(edit.Lookup(mapping, "registry"))
 	if !ok || registry != "" && !namesRegistry(registry) {
 		return nil
 	}
 	name := "repository"
-	repository, ok := yamlnode.Text(lookup(mapping, name))
+	repository, ok := yamlnode.Text(edit.Lookup(mapping, name))
 	if !ok {
 		name = "image"
-		if repository, ok = yamlnode.Text(lookup(mapping, name)); !ok {
+		if repository, ok = yamlnode.Text(edit.Lookup(mapping, name)); !ok {
 			return nil
 		}
 	}
@@ -161,7 +154,7 @@ func namesRegistry(value string) bool {
 
 // set changes a string at a key.
 func (s *search) set(mapping *yaml.Node, name, value string) {
-	if current := lookup(mapping, name); current.Value != value {
-		s.doc.setString(current, value)
+	if current := edit.Lookup(mapping, name); current.Value != value {
+		s.doc.SetString(current, value)
 	}
 }

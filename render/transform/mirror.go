@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/transform/edit"
 )
 
 // Schemes that a mirror may have.
@@ -141,10 +143,16 @@ func (m mirror) moved(a address, location string, kind Kind, source *yaml.Node) 
 	}
 	location = strings.TrimRight(location, "/")
 	host, _, _ := strings.Cut(location, "/")
-	chart := printed(lookup(source, "chartName"))
+	chart := printed(edit.Lookup(source, "chartName"))
 	if repository := location[len(host):] + "/" + chart; !ociPath.MatchString(repository) {
 		return "", fmt.Errorf("KKP would not find the chart, because %.200q is not the name of a repository in a registry, "+
 			"which has lower case letters, digits, and . _ - between them: "+instead+" without a scheme", repository[1:])
 	}
 	return m.scheme + "://" + location, nil
+}
+
+func isPrefix(prefix string) bool {
+	host, _, _ := strings.Cut(prefix, "/")
+	return isHost(host) && !strings.Contains(prefix, "://") &&
+		!strings.HasSuffix(prefix, "/") && !strings.ContainsAny(prefix, " \t\r\n\v\f")
 }

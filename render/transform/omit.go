@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/transform/edit"
 )
 
 // DefaultOmitFields returns the fields below spec of KKP's ApplicationDefinitions that the
@@ -64,20 +65,20 @@ func mayHave(application *catalog.Application, name string) bool {
 	return application.SpecFields == nil || slices.Contains(application.SpecFields, name)
 }
 
-func (o omitFields) apply(in Input, doc *document, out *Output) *Error {
+func (o omitFields) apply(in Input, doc *edit.Document, out *Output) *Error {
 	for i, path := range o.paths {
-		if spec := lookup(doc.content(), "spec"); spec != nil && has(spec, path) {
+		if spec := edit.Lookup(doc.Content(), "spec"); spec != nil && has(spec, path) {
 			out.Omitted = append(out.Omitted, i)
 		}
 	}
 	for _, path := range o.of(in.Application) {
-		spec := lookup(doc.content(), "spec")
+		spec := edit.Lookup(doc.Content(), "spec")
 		if spec == nil || !has(spec, path) {
 			continue
 		}
-		doc.omit(spec, path)
+		omit(doc, spec, path)
 		// Each on its own: two paths can meet in a mapping that becomes empty.
-		if err := doc.flush(); err != nil {
+		if err := doc.Flush(); err != nil {
 			return failed("spec.omitFields", err)
 		}
 	}
@@ -87,7 +88,7 @@ func (o omitFields) apply(in Input, doc *document, out *Output) *Error {
 // has reports whether a path leads through mappings to a field.
 func has(node *yaml.Node, path []string) bool {
 	for _, name := range path {
-		if node = lookup(node, name); node == nil {
+		if node = edit.Lookup(node, name); node == nil {
 			return false
 		}
 	}
@@ -95,32 +96,22 @@ func has(node *yaml.Node, path []string) bool {
 }
 
 // omit removes a field that is there, or the mapping around it when it is the only one.
-func (d *document) omit(mapping *yaml.Node, path []string) {
+func omit(d *edit.Document, mapping *yaml.Node, path []string) {
 	name, rest := path[0], path[1:]
-	if len(rest) == 0 || sole(lookup(mapping, name), rest) {
-		d.remove(mapping, name)
+	if len(rest) == 0 || sole(edit.Lookup(mapping, name), rest) {
+		d.Remove(mapping, name)
 		return
 	}
-	d.omit(lookup(mapping, name), rest)
+	omit(d, edit.Lookup(mapping, name), rest)
 }
 
 // sole reports whether nothing is left of a mapping without the field that path leads to.
 func sole(mapping *yaml.Node, path []string) bool {
 	for _, name := range path {
-		if len(mapping.Content) != 2 || index(mapping, name) < 0 {
+		if len(mapping.Content) != 2 || edit.Index(mapping, name) < 0 {
 			return false
 		}
 		mapping = mapping.Content[1]
 	}
 	return true
-}
-
-// remove removes a key that is there.
-func (d *document) remove(mapping *yaml.Node, name string) {
-	if len(mapping.Content) == 2 {
-		mapping.Content, mapping.Style = nil, yaml.FlowStyle
-		d.giveUp()
-		return
-	}
-	d.removeEntry(mapping, index(mapping, name))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/transform"
+	"github.com/winnow-dev/winnow/render/transform/edit"
 )
 
 // values returns random values, as JSON has them.
@@ -252,7 +253,7 @@ func fuzzed(t *testing.T, pipeline *transform.Pipeline, in transform.Input) {
 	out, err := pipeline.Apply(context.Background(), in)
 	if err != nil {
 		var refused *transform.Error
-		if !errors.As(err, &refused) || errors.Is(err, transform.ErrMismatch) {
+		if !errors.As(err, &refused) || errors.Is(err, edit.ErrMismatch) {
 			t.Fatalf("%v of:\n%s", err, in.Application.Document)
 		}
 		return

@@ -7,37 +7,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/transform/edit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
-)
-
-// Reference is what is fetched from a host. The fields of another kind are empty.
-type Reference struct {
-	// From is the address before the mirrors, To the one behind them. Images are written in
-	// full: with docker.io and library where they are implied, and with the tag and the digest
-	// that stand beside them.
-	From, To string
-	// Unknown is the part that the document does not tell, or empty.
-	Unknown Unknown
-	// Chart is the name of a Helm chart, Version its version.
-	Chart, Version string
-	// Tag, Branch and Commit of a Git repository, as far as they are set.
-	Tag, Branch, Commit string
-}
-
-// Unknown is a part of a reference without which nothing can be fetched for sure.
-type Unknown string
-
-// What can be unknown.
-const (
-	// UnknownTag: the image has neither tag nor digest; the chart adds one, mostly its appVersion.
-	UnknownTag Unknown = "tag"
-	// UnknownTemplate: a Go template makes a part of the image, perhaps another in each cluster.
-	UnknownTemplate Unknown = "template"
-	// UnknownRepository: this is only a registry; the chart says what it takes from there.
-	UnknownRepository Unknown = "repository"
-	// UnknownChart: the name or the version of the chart is not there, as beside all URLs with oci:// in
-	// default values, or no chart can have the name.
-	UnknownChart Unknown = "chart"
 )
 
 // chartName is what charts are named. No command takes such a name for an option or for two arguments.
@@ -45,7 +16,7 @@ var chartName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // chartReference reads the source helm of a version.
 func chartReference(helm *yaml.Node, r Reference) Reference {
-	r.Chart, r.Version = printed(lookup(helm, "chartName")), printed(lookup(helm, "chartVersion"))
+	r.Chart, r.Version = printed(edit.Lookup(helm, "chartName")), printed(edit.Lookup(helm, "chartVersion"))
 	if !chartName.MatchString(r.Chart) || r.Version == "" {
 		r.Unknown = UnknownChart
 	}
@@ -54,8 +25,8 @@ func chartReference(helm *yaml.Node, r Reference) Reference {
 
 // gitReference reads the source git of a version.
 func gitReference(git *yaml.Node, r Reference) Reference {
-	ref := lookup(git, "ref")
-	r.Tag, r.Branch, r.Commit = printed(lookup(ref, "tag")), printed(lookup(ref, "branch")), printed(lookup(ref, "commit"))
+	ref := edit.Lookup(git, "ref")
+	r.Tag, r.Branch, r.Commit = printed(edit.Lookup(ref, "tag")), printed(edit.Lookup(ref, "branch")), printed(edit.Lookup(ref, "commit"))
 	return r
 }
 
@@ -82,10 +53,10 @@ func imageReference(at key, r Reference) Reference {
 }
 
 func tagAndDigest(mapping *yaml.Node) (suffix string) {
-	if tag := printed(lookup(mapping, "tag")); tag != "" {
+	if tag := printed(edit.Lookup(mapping, "tag")); tag != "" {
 		suffix = ":" + tag
 	}
-	if digest := printed(lookup(mapping, "digest")); digest != "" {
+	if digest := printed(edit.Lookup(mapping, "digest")); digest != "" {
 		suffix += "@" + digest
 	}
 	return suffix
@@ -110,3 +81,11 @@ func printed(node *yaml.Node) string {
 	}
 	return string(text)
 }
+
+// key leads to a value: its name, and the mapping that it is in. Both are empty in a list.
+type key struct {
+	mapping *yaml.Node
+	name    string
+}
+
+func isRegistryKey(name string) bool { return strings.HasSuffix(strings.ToLower(name), "registry") }

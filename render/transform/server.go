@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/transform/edit"
 )
 
 // serverFields are the members of a Helm source of KKP that belong to the server.
@@ -37,7 +38,7 @@ func newServer(scheme string, helm *v1alpha1.MirrorHelm) (*yaml.Node, error) {
 // refused returns why the webhook of KKP refuses a source with a scheme, which is empty if it is not
 // known. The members are those of the source, or serverFields alone.
 func refused(scheme string, members *yaml.Node) error {
-	plain, insecure := printed(lookup(members, "plainHTTP")), printed(lookup(members, "insecure"))
+	plain, insecure := printed(edit.Lookup(members, "plainHTTP")), printed(edit.Lookup(members, "insecure"))
 	switch {
 	case scheme == "https" && plain == "true":
 		return errHTTPS
@@ -72,45 +73,58 @@ func checkCredentials(c *v1alpha1.HelmCredentials) error {
 
 // setServers replaces the serverFields of versions, by index. All versions are edited at once, because
 // each flush parses the document again: first what goes, then what comes.
-func setServers(doc *document, servers map[int]*yaml.Node) error {
+func setServers(doc *edit.Document, servers map[int]*yaml.Node) error {
 	all := sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
-		doc.removeOthers(all[i], "helm", servers[i])
+		removeOthers(doc, all[i], "helm", servers[i])
 	}
-	if err := doc.flush(); err != nil {
+	if err := doc.Flush(); err != nil {
 		return err
 	}
 	all = sources(doc)
 	for _, i := range slices.Sorted(maps.Keys(servers)) {
-		wanted := newMapping()
-		wanted.Content = []*yaml.Node{newString("helm"), servers[i]}
-		merger{doc: doc, override: true}.merge(all[i], wanted)
+		wanted := edit.NewMapping()
+		wanted.Content = []*yaml.Node{edit.NewString("helm"), servers[i]}
+		edit.Merger{Doc: doc, Override: true}.Merge(all[i], wanted)
 	}
-	return doc.flush()
+	return doc.Flush()
 }
 
 // removeOthers removes the serverFields that differ from those of a server from the mapping at a key.
-func (d *document) removeOthers(source *yaml.Node, name string, server *yaml.Node) {
-	helm := lookup(source, name)
+func removeOthers(d *edit.Document, source *yaml.Node, name string, server *yaml.Node) {
+	helm := edit.Lookup(source, name)
 	others := slices.DeleteFunc(slices.Clone(serverFields), func(field string) bool {
-		current, wanted := lookup(helm, field), lookup(server, field)
-		return current == nil || wanted != nil && equal(current, wanted)
+		current, wanted := edit.Lookup(helm, field), edit.Lookup(server, field)
+		return current == nil || wanted != nil && edit.Equal(current, wanted)
 	})
 	if len(others) == 0 {
 		return
 	}
-	if isBlock(helm) {
+	if edit.IsBlock(helm) {
 		for _, field := range others {
-			d.removeEntry(helm, index(helm, field))
+			d.RemoveEntry(helm, edit.Index(helm, field))
 		}
 		return
 	}
 	// An entry within brackets is replaced as a whole.
-	less := clone(helm)
+	less := edit.Clone(helm)
 	for _, field := range others {
-		at := index(less, field)
+		at := edit.Index(less, field)
 		less.Content = slices.Delete(less.Content, at, at+2)
 	}
-	forget(less)
-	d.setValue(source, index(source, name), less)
+	edit.Forget(less)
+	d.SetValue(source, edit.Index(source, name), less)
+}
+
+// sources returns where each version comes from, nil where it does not say.
+func sources(doc *edit.Document) []*yaml.Node {
+	versions := edit.Lookup(edit.Lookup(doc.Content(), "spec"), "versions")
+	if versions == nil || versions.Kind != yaml.SequenceNode {
+		return nil
+	}
+	all := make([]*yaml.Node, len(versions.Content))
+	for i, version := range versions.Content {
+		all[i] = edit.Lookup(edit.Lookup(version, "template"), "source")
+	}
+	return all
 }

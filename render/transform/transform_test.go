@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/render/transform"
+	"github.com/winnow-dev/winnow/render/transform/edit"
 )
 
 const head = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata:\n  name: web\nspec:\n"
@@ -238,7 +239,7 @@ func TestApplyRefuses(t *testing.T) {
 			}
 			out, err := pipeline.Apply(context.Background(), s.input(load(t, []byte(test.document))))
 			var refused *transform.Error
-			if !errors.As(err, &refused) || errors.Is(err, transform.ErrMismatch) {
+			if !errors.As(err, &refused) || errors.Is(err, edit.ErrMismatch) {
 				t.Fatalf("error = %v, want an *Error; got:\n%s", err, out.Document)
 			}
 			if refused.Application != "web" || refused.Field != test.field || !strings.Contains(err.Error(), "web") {
@@ -285,12 +286,13 @@ func TestNewRefusesEveryWrongField(t *testing.T) {
 			{Names: []string{"a"}, Defaults: []byte(`[]`), Overrides: []byte(`{`)},
 			{Names: []string{"a"}, Overrides: []byte(`{} {}`)},
 			{Names: []string{"a"}, Overrides: []byte(`{"a": 1e999}`)},
+			{Names: []string{"a"}, Overrides: []byte(`{"a": 9223372036854775807}`), Defaults: []byte(`{"a": 18446744073709551615}`)},
 		},
 		Mirrors:    []transform.Mirror{{From: "https://a", To: "b/"}, {From: "a", To: "b"}, {From: "a", To: "c"}},
 		OmitFields: []string{"a..b", "versions"},
 	})
 	want := []string{
-		"spec.values[0].defaults", "spec.values[0].overrides", "spec.values[1].overrides", "spec.values[2].overrides",
+		"spec.values[0].defaults", "spec.values[0].overrides", "spec.values[1].overrides", "spec.values[2].overrides", "spec.values[3].defaults",
 		"spec.mirrors[0].from", "spec.mirrors[0].to", "spec.mirrors[2].from", "spec.omitFields[0]", "spec.omitFields[1]",
 	}
 	if got := fields(err); !reflect.DeepEqual(got, want) {

@@ -1,6 +1,10 @@
 package filebased
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+)
 
 // About is what a package says about itself to people. Its texts are as long as those of the catalog.
 type About struct {
@@ -74,10 +78,10 @@ func (b *Blob) csv() (found csv) {
 	if err != nil {
 		return csv{}
 	}
-	for _, one := range byName(top.members).list("properties") {
-		property := fieldsOf(one)
+	for _, one := range jsontext.ByName(top.Members).List("properties") {
+		property := jsontext.FieldsOf(one)
 		value := property["value"]
-		switch property.text("type") {
+		switch property.Text("type") {
 		case propertyMetadata:
 			found = csv{}
 			_ = json.Unmarshal(value, &found) // Load has accepted it

@@ -7,16 +7,6 @@ const (
 	maxCatalog = 256 << 20
 	// maxFiles bounds the files, those that are ignored included. A file for each of 7,000 bundles is normal.
 	maxFiles = 20_000
-	// maxDocuments bounds the documents of all files together.
-	maxDocuments = 100_000
-	// maxDocument bounds a document in bytes, with its aliases expanded. A bundle with all of its manifests has
-	// to fit into an image's layer only: the largest known ones have 2 MB.
-	maxDocument = 8 << 20
-	// maxValues bounds the values of a document: in memory one takes a hundred times the two bytes that it may
-	// take in the text.
-	maxValues = 500_000
-	// maxDepth bounds how deep values are nested.
-	maxDepth = 100
 	// maxEntries bounds the entries of a channel, and the channels and bundles of a package; maxAllEntries and
 	// maxSkips bound the entries of all channels of a package, and the names that they skip. Pruning goes through
 	// them once for each repair.
@@ -28,8 +18,6 @@ const (
 	maxKept = 1_000_000
 	// maxVersion bounds a version in bytes: each part takes sixteen times its bytes.
 	maxVersion = 1_000
-	// maxRange bounds a skipRange in bytes: it is parsed for each bundle of which a successor is looked for.
-	maxRange = 1_000
 	// maxIgnoreFile bounds an .indexignore in bytes, and maxPatterns the patterns of all of them: each file is
 	// compared with each pattern.
 	maxIgnoreFile = 64 << 10

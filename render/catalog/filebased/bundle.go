@@ -1,19 +1,15 @@
 package filebased
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode"
-)
 
-// The types of properties whose values are used.
-const (
-	propertyPackage  = "olm.package"
-	propertyObject   = "olm.bundle.object"
-	propertyGVK      = "olm.gvk"
-	propertyMetadata = "olm.csv.metadata"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/pullspec"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // packageProperty says which version of a package a bundle is.
@@ -24,43 +20,30 @@ type packageProperty struct {
 	Release     string `json:"release"`
 }
 
-type bundleObject struct {
-	Data []byte `json:"data"`
-}
-
-// bundleShape is that of a bundle, and shapes those of its properties.
-var (
-	bundleShape = mapping([]string{"name", "package", "image"}, map[string]*shape{
-		"properties":    listOf(mapping([]string{"type"}, nil)),
-		"relatedImages": listOf(mapping([]string{"name", "image"}, nil)),
-	})
-	shapes = propertyShapes()
-)
-
 // readBundle checks what can be checked of a bundle alone.
-func readBundle(members []member) (*Bundle, []problem) {
+func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 	c := bundleCheck{bundle: &Bundle{}}
 	fields := c.fields(members, bundleShape, nil)
 	if len(c.problems) > 0 {
 		return c.bundle, c.problems
 	}
-	c.bundle.Name, c.bundle.Image, c.packageName = fields.text("name"), fields.text("image"), fields.text("package")
-	c.image(c.bundle.Image, place{"image"})
-	for i, related := range fields.list("relatedImages") {
-		c.image(fieldsOf(related).text("image"), place{"relatedImages", i, "image"})
+	c.bundle.Name, c.bundle.Image, c.packageName = fields.Text("name"), fields.Text("image"), fields.Text("package")
+	c.image(c.bundle.Image, shape.Place{"image"})
+	for i, related := range fields.List("relatedImages") {
+		c.image(jsontext.FieldsOf(related).Text("image"), shape.Place{"relatedImages", i, "image"})
 	}
-	for i, one := range fields.list("properties") {
-		property := fieldsOf(one)
-		c.property(i, property.text("type"), property["value"])
+	for i, one := range fields.List("properties") {
+		property := jsontext.FieldsOf(one)
+		c.property(i, property.Text("type"), property["value"])
 	}
 	switch {
 	case len(c.versions) != 1:
-		c.add(place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
+		c.add(shape.Place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
 	default:
 		c.version(c.versions[0])
 	}
 	if c.bundle.Image == "" && c.objects == 0 {
-		c.add(place{"image"}, "must be set, because there is no property %s", propertyObject)
+		c.add(shape.Place{"image"}, "must be set, because there is no property %s", propertyObject)
 	}
 	c.finishFacts()
 	return c.bundle, c.problems
@@ -72,38 +55,38 @@ type bundleCheck struct {
 	packageName string
 	versions    []packageProperty
 	objects     int
-	problems    []problem
+	problems    []shape.Problem
 	// hasMetadata says that install modes of the objects are not of interest.
 	hasMetadata bool
 	objectModes []string
 }
 
-func (c *bundleCheck) add(at place, format string, args ...any) {
-	c.problems = append(c.problems, problem{at: at, message: fmt.Sprintf(format, args...)})
+func (c *bundleCheck) add(at shape.Place, format string, args ...any) {
+	c.problems = append(c.problems, shape.Problem{At: at, Message: fmt.Sprintf(format, args...)})
 }
 
 // fields checks the shapes of members, and returns them.
-func (c *bundleCheck) fields(members []member, want *shape, at place) fields {
+func (c *bundleCheck) fields(members []jsontext.Member, want *shape.Shape, at shape.Place) jsontext.Fields {
 	for _, one := range members {
-		c.problems = append(c.problems, checkShape(one.value, want.of(one.key), append(at[:len(at):len(at)], unquoted(one.key)))...)
+		c.problems = append(c.problems, shape.Check(one.Value, want.Of(one.Key), append(at[:len(at):len(at)], jsontext.Unquoted(one.Key)))...)
 	}
-	return byName(members)
+	return jsontext.ByName(members)
 }
 
-func (c *bundleCheck) image(text string, at place) {
-	if err := checkPullSpec(text); err != nil {
-		c.add(at, "is not a pull spec: %v: %s", err, quote(text))
+func (c *bundleCheck) image(text string, at shape.Place) {
+	if err := pullspec.Check(text); err != nil {
+		c.add(at, "is not a pull spec: %v: %s", err, excerpt.Quoted(text))
 	}
 }
 
 func (c *bundleCheck) property(i int, name string, value []byte) {
-	at := place{"properties", i, "value"}
+	at := shape.Place{"properties", i, "value"}
 	if value == nil {
 		c.add(at[:2], "must have a value")
 		return
 	}
 	if want := shapes[name]; want != nil {
-		found := checkShape(value, want, at)
+		found := shape.Check(value, want, at)
 		if c.problems = append(c.problems, found...); len(found) == 0 {
 			c.fact(name, value)
 		}
@@ -125,8 +108,8 @@ func (c *bundleCheck) property(i int, name string, value []byte) {
 		c.fact(name, value)
 	}
 	if err != nil {
-		wrong := typeProblem(err)
-		wrong.at = append(at, wrong.at...)
+		wrong := shape.TypeProblem(err)
+		wrong.At = append(at, wrong.At...)
 		c.problems = append(c.problems, wrong)
 	}
 }
@@ -136,7 +119,7 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 	c.objects++
 	converted, err := manifestJSON(manifest)
 	if err != nil {
-		c.add(place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		c.add(shape.Place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return
 	}
 	if spec := clusterServiceVersion(converted); spec != nil {
@@ -144,27 +127,19 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 	}
 }
 
-// manifestJSON returns a manifest as JSON. One that begins as JSON does is not looked at, as in OLM's tools.
-func manifestJSON(manifest []byte) ([]byte, error) {
-	if bytes.HasPrefix(bytes.TrimLeftFunc(manifest, unicode.IsSpace), []byte("{")) {
-		return manifest, nil
-	}
-	return toJSON(manifest)
-}
-
 // version checks the version, and what depends on it.
 func (c *bundleCheck) version(found packageProperty) {
-	at := place{"properties", found.index, "value"}
+	at := shape.Place{"properties", found.index, "value"}
 	if found.PackageName != c.packageName {
-		c.add(append(at, "packageName"), "is %s, but the bundle's package is %s", quote(found.PackageName), quote(c.packageName))
+		c.add(append(at, "packageName"), "is %s, but the bundle's package is %s", excerpt.Quoted(found.PackageName), excerpt.Quoted(c.packageName))
 	}
 	version, err := parseVersion(found.Version)
 	if err != nil {
-		c.add(append(at, "version"), "is not a semantic version: %v: %s", err, quote(found.Version))
+		c.add(append(at, "version"), "is not a semantic version: %v: %s", err, excerpt.Quoted(found.Version))
 		return
 	}
 	if version.release, err = parseRelease(found.Release); err != nil {
-		c.add(append(at, "release"), "%v: %s", err, quote(found.Release))
+		c.add(append(at, "release"), "%v: %s", err, excerpt.Quoted(found.Release))
 		return
 	}
 	c.bundle.Version = version
@@ -172,9 +147,34 @@ func (c *bundleCheck) version(found packageProperty) {
 		return
 	}
 	if len(version.semver.Build) > 0 {
-		c.add(append(at, "version"), "has build metadata beside a release: %s", quote(found.Version))
+		c.add(append(at, "version"), "has build metadata beside a release: %s", excerpt.Quoted(found.Version))
 	}
 	if name := c.packageName + "-v" + version.String(); name != c.bundle.Name {
-		c.add(place{"name"}, "must be %s, because the bundle has a release", quote(name))
+		c.add(shape.Place{"name"}, "must be %s, because the bundle has a release", excerpt.Quoted(name))
+	}
+}
+
+// fact keeps what the value of a property, which has its shape, tells about the bundle. A value without what makes it
+// useful is left out: OLM's tools accept it.
+func (c *bundleCheck) fact(name string, value []byte) {
+	switch name {
+	case propertyGVK:
+		if api := readGVK(value); api.Version != "" && api.Kind != "" {
+			c.bundle.Provides = append(c.bundle.Provides, api)
+		}
+	case PackageRequired, GVKRequired, Constraint:
+		c.bundle.Dependencies = append(c.bundle.Dependencies, readDependency(name, value))
+	case propertyMetadata:
+		c.hasMetadata = true
+		c.bundle.InstallModes = readInstallModes(value, c.bundle.InstallModes)
+	}
+}
+
+// finishFacts sorts what was read.
+func (c *bundleCheck) finishFacts() {
+	slices.SortFunc(c.bundle.Provides, GVK.Compare)
+	c.bundle.Provides = slices.Clip(slices.Compact(c.bundle.Provides))
+	if !c.hasMetadata {
+		c.bundle.InstallModes = c.objectModes
 	}
 }

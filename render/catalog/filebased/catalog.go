@@ -3,6 +3,8 @@ package filebased
 import (
 	"cmp"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // Catalog is a valid catalog. It is shared: nothing may change it.
@@ -33,7 +35,7 @@ type Package struct {
 type Channel struct {
 	Name string
 	// Entries in the order of the catalog. The names that they replace and skip may be those of no bundle.
-	Entries []Entry
+	Entries []graph.Entry
 	// Deprecated is the message of the catalog, empty for a channel that is not deprecated.
 	Deprecated string
 	// Blob is nil for a channel of a Record.
@@ -51,3 +53,22 @@ func (c *Catalog) Package(name string) *Package {
 
 // Blob returns the document of the package itself; nil for a package of a Record.
 func (p *Package) Blob() *Blob { return p.blob }
+
+// BundlesIn returns the bundles that are in channels, or in any where none are given, in the order of OLM v1: those that are
+// deprecated after the others, the highest first.
+func (p *Package) BundlesIn(channels []string) []*Bundle {
+	in := map[string]bool{}
+	for _, channel := range p.Channels {
+		if len(channels) > 0 && !slices.Contains(channels, channel.Name) {
+			continue
+		}
+		for _, entry := range channel.Entries {
+			in[entry.Name] = true
+		}
+	}
+	bundles := slices.DeleteFunc(slices.Clone(p.Bundles), func(b *Bundle) bool { return !in[b.Name] })
+	slices.SortStableFunc(bundles, func(a, b *Bundle) int {
+		return cmp.Or(cmp.Compare(min(len(a.Deprecated), 1), min(len(b.Deprecated), 1)), b.Version.Compare(a.Version))
+	})
+	return bundles
+}

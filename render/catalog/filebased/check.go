@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // check reports what is wrong with a package.
@@ -11,14 +15,14 @@ func (p *packageCheck) check(found *report) {
 	result := p.result
 	switch {
 	case len(result.Channels) == 0:
-		found.at(result.blob, nil, "the package %s has no channel", quote(result.Name))
+		found.at(result.blob, nil, "the package %s has no channel", excerpt.Quoted(result.Name))
 	case result.DefaultChannel == "":
 		found.at(result.blob, nil, "must have a defaultChannel")
 	case p.channels[result.DefaultChannel] == nil:
-		found.at(result.blob, place{"defaultChannel"}, "there is no channel %s in the package", quote(result.DefaultChannel))
+		found.at(result.blob, shape.Place{"defaultChannel"}, "there is no channel %s in the package", excerpt.Quoted(result.DefaultChannel))
 	}
 	if problem := p.tooLarge(); problem != "" {
-		found.at(result.blob, nil, "the package %s has %s", quote(result.Name), problem)
+		found.at(result.blob, nil, "the package %s has %s", excerpt.Quoted(result.Name), problem)
 		return
 	}
 	used := map[string]bool{}
@@ -30,7 +34,7 @@ func (p *packageCheck) check(found *report) {
 		case bundle.Name == "":
 			found.at(bundle.Blob, nil, "must have a name")
 		case !used[bundle.Name]:
-			found.at(bundle.Blob, place{"name"}, "no channel has an entry %s", quote(bundle.Name))
+			found.at(bundle.Blob, shape.Place{"name"}, "no channel has an entry %s", excerpt.Quoted(bundle.Name))
 		}
 	}
 	p.checkVersions(found)
@@ -42,7 +46,7 @@ func (p *packageCheck) tooLarge() string {
 	entries, skips := 0, 0
 	for _, channel := range p.result.Channels {
 		if len(channel.Entries) > maxEntries {
-			return fmt.Sprintf("more than %d entries in the channel %s", maxEntries, quote(channel.Name))
+			return fmt.Sprintf("more than %d entries in the channel %s", maxEntries, excerpt.Quoted(channel.Name))
 		}
 		entries += len(channel.Entries)
 		for _, entry := range channel.Entries {
@@ -63,14 +67,14 @@ func (p *packageCheck) tooLarge() string {
 // checkChannel reports what is wrong with the entries of a channel, and marks their bundles as used.
 func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, found *report) {
 	if len(channel.Entries) == 0 {
-		found.at(channel.Blob, place{"entries"}, "the channel %s has no entry", quote(channel.Name))
+		found.at(channel.Blob, shape.Place{"entries"}, "the channel %s has no entry", excerpt.Quoted(channel.Name))
 		return
 	}
 	first, distinct := map[string]int{}, true
 	for i, entry := range channel.Entries {
-		at := place{"entries", i}
+		at := shape.Place{"entries", i}
 		if other, taken := first[entry.Name]; taken {
-			found.at(channel.Blob, at, "is the entry %s again, first as number %d", quote(entry.Name), other+1)
+			found.at(channel.Blob, at, "is the entry %s again, first as number %d", excerpt.Quoted(entry.Name), other+1)
 			distinct = false
 			continue
 		}
@@ -83,20 +87,20 @@ func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, foun
 }
 
 func (p *packageCheck) checkEntry(channel *Channel, i int, found *report) {
-	entry, at := channel.Entries[i], place{"entries", i}
+	entry, at := channel.Entries[i], shape.Place{"entries", i}
 	switch {
 	case entry.Name == "":
 		found.at(channel.Blob, at, "must have a name")
 	case p.bundles[entry.Name] == nil:
-		found.at(channel.Blob, at, "there is no bundle %s in the package", quote(entry.Name))
+		found.at(channel.Blob, at, "there is no bundle %s in the package", excerpt.Quoted(entry.Name))
 	}
 	for j, skip := range entry.Skips {
 		if skip == "" {
-			found.at(channel.Blob, place{"entries", i, "skips", j}, "skips an empty name")
+			found.at(channel.Blob, shape.Place{"entries", i, "skips", j}, "skips an empty name")
 		}
 	}
-	if _, err := parseRange(entry.SkipRange); err != nil {
-		found.at(channel.Blob, place{"entries", i, "skipRange"}, "is not a range of versions: %v: %s", err, quote(entry.SkipRange))
+	if _, err := graph.ParseRange(entry.SkipRange); err != nil {
+		found.at(channel.Blob, shape.Place{"entries", i, "skipRange"}, "is not a range of versions: %v: %s", err, excerpt.Quoted(entry.SkipRange))
 	}
 }
 
@@ -107,7 +111,7 @@ func (p *packageCheck) checkVersions(found *report) {
 		text := bundle.Version.String()
 		if other, taken := first[text]; taken {
 			found.at(bundle.Blob, nil, "has the version %s of the bundle %s in %s: build metadata or a release tells them apart",
-				quote(text), quote(other.Name), other.Blob.where())
+				excerpt.Quoted(text), excerpt.Quoted(other.Name), other.Blob.where())
 			continue
 		}
 		first[text] = bundle
@@ -118,35 +122,62 @@ func (p *packageCheck) checkDeprecations(found *report) {
 	blob := p.result.deprecations
 	first := map[Reference]int{}
 	for i, entry := range p.deprecations {
-		at := place{"entries", i}
+		at := shape.Place{"entries", i}
 		if other, taken := first[entry.Reference]; taken {
-			found.at(blob, at, "deprecates %s again, first as number %d", quote(cmp.Or(entry.Reference.Name, p.result.Name)), other+1)
+			found.at(blob, at, "deprecates %s again, first as number %d", excerpt.Quoted(cmp.Or(entry.Reference.Name, p.result.Name)), other+1)
 		}
 		first[entry.Reference] = i
 		if entry.Message == "" {
 			found.at(blob, at, "must have a message")
 		}
-		p.checkReference(blob, place{"entries", i, "reference"}, entry.Reference, found)
+		p.checkReference(blob, shape.Place{"entries", i, "reference"}, entry.Reference, found)
 	}
 }
 
-func (p *packageCheck) checkReference(blob *Blob, at place, to Reference, found *report) {
+func (p *packageCheck) checkReference(blob *Blob, at shape.Place, to Reference, found *report) {
 	switch to.Schema {
 	case SchemaPackage:
 		if to.Name != "" {
-			found.at(blob, slices.Concat(at, place{"name"}), "must be empty: a reference to the package has no name")
+			found.at(blob, slices.Concat(at, shape.Place{"name"}), "must be empty: a reference to the package has no name")
 		}
 	case SchemaChannel:
 		if p.channels[to.Name] == nil {
-			found.at(blob, at, "there is no channel %s in the package", quote(to.Name))
+			found.at(blob, at, "there is no channel %s in the package", excerpt.Quoted(to.Name))
 		}
 	case SchemaBundle:
 		if p.bundles[to.Name] == nil {
-			found.at(blob, at, "there is no bundle %s in the package", quote(to.Name))
+			found.at(blob, at, "there is no bundle %s in the package", excerpt.Quoted(to.Name))
 		}
 	case "":
 		found.at(blob, at, "must have a schema")
 	default:
-		found.at(blob, slices.Concat(at, place{"schema"}), "must be %s, %s or %s: %s", SchemaPackage, SchemaChannel, SchemaBundle, quote(to.Schema))
+		found.at(blob, slices.Concat(at, shape.Place{"schema"}), "must be %s, %s or %s: %s", SchemaPackage, SchemaChannel, SchemaBundle, excerpt.Quoted(to.Schema))
+	}
+}
+
+// checkGraph reports what is wrong with the upgrades of a channel whose entries have different names.
+func checkGraph(channel *Channel, found *report) {
+	g := graph.New(channel.Entries, func(string) bool { return true })
+	at := func(name string) shape.Place {
+		return shape.Place{"entries", slices.IndexFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == name })}
+	}
+	switch len(g.Heads) {
+	case 0:
+		found.at(channel.Blob, shape.Place{"entries"}, "the channel %s has no head: every entry is replaced or skipped by one", excerpt.Quoted(channel.Name))
+		return
+	case 1:
+	default:
+		found.at(channel.Blob, at(g.Heads[1]), "the channel %s has %d heads, but only one entry may be neither replaced nor skipped: %s",
+			excerpt.Quoted(channel.Name), len(g.Heads), nameList(g.Heads))
+		return
+	}
+	chain, cycle := g.Chain(g.Heads[0])
+	if len(cycle) > 0 {
+		found.at(channel.Blob, at(cycle[0]), "the channel %s has a cycle of entries that replace each other: %s", excerpt.Quoted(channel.Name), nameList(cycle))
+		return
+	}
+	if stranded := g.Stranded(channel.Entries, chain); len(stranded) > 0 {
+		found.at(channel.Blob, at(stranded[0]), "the channel %s has %d stranded entries, from which no upgrade leads to the head %s: %s",
+			excerpt.Quoted(channel.Name), len(stranded), excerpt.Quoted(g.Heads[0]), nameList(stranded))
 	}
 }

@@ -1,6 +1,11 @@
 package filebased
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+)
 
 // The documents have every field that OLM's types have: a value of another type makes a catalog invalid, whether or
 // not the field is used here. The contents are what stays in memory of them.
@@ -26,19 +31,11 @@ type property struct {
 }
 
 type channelDocument struct {
-	Entries    []Entry    `json:"entries"`
-	Properties []property `json:"properties"`
+	Entries    []graph.Entry `json:"entries"`
+	Properties []property    `json:"properties"`
 }
 
-type channelContent struct{ Entries []Entry }
-
-// Entry is a bundle's place in a channel.
-type Entry struct {
-	Name      string   `json:"name"`
-	Replaces  string   `json:"replaces"`
-	Skips     []string `json:"skips"`
-	SkipRange string   `json:"skipRange"`
-}
+type channelContent struct{ Entries []graph.Entry }
 
 type deprecationContent struct {
 	Entries []Deprecation `json:"entries"`
@@ -54,23 +51,6 @@ type Deprecation struct {
 type Reference struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name"`
-}
-
-// kept returns how many values the content of a blob keeps in memory.
-func (b *Blob) kept() int64 {
-	sum := 0
-	switch content := b.content.(type) {
-	case *channelContent:
-		sum = len(content.Entries)
-		for _, entry := range content.Entries {
-			sum += len(entry.Skips)
-		}
-	case *deprecationContent:
-		sum = len(content.Entries)
-	case *Bundle:
-		sum = len(content.Provides) + len(content.Dependencies) + len(content.InstallModes)
-	}
-	return int64(sum)
 }
 
 // Bundle is a version of a package.
@@ -89,4 +69,9 @@ type Bundle struct {
 	Deprecated string
 	// Blob is nil for a bundle of a Record.
 	Blob *Blob
+}
+
+// byVersion orders bundles by version, and those of one version by name.
+func byVersion(x, y *Bundle) int {
+	return cmp.Or(x.Version.Compare(y.Version), cmp.Compare(x.Name, y.Name))
 }

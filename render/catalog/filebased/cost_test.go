@@ -8,6 +8,9 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/split"
 )
 
 // large returns a catalog of one file, with packages of ten bundles whose metadata take 20 KB each.
@@ -92,7 +95,7 @@ func TestCostOfHostileDocuments(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"values in brackets", head + "[" + strings.Repeat("[],", 2<<20) + "]\n", "values"},
 		{"dashes", head + "\n" + strings.Repeat("- - - -\n", 1<<20-10), "values"},
-		{"few values", head + strings.Repeat("a", maxDocument), "bytes"},
+		{"few values", head + strings.Repeat("a", jsontext.MaxDocument), "bytes"},
 		{"depth", head + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "\n", "deeper"},
 		{"depth in JSON", `{"schema":"x","a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}\n", "deeper"},
 		{"values in JSON", `{"schema":"x","a":[` + strings.Repeat("{},", 1<<20) + "{}]}\n", "values"},
@@ -106,7 +109,7 @@ func TestCostOfHostileDocuments(t *testing.T) {
 		{"a version", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.package, value: {packageName: p, version: 1.0.0-" + strings.Repeat("a.", 1<<20) + "a}}\n", "longer"},
 		{"a skipRange", "schema: olm.package\nname: p\ndefaultChannel: c\n---\nschema: olm.channel\npackage: p\nname: c\nentries:\n- {name: p.v1, skipRange: '" +
 			strings.Repeat("<1.0.0 || ", 1<<18) + "<1.0.0'}\n", "longer"},
-		{"documents", strings.Repeat("a: b\n---\n", maxDocuments+10), "documents"},
+		{"documents", strings.Repeat("a: b\n---\n", split.MaxDocuments+10), "documents"},
 		{"a manifest", "schema: olm.bundle\npackage: p\nproperties:\n- {type: olm.bundle.object, value: {data: " +
 			base64.StdEncoding.EncodeToString([]byte(strings.Repeat("- - - -\n", 1<<19))) + "}}\n", "values"},
 	} {

@@ -117,7 +117,7 @@ func (c constraint) description() string {
 	case c.GVK != nil:
 		return describeAPI(*c.GVK)
 	case c.CEL != nil:
-		return "the CEL rule " + quote(c.CEL.Rule)
+		return "the CEL rule " + excerpt.Quoted(c.CEL.Rule)
 	case c.All != nil:
 		return fmt.Sprintf("all of %d constraints", len(c.All.Constraints))
 	case c.Any != nil:

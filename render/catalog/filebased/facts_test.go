@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 )
 
 // facts returns what a package has besides its graph, a line each.
@@ -111,7 +113,7 @@ func TestFactsOfABundle(t *testing.T) {
 			manifest(`{"kind": "ClusterServiceVersion"}`), manifest(`{"kind": "ClusterServiceVersion", "spec": 5}`), manifest(`{"kind": ["ClusterServiceVersion"], "spec": {}}`),
 			manifest(`{"kind": "ClusterServiceVersion", "spec": {"installModes": {}}}`), manifest(`{"kind": "ClusterServiceVersion", "spec": {"installModes": [5]}}`),
 			manifest(`{"kind": "ClusterServiceVersion", "spec": `), manifest(`ClusterServiceVersion`), manifest(`{"x": "ClusterServiceVersion", "spec": {"installModes": [{"type": "OwnNamespace", "supported": true}]}}`),
-			manifest(`{"kind": "ClusterServiceVersion", "spec": {"a":` + strings.Repeat("[", 2*maxDepth) + strings.Repeat("]", 2*maxDepth) + `}}`),
+			manifest(`{"kind": "ClusterServiceVersion", "spec": {"a":` + strings.Repeat("[", 2*jsontext.MaxDepth) + strings.Repeat("]", 2*jsontext.MaxDepth) + `}}`),
 		}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -133,9 +135,9 @@ func TestABundleHasManyAPIs(t *testing.T) {
 		apis, want int
 		of         func(i int) int
 	}{
-		{"different ones", maxValues/5 - 10, maxValues/5 - 10, func(i int) int { return i }},
-		{"the same", maxValues/5 - 10, 1, func(int) int { return 0 }},
-		{"too many", maxValues / 5, -1, func(i int) int { return i }},
+		{"different ones", jsontext.MaxValues/5 - 10, jsontext.MaxValues/5 - 10, func(i int) int { return i }},
+		{"the same", jsontext.MaxValues/5 - 10, 1, func(int) int { return 0 }},
+		{"too many", jsontext.MaxValues / 5, -1, func(i int) int { return i }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var text strings.Builder

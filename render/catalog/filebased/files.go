@@ -34,7 +34,9 @@ func paths(ctx context.Context, fsys fs.FS, found *report) ([]string, error) {
 		case entry.IsDir():
 			return nil
 		case path.Base(name) == IgnoreFile:
-			return ignore.read(fsys, name, found)
+			data, err := readFile(fsys, name, maxIgnoreFile, found)
+			ignore.add(name, data, found)
+			return err
 		}
 		if all = append(all, name); len(all) > maxFiles {
 			found.file(".", "has more than %d files", maxFiles)

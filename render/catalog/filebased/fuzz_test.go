@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // seeds adds the files of the cases and of the sample.
@@ -110,7 +112,7 @@ func describe(catalog *Catalog) string {
 // was edited.
 func prunedAtRandom(t *testing.T, catalog *Catalog, of *Package, choice uint64) {
 	t.Helper()
-	before := map[string]Entry{}
+	before := map[string]graph.Entry{}
 	for _, channel := range of.Channels {
 		for _, entry := range channel.Entries {
 			before[channel.Name+" "+entry.Name] = entry

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // generated is a valid package that a seed makes: its channels have random graphs, and its documents are written in
@@ -19,12 +21,12 @@ type generated struct {
 	name     string
 	versions []string // of the bundles, from the lowest to the highest
 	bundles  []string
-	channels map[string][]Entry
+	channels map[string][]graph.Entry
 	files    fstest.MapFS
 }
 
 func generate(seed uint64, tame bool) *generated {
-	g := &generated{Rand: rand.New(rand.NewPCG(seed, 0)), tame: tame, name: fmt.Sprintf("p%d", seed), channels: map[string][]Entry{}, files: fstest.MapFS{}}
+	g := &generated{Rand: rand.New(rand.NewPCG(seed, 0)), tame: tame, name: fmt.Sprintf("p%d", seed), channels: map[string][]graph.Entry{}, files: fstest.MapFS{}}
 	for i := range 1 + g.IntN(10) {
 		version := fmt.Sprintf("1.%d.0", i)
 		if g.IntN(5) == 0 {
@@ -44,7 +46,7 @@ func pick[T any](g *generated, values ...T) T { return values[g.IntN(len(values)
 
 // channel adds a channel, with all bundles or some of them.
 func (g *generated) channel(name string, all bool) {
-	var entries []Entry
+	var entries []graph.Entry
 	for i, bundle := range g.bundles {
 		if all || g.IntN(3) > 0 || i == len(g.bundles)-1 {
 			entries = append(entries, g.entry(bundle, i))
@@ -71,8 +73,8 @@ func (g *generated) other(i int) string {
 	return pick(g, g.bundles...)
 }
 
-func (g *generated) entry(name string, i int) Entry {
-	entry := Entry{Name: name}
+func (g *generated) entry(name string, i int) graph.Entry {
+	entry := graph.Entry{Name: name}
 	if g.IntN(5) > 0 {
 		entry.Replaces = g.other(i)
 	}
@@ -84,13 +86,13 @@ func (g *generated) entry(name string, i int) Entry {
 }
 
 // repaired changes one thing that makes a graph invalid, and reports whether there was none.
-func (g *generated) repaired(entries []Entry) bool {
+func (g *generated) repaired(entries []graph.Entry) bool {
 	top := g.bundles[len(g.bundles)-1]
-	at := func(name string) *Entry {
-		return &entries[slices.IndexFunc(entries, func(e Entry) bool { return e.Name == name })]
+	at := func(name string) *graph.Entry {
+		return &entries[slices.IndexFunc(entries, func(e graph.Entry) bool { return e.Name == name })]
 	}
-	graph := newGraph(entries, func(string) bool { return true })
-	if len(graph.heads) == 0 {
+	graph := graph.New(entries, func(string) bool { return true })
+	if len(graph.Heads) == 0 {
 		for i := range entries {
 			if entries[i].Replaces == top {
 				entries[i].Replaces = ""
@@ -99,24 +101,24 @@ func (g *generated) repaired(entries []Entry) bool {
 		}
 		return false
 	}
-	if len(graph.heads) > 1 {
-		head := pick(g, graph.heads...)
-		if g.tame || slices.Contains(graph.heads, top) {
+	if len(graph.Heads) > 1 {
+		head := pick(g, graph.Heads...)
+		if g.tame || slices.Contains(graph.Heads, top) {
 			head = top
 		}
-		for _, other := range graph.heads {
+		for _, other := range graph.Heads {
 			if other != head {
 				at(head).Skips = append(at(head).Skips, other)
 			}
 		}
 		return false
 	}
-	chain, cycle := graph.chain(graph.heads[0])
+	chain, cycle := graph.Chain(graph.Heads[0])
 	if len(cycle) > 0 {
 		at(cycle[len(cycle)-1]).Replaces = ""
 		return false
 	}
-	stranded := graph.stranded(entries, chain)
+	stranded := graph.Stranded(entries, chain)
 	for _, other := range stranded {
 		by := at(pick(g, chain...))
 		if g.tame {

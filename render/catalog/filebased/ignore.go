@@ -1,7 +1,6 @@
 package filebased
 
 import (
-	"io/fs"
 	"path"
 	"strings"
 
@@ -18,12 +17,8 @@ type ignored struct {
 	matcher  gitignore.Matcher
 }
 
-// read adds the patterns of an ignore file.
-func (i *ignored) read(fsys fs.FS, name string, found *report) error {
-	data, err := readFile(fsys, name, maxIgnoreFile, found)
-	if err != nil {
-		return err
-	}
+// add adds the patterns of an ignore file.
+func (i *ignored) add(name string, data []byte, found *report) {
 	var domain []string
 	if dir := path.Dir(name); dir != "." {
 		domain = strings.Split(dir, "/")
@@ -38,7 +33,6 @@ func (i *ignored) read(fsys fs.FS, name string, found *report) error {
 		found.file(name, "takes the patterns of all files %s over %d", IgnoreFile, maxPatterns)
 		i.patterns = i.patterns[:maxPatterns]
 	}
-	return nil
 }
 
 func (i *ignored) match(name string) bool {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 )
 
 // nearJSON is JSON, and what is nearly that.
@@ -29,8 +31,8 @@ func FuzzScan(f *testing.F) {
 	seed := large(1, true)
 	f.Add(seed[:bytes.IndexByte(seed, '\n')])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		found, err := scanObject(data)
-		if errors.Is(err, errDepth) || errors.Is(err, errValues) {
+		found, err := jsontext.Scan(data)
+		if errors.Is(err, jsontext.ErrDepth) || errors.Is(err, jsontext.ErrValues) {
 			return
 		}
 		isObject := json.Valid(data) && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
@@ -44,28 +46,28 @@ func FuzzScan(f *testing.F) {
 		if _, err := decoder.Token(); err != nil {
 			t.Fatal(err)
 		}
-		var again []member
-		eachMember(bytes.TrimLeft(data, " \t\r\n"), func(key, value []byte) { again = append(again, member{key: key, value: value}) })
-		if len(again) != len(found.members) {
-			t.Fatalf("%q: %d members, then %d", data, len(found.members), len(again))
+		var again []jsontext.Member
+		jsontext.EachMember(bytes.TrimLeft(data, " \t\r\n"), func(key, value []byte) { again = append(again, jsontext.Member{Key: key, Value: value}) })
+		if len(again) != len(found.Members) {
+			t.Fatalf("%q: %d members, then %d", data, len(found.Members), len(again))
 		}
-		for i, one := range found.members {
+		for i, one := range found.Members {
 			var key string
 			var value json.RawMessage
 			if token, err := decoder.Token(); err != nil {
 				t.Fatal(err)
-			} else if key, _ = token.(string); key != unquoted(one.key) {
-				t.Fatalf("%q: key %s, but %q", data, one.key, key)
+			} else if key, _ = token.(string); key != jsontext.Unquoted(one.Key) {
+				t.Fatalf("%q: key %s, but %q", data, one.Key, key)
 			}
-			if err := decoder.Decode(&value); err != nil || !bytes.Equal(value, one.value) {
-				t.Fatalf("%q: value %q, but %q: %v", data, one.value, value, err)
+			if err := decoder.Decode(&value); err != nil || !bytes.Equal(value, one.Value) {
+				t.Fatalf("%q: value %q, but %q: %v", data, one.Value, value, err)
 			}
-			if !bytes.Equal(again[i].key, one.key) || !bytes.Equal(again[i].value, one.value) {
-				t.Fatalf("%q: %s is %q, then %q", data, one.key, one.value, again[i].value)
+			if !bytes.Equal(again[i].Key, one.Key) || !bytes.Equal(again[i].Value, one.Value) {
+				t.Fatalf("%q: %s is %q, then %q", data, one.Key, one.Value, again[i].Value)
 			}
 			if value[0] == '[' {
 				var want []json.RawMessage
-				if got := elements(value); json.Unmarshal(value, &want) != nil || len(got) != len(want) {
+				if got := jsontext.Elements(value); json.Unmarshal(value, &want) != nil || len(got) != len(want) {
 					t.Fatalf("%q has %d elements, but %d", value, len(got), len(want))
 				}
 			}

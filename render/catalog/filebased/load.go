@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/split"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
 
@@ -14,7 +16,7 @@ import (
 // every violation up to a bound. Other errors are the file system's or the context's. The result depends on
 // nothing but the content of fsys, whose bytes it keeps.
 func Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
-	l := loader{left: maxDocuments}
+	l := loader{left: split.MaxDocuments}
 	if err := l.load(ctx, fsys); err != nil {
 		return nil, fmt.Errorf("loading file-based catalog: %w", err)
 	}
@@ -36,7 +38,7 @@ type loader struct {
 	report report
 	blobs  []*Blob
 	// waiting are documents that are not read yet.
-	waiting []document
+	waiting []split.Document
 	// left is the number of documents that there may be more.
 	left int
 	// unread are the packages with documents whose content has problems; hidden says that there are documents of
@@ -87,16 +89,16 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 
 // file cuts a file into documents, and reports whether there may be more.
 func (l *loader) file(name string, data []byte) bool {
-	found, failed := documents(data, l.left)
+	found, failed := split.Documents(data, l.left)
 	if failed != nil {
-		l.report.add(Violation{Path: name, Document: failed.number, Line: failed.line, Message: failed.message})
+		l.report.add(Violation{Path: name, Document: failed.Number, Line: failed.Line, Message: failed.Message})
 		l.hidden = true
 	}
 	if l.left -= len(found); l.left < 0 {
 		return false
 	}
 	for _, one := range found {
-		one.path = name
+		one.Path = name
 		l.waiting = append(l.waiting, one)
 	}
 	return true
@@ -108,7 +110,7 @@ const atOnce = 1000
 // read reads the documents that wait, on all cores.
 func (l *loader) read(ctx context.Context) error {
 	for some := range slices.Chunk(l.waiting, atOnce) {
-		blobs, problems := make([]*Blob, len(some)), make([][]problem, len(some))
+		blobs, problems := make([]*Blob, len(some)), make([][]shape.Problem, len(some))
 		err := parallel.For(ctx, len(some), func(i int) {
 			blobs[i], problems[i] = readBlob(some[i])
 			if l.kept.Add(blobs[i].kept()) > maxKept {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // Offer is what packages have to satisfy dependencies.
@@ -39,7 +41,7 @@ func (o Offer) Satisfies(d Dependency) bool {
 	case d.Package == "":
 		return true
 	}
-	within, err := parseRange(d.VersionRange)
+	within, err := graph.ParseRange(d.VersionRange)
 	if err != nil {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/splice"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -128,7 +130,7 @@ func (p *packagePruning) result() (*Package, error) {
 
 func (p *packagePruning) channel(channel *Channel, bundles map[string]*Bundle) {
 	c := channelPruning{
-		channel: channel, all: map[string]*Entry{}, bundles: bundles,
+		channel: channel, all: map[string]*graph.Entry{}, bundles: bundles,
 		kept: map[string]bool{}, dropped: map[string]bool{}, decided: map[string]Decision{},
 	}
 	for i, entry := range channel.Entries {
@@ -165,11 +167,77 @@ func (p *packagePruning) checkChannels() {
 	case len(kept) == 0:
 		p.refuse("no bundle is kept in any channel")
 	case !exists:
-		p.refuse("there is no channel %s, which defaultChannel names: kept are %s", quote(name), nameList(kept))
+		p.refuse("there is no channel %s, which defaultChannel names: kept are %s", excerpt.Quoted(name), nameList(kept))
 	case p.channels[name] == nil:
-		p.refuse("no bundle is kept in the default channel %s: name another one by defaultChannel: %s", quote(name), nameList(kept))
+		p.refuse("no bundle is kept in the default channel %s: name another one by defaultChannel: %s", excerpt.Quoted(name), nameList(kept))
 	}
 	if p.keep.Strict && len(p.decisions) > 0 {
 		p.refuse("other entries than those that match would be kept, which strict forbids: %s", excerpt.List(p.decisions, maxNames, Decision.String))
 	}
+}
+
+// add adds what stays of a blob of the package.
+func (p *packagePruning) add(blob *Blob) {
+	kept := blob
+	switch content := blob.content.(type) {
+	case *packageContent:
+		kept = p.packageBlob(blob, content)
+	case *channelContent:
+		names := p.channels[blob.Name]
+		if names == nil {
+			return
+		}
+		entries := filtered(content.Entries, func(e graph.Entry) bool { return names[e.Name] })
+		if len(entries) < len(content.Entries) {
+			kept = blob.cut(&channelContent{Entries: entries}, len(content.Entries), func(i int) bool { return names[content.Entries[i].Name] })
+		}
+	case *deprecationContent:
+		entries := filtered(content.Entries, p.keepsDeprecation)
+		switch {
+		case len(entries) == len(content.Entries):
+		case len(entries) == 0:
+			return
+		default:
+			kept = blob.cut(&deprecationContent{Entries: entries}, len(content.Entries), func(i int) bool { return p.keepsDeprecation(content.Entries[i]) })
+		}
+	case *Bundle:
+		if !p.bundles[blob.Name] {
+			return
+		}
+	}
+	if kept == nil {
+		p.refuse("entries cannot be removed from the document in %s: write it without aliases and merge keys", blob.where())
+		return
+	}
+	p.blobs = append(p.blobs, kept)
+}
+
+func (p *packagePruning) packageBlob(blob *Blob, content *packageContent) *Blob {
+	name := p.keep.DefaultChannel
+	if name == "" || name == content.DefaultChannel {
+		return blob
+	}
+	if blob.Data == nil {
+		return blob.withContent(&packageContent{DefaultChannel: name})
+	}
+	return blob.edited(splice.SetText(blob.Data, blob.JSON, "defaultChannel", name), func(top map[string]any) { top["defaultChannel"] = name })
+}
+
+func (p *packagePruning) keepsDeprecation(one Deprecation) bool {
+	switch one.Reference.Schema {
+	case SchemaChannel:
+		return p.channels[one.Reference.Name] != nil
+	case SchemaBundle:
+		return p.bundles[one.Reference.Name]
+	}
+	return true
+}
+
+func filtered[T any](all []T, keep func(T) bool) (kept []T) {
+	for _, one := range all {
+		if keep(one) {
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }

@@ -3,12 +3,14 @@ package filebased
 import (
 	"fmt"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // channelPruning repairs what is kept of a channel. An entry that was dropped is never added, so that it ends.
 type channelPruning struct {
 	channel       *Channel
-	all           map[string]*Entry
+	all           map[string]*graph.Entry
 	bundles       map[string]*Bundle
 	kept, dropped map[string]bool
 	decided       map[string]Decision
@@ -22,12 +24,12 @@ func (c *channelPruning) repair() {
 
 // step repairs one problem, and reports whether there was one.
 func (c *channelPruning) step() bool {
-	g := newGraph(c.channel.Entries, func(name string) bool { return c.kept[name] })
-	if len(g.heads) == 0 {
+	g := graph.New(c.channel.Entries, func(name string) bool { return c.kept[name] })
+	if len(g.Heads) == 0 {
 		c.drop(c.highestFirst(mapKeys(c.kept))[len(c.kept)-1], "every entry that is kept is replaced or skipped by another one of them")
 		return true
 	}
-	heads := c.highestFirst(g.heads)
+	heads := c.highestFirst(g.Heads)
 	head := heads[0]
 	if len(heads) > 1 {
 		if !c.connect(g, head, heads[1:]) {
@@ -37,12 +39,12 @@ func (c *channelPruning) step() bool {
 		}
 		return true
 	}
-	chain, cycle := g.chain(head)
+	chain, cycle := g.Chain(head)
 	if len(cycle) > 0 {
 		c.drop(c.highestFirst(cycle)[len(cycle)-1], "it is part of a cycle of entries that replace each other")
 		return true
 	}
-	stranded := c.highestFirst(g.stranded(c.channel.Entries, chain))
+	stranded := c.highestFirst(g.Stranded(c.channel.Entries, chain))
 	if len(stranded) > 0 && !c.connect(g, head, stranded) {
 		for _, other := range stranded {
 			c.drop(other, "no upgrade leads from it to the head "+head)
@@ -54,12 +56,12 @@ func (c *channelPruning) step() bool {
 // connect adds the entries between a head and others, and reports whether there were some. They are those on the
 // chain of entries that replace each other from the head to one of the others, or to an entry that skips it. The
 // chain ends at what was dropped or is skipped.
-func (c *channelPruning) connect(g graph, head string, others []string) (added bool) {
+func (c *channelPruning) connect(g graph.Graph, head string, others []string) (added bool) {
 	wanted, skipped := map[string]bool{}, map[string]bool{}
 	for _, other := range others {
 		wanted[other] = true
 	}
-	var between []*Entry
+	var between []*graph.Entry
 	add := func(other string) {
 		for _, entry := range between {
 			c.kept[entry.Name] = true
@@ -70,7 +72,7 @@ func (c *channelPruning) connect(g graph, head string, others []string) (added b
 	}
 	for entry, steps := c.all[head], 0; entry != nil && steps <= len(c.all); entry, steps = c.all[entry.Replaces], steps+1 {
 		switch {
-		case c.dropped[entry.Name], steps > 0 && (g.skipped[entry.Name] || skipped[entry.Name]):
+		case c.dropped[entry.Name], steps > 0 && (g.Skipped[entry.Name] || skipped[entry.Name]):
 			return added
 		case wanted[entry.Name]:
 			add(entry.Name)

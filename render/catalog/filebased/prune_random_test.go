@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 var randomGraphs = flag.Uint64("graphs", 30, "number of random packages to prune")
@@ -100,7 +102,7 @@ func checkDecisions(t *testing.T, one *Package, keep Keep, pruned *Package, deci
 	bundles := one.bundlesByName()
 	for _, channel := range one.Channels {
 		wanted := func(name string) bool { return keep.Bundle(channel.Name, bundles[name]) }
-		kept := map[string]Entry{}
+		kept := map[string]graph.Entry{}
 		for _, after := range pruned.Channels {
 			if after.Name != channel.Name {
 				continue
@@ -135,16 +137,16 @@ func checkDecisions(t *testing.T, one *Package, keep Keep, pruned *Package, deci
 				t.Errorf("channel %s, entry %s: decisions %v, want %v", channel.Name, entry.Name, got, want)
 			}
 		}
-		if g := newGraph(channel.Entries, wanted); count > 0 && isSound(g, channel.Entries) {
+		if g := graph.New(channel.Entries, wanted); count > 0 && isSound(g, channel.Entries) {
 			t.Errorf("channel %s: %d decisions about a graph that is valid", channel.Name, count)
 		}
 	}
 }
 
-func isSound(g graph, entries []Entry) bool {
-	if len(g.heads) != 1 {
+func isSound(g graph.Graph, entries []graph.Entry) bool {
+	if len(g.Heads) != 1 {
 		return false
 	}
-	chain, cycle := g.chain(g.heads[0])
-	return len(cycle) == 0 && len(g.stranded(entries, chain)) == 0
+	chain, cycle := g.Chain(g.Heads[0])
+	return len(cycle) == 0 && len(g.Stranded(entries, chain)) == 0
 }

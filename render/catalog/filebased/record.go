@@ -1,6 +1,10 @@
 package filebased
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
+)
 
 // Record has what pruning and the facts of a package need, without its documents, to be stored as JSON. Its fields are
 // for encoding alone.
@@ -117,9 +121,9 @@ func (r Record) blobs() []*Blob {
 	deprecates(SchemaPackage, "", r.Deprecated)
 	blobs := []*Blob{{Schema: SchemaPackage, Name: r.Name, content: &packageContent{DefaultChannel: r.Default}}}
 	for _, channel := range r.Channels {
-		entries := make([]Entry, len(channel.Entries))
+		entries := make([]graph.Entry, len(channel.Entries))
 		for i, entry := range channel.Entries {
-			entries[i] = Entry(entry)
+			entries[i] = graph.Entry(entry)
 			entries[i].Skips = slices.Clone(entry.Skips) // Package interns its names
 		}
 		blobs = append(blobs, &Blob{Schema: SchemaChannel, Package: r.Name, Name: channel.Name, content: &channelContent{Entries: entries}})

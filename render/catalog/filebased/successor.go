@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // Heads maps each channel to its head: the bundle that no entry replaces or skips.
@@ -26,7 +28,7 @@ func (p *Package) bundlesByName() map[string]*Bundle {
 
 // head returns the name of the only head, which a valid channel has.
 func (c *Channel) head() string {
-	return newGraph(c.Entries, func(string) bool { return true }).heads[0]
+	return graph.New(c.Entries, func(string) bool { return true }).Heads[0]
 }
 
 // Successions answers for each installed bundle whether OLM finds a place for it in a channel.
@@ -48,7 +50,7 @@ func (c *Channel) Successions() Successions {
 			continue
 		}
 		read[e.SkipRange] = true
-		if within, err := parseRange(e.SkipRange); err == nil {
+		if within, err := graph.ParseRange(e.SkipRange); err == nil {
 			s.ranges = append(s.ranges, within)
 		}
 	}

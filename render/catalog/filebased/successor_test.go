@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 func version(t *testing.T, text string) Version {
@@ -17,7 +19,7 @@ func version(t *testing.T, text string) Version {
 }
 
 func TestSuccessions(t *testing.T) {
-	channel := &Channel{Name: "c", Entries: []Entry{
+	channel := &Channel{Name: "c", Entries: []graph.Entry{
 		{Name: "p.v2.1.0", Replaces: "p.v2.0.0", SkipRange: ">=1.5.0 <2.1.0"},
 		{Name: "p.v2.0.0", Replaces: "p.v1.9.0", Skips: []string{"p.v1.0.0", "p.v0.1.0"}},
 	}}
@@ -71,7 +73,7 @@ func reachesHead(of *Package, channel *Channel, installed *Bundle) bool {
 	seen := map[string]bool{installed.Name: true}
 	for waiting := []*Bundle{installed}; len(waiting) > 0; waiting = waiting[1:] {
 		for _, entry := range channel.Entries {
-			alone := Channel{Entries: []Entry{entry}}
+			alone := Channel{Entries: []graph.Entry{entry}}
 			if !seen[entry.Name] && alone.Successions().Has(waiting[0].Name, waiting[0].Version) {
 				seen[entry.Name] = true
 				waiting = append(waiting, bundles[entry.Name])

@@ -1,9 +1,7 @@
 package filebased
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/finding"
@@ -43,44 +41,5 @@ func (e *InvalidError) Error() string {
 	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
 }
 
-// report collects violations: of each file the first, whatever the number of files.
-type report struct {
-	kept   []Violation
-	counts map[string]int
-	total  int
-	last   located
-}
-
-func (r *report) add(violation Violation) {
-	if r.counts == nil {
-		r.counts = map[string]int{}
-	}
-	r.total++
-	r.counts[violation.Path]++
-	if r.counts[violation.Path] <= maxFileViolations && len(r.kept) < maxViolations {
-		r.kept = append(r.kept, violation)
-	}
-}
-
-// file reports a violation by a whole file or directory.
-func (r *report) file(path string, format string, args ...any) {
-	r.add(Violation{Path: path, Message: fmt.Sprintf(format, args...)})
-}
-
-// err returns an *InvalidError, or nil when nothing was added.
-func (r *report) err() error {
-	if r.total == 0 {
-		return nil
-	}
-	slices.SortStableFunc(r.kept, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Message, b.Message))
-	})
-	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
-}
-
-// quote returns text of the catalog for a message, shortened when it is long.
-func quote(text string) string { return excerpt.Quoted(text) }
-
 // nameList lists names of the catalog for a message.
-func nameList(all []string) string { return excerpt.List(all, maxNames, quote) }
+func nameList(all []string) string { return excerpt.List(all, maxNames, excerpt.Quoted) }

@@ -1,4 +1,4 @@
-package transform
+package edit
 
 import (
 	"bytes"
@@ -8,49 +8,49 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// setString replaces the value of a string scalar and keeps its quotes.
-func (d *document) setString(node *yaml.Node, value string) {
+// SetString replaces the value of a string scalar and keeps its quotes.
+func (d *Document) SetString(node *yaml.Node, value string) {
 	start, ok := d.offset(node)
 	old := node.Value
 	node.Value = value
 	if !ok {
-		d.giveUp()
+		d.GiveUp()
 		return
 	}
-	rest := d.data[start:]
+	rest := d.Data[start:]
 	quoted := func(quote string) bool {
 		return bytes.HasPrefix(rest, []byte(quote+old+quote)) && !strings.ContainsAny(old+value, quote+`\`+"\n")
 	}
 	switch {
 	case node.Style&yaml.DoubleQuotedStyle != 0 && quoted(`"`), node.Style&yaml.SingleQuotedStyle != 0 && quoted(`'`):
-		d.splice(start+1, start+1+len(old), value)
+		d.Splice(start+1, start+1+len(old), value)
 	case node.Style&^yaml.FlowStyle == 0 && old != "" && bytes.HasPrefix(rest, []byte(old)):
-		d.splice(start, start+len(old), value)
+		d.Splice(start, start+len(old), value)
 	default:
-		d.giveUp()
+		d.GiveUp()
 	}
 }
 
-// setBlock makes the value at a key a literal block scalar, which is not empty.
-func (d *document) setBlock(mapping *yaml.Node, i int, content string) {
+// SetBlock makes the value at a key a literal block scalar, which is not empty.
+func (d *Document) SetBlock(mapping *yaml.Node, i int, content string) {
 	start, indent, last, ok := d.entry(mapping, i)
 	key, old := mapping.Content[i], mapping.Content[i+1]
 	mapping.Content[i+1] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: content, Style: yaml.LiteralStyle}
 	name := keyText(key)
-	if !ok || old.Anchor != "" || !bytes.HasPrefix(d.data[start:], []byte(name+":")) {
+	if !ok || old.Anchor != "" || !bytes.HasPrefix(d.Data[start:], []byte(name+":")) {
 		mapping.Content[i+1].Anchor = old.Anchor
-		d.giveUp()
+		d.GiveUp()
 		return
 	}
 	inner, comment := indent+2, old.LineComment
 	if at, ok := d.offset(old); ok && old.Style&yaml.LiteralStyle != 0 && old.Line == key.Line {
-		header := string(d.data[at:d.lineEnd(old.Line-1)])
+		header := string(d.Data[at:d.lineEnd(old.Line-1)])
 		if hash := strings.IndexByte(header, '#'); hash > 0 {
 			header, comment = header[:hash], header[hash:]
 		}
 		inner = d.blockIndent(old.Line, last, inner)
 		if strings.Contains(header, "+") {
-			for last+1 < len(d.lines) && isBlank(d.line(last+1)) && d.lines[last+1] < len(d.data) {
+			for last+1 < len(d.lines) && isBlank(d.line(last+1)) && d.lines[last+1] < len(d.Data) {
 				last++
 			}
 		}
@@ -66,7 +66,7 @@ func (d *document) setBlock(mapping *yaml.Node, i int, content string) {
 			text.WriteString(strings.Repeat(" ", inner) + line)
 		}
 	}
-	d.splice(start, d.lineEnd(last), text.String())
+	d.Splice(start, d.lineEnd(last), text.String())
 }
 
 // keyText returns a key as it is usually written in this style.
@@ -81,7 +81,7 @@ func keyText(key *yaml.Node) string {
 }
 
 // blockIndent returns how the first line with content is indented.
-func (d *document) blockIndent(first, last, otherwise int) int {
+func (d *Document) blockIndent(first, last, otherwise int) int {
 	for i := first; i <= last; i++ {
 		if spaces, content := d.indent(i); !isBlank(content) {
 			return spaces

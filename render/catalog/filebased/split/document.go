@@ -1,4 +1,5 @@
-package filebased
+// Package split cuts the files of a catalog into documents where OLM's tools do. It must not know what a document says.
+package split
 
 import (
 	"bytes"
@@ -8,32 +9,36 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// document is a part of a file that OLM's tools read as one document.
-type document struct {
-	path string
-	// number in the file, and line of the first byte, from 1.
-	number, line int
-	data         []byte
-	json         bool
-	// failure is what is wrong with the content as JSON, where it begins as JSON does.
-	failure problem
+// Document is a part of a file that OLM's tools read as one document.
+type Document struct {
+	Path string
+	// Number in the file, and line of the first byte, from 1.
+	Number, Line int
+	Data         []byte
+	JSON         bool
+	// Failure is what is wrong with the content as JSON, where it begins as JSON does.
+	Failure shape.Problem
 }
 
-// splitError is what hides the rest of a file.
-type splitError struct {
-	number, line int
-	message      string
+// Failure is what hides the rest of a file.
+type Failure struct {
+	Number, Line int
+	Message      string
 }
 
 // guessed bytes of a file tell whether it is JSON.
 const guessed = 4096
 
-// documents cuts a file where OLM's tools do, which read by YAMLOrJSONDecoder of k8s.io/apimachinery: a file that
+// Documents cuts a file where OLM's tools do, which read by YAMLOrJSONDecoder of k8s.io/apimachinery: a file that
 // begins with a brace is JSON, until something in one of its first two documents is not. YAML is cut at lines that
 // begin with three dashes.
-func documents(data []byte, most int) ([]document, *splitError) {
+func Documents(data []byte, most int) ([]Document, *Failure) {
 	s := splitter{data: data, most: most}
 	head := bytes.TrimLeftFunc(data[:min(len(data), guessed)], unicode.IsSpace)
 	if bytes.HasPrefix(head, []byte("{")) && s.json() {
@@ -48,9 +53,9 @@ type splitter struct {
 	most int
 	// at is an offset that does not go back, and lines the number of lines above counted.
 	at, counted, lines int
-	found              []document
-	failure            problem
-	failed             *splitError
+	found              []Document
+	failure            shape.Problem
+	failed             *Failure
 }
 
 // line returns the line of an offset, from 1. Offsets may not go back.
@@ -62,19 +67,19 @@ func (s *splitter) line(offset int) int {
 
 // add adds a document, and reports whether there may be more.
 func (s *splitter) add(start, end int, isJSON bool) bool {
-	one := document{number: len(s.found) + 1, line: s.line(start), data: s.data[start:end:end], json: isJSON}
+	one := Document{Number: len(s.found) + 1, Line: s.line(start), Data: s.data[start:end:end], JSON: isJSON}
 	if !isJSON {
-		one.failure, s.failure = s.failure, problem{}
+		one.Failure, s.failure = s.failure, shape.Problem{}
 	}
 	s.found = append(s.found, one)
 	if len(s.found) > s.most {
-		s.fail(start, fmt.Sprintf("the catalog has more than %d documents", maxDocuments))
+		s.fail(start, fmt.Sprintf("the catalog has more than %d documents", MaxDocuments))
 	}
 	return s.failed == nil
 }
 
 func (s *splitter) fail(offset int, message string) {
-	s.failed = &splitError{number: len(s.found) + 1, line: s.line(offset), message: message}
+	s.failed = &Failure{Number: len(s.found) + 1, Line: s.line(offset), Message: message}
 }
 
 // json reads values until the end, or one that is not JSON. It reports whether that is the end: a file may go on
@@ -85,15 +90,15 @@ func (s *splitter) json() (done bool) {
 		if start == len(s.data) {
 			return true
 		}
-		end := objectEnd(s.data, start)
+		end := jsontext.ObjectEnd(s.data, start)
 		if s.data[start] != '{' && len(s.found) > 1 {
 			s.fail(start, "is not valid JSON: expected an object")
 			return true
 		}
 		if len(s.found) <= 1 { // further ones are checked on all cores
-			if found := checkJSON(s.data[start:end]); found != nil {
+			if found := CheckJSON(s.data[start:end]); found != nil {
 				s.failure = *found
-				s.failure.line += bytes.Count(s.data[s.at:start], []byte("\n"))
+				s.failure.Line += bytes.Count(s.data[s.at:start], []byte("\n"))
 				s.skipBlank()
 				return false
 			}
@@ -105,10 +110,10 @@ func (s *splitter) json() (done bool) {
 	}
 }
 
-// checkJSON returns what is wrong with an object, nil for a valid one.
-func checkJSON(data []byte) *problem {
+// CheckJSON returns what is wrong with an object, nil for a valid one.
+func CheckJSON(data []byte) *shape.Problem {
 	if data[0] != '{' {
-		return &problem{message: "is not valid JSON: expected an object", line: 1}
+		return &shape.Problem{Message: "is not valid JSON: expected an object", Line: 1}
 	}
 	if json.Valid(data) {
 		return nil
@@ -120,7 +125,7 @@ func checkJSON(data []byte) *problem {
 	if errors.As(err, &syntax) {
 		offset = min(int(syntax.Offset), len(data))
 	}
-	return &problem{message: fmt.Sprintf("is not valid JSON: %v", err), line: 1 + bytes.Count(data[:offset], []byte("\n"))}
+	return &shape.Problem{Message: fmt.Sprintf("is not valid JSON: %v", err), Line: 1 + bytes.Count(data[:offset], []byte("\n"))}
 }
 
 // skipBlank skips white space up to the end of the line.
@@ -145,7 +150,7 @@ func (s *splitter) yaml() {
 		rest, isMarker := bytes.CutPrefix(line, []byte("---"))
 		if text := strings.TrimSpace(string(rest)); isMarker && text != "" && text[0] != '#' {
 			if !filled || s.add(start, s.at, false) {
-				s.fail(s.at, "has more than a comment behind ---: "+quote(text))
+				s.fail(s.at, "has more than a comment behind ---: "+excerpt.Quoted(text))
 			}
 			return
 		}
@@ -163,13 +168,16 @@ func (s *splitter) yaml() {
 	}
 }
 
-// content returns a document of YAML without the marker before it, and the number of lines that were cut off. A
+// Content returns a document of YAML without the marker before it, and the number of lines that were cut off. A
 // marker with a comment stays, unless a second one follows.
-func (d document) content() (data []byte, lines int) {
-	data = bytes.TrimPrefix(d.data, []byte("\ufeff"))
+func (d Document) Content() (data []byte, lines int) {
+	data = bytes.TrimPrefix(d.Data, []byte("\ufeff"))
 	first, rest, found := bytes.Cut(data, []byte("\n"))
 	if found && bytes.HasPrefix(first, []byte("---")) && (len(bytes.TrimSpace(first)) == 3 || bytes.HasPrefix(rest, []byte("---"))) {
 		return rest, 1
 	}
 	return data, 0
 }
+
+// MaxDocuments bounds the documents of all files together.
+const MaxDocuments = 100_000

@@ -1,78 +1,80 @@
-package filebased
+package jsontext
 
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
+	"unicode/utf8"
 )
 
-// walker goes through valid JSON.
-type walker struct {
-	data []byte
-	at   int
+// Walker goes through valid JSON.
+type Walker struct {
+	Data []byte
+	At   int
 }
 
-// blank skips white space and separators, whose places need no check in valid JSON.
-func (w *walker) blank() byte {
+// Blank skips white space and separators, whose places need no check in valid JSON.
+func (w *Walker) Blank() byte {
 	for {
-		w.at = skipSpace(w.data, w.at)
-		if c := w.data[w.at]; c != ',' && c != ':' {
+		w.At = skipSpace(w.Data, w.At)
+		if c := w.Data[w.At]; c != ',' && c != ':' {
 			return c
 		}
-		w.at++
+		w.At++
 	}
 }
 
-// skip skips a value and returns it.
-func (w *walker) skip() []byte {
-	first, start := w.blank(), w.at
+// Skip skips a value and returns it.
+func (w *Walker) Skip() []byte {
+	first, start := w.Blank(), w.At
 	switch first {
 	case '{', '[':
-		w.at = objectEnd(w.data, w.at)
+		w.At = ObjectEnd(w.Data, w.At)
 	case '"':
-		w.at = textEnd(w.data, w.at)
+		w.At = textEnd(w.Data, w.At)
 	default:
-		w.literal()
+		w.Literal()
 	}
-	return w.data[start:w.at:w.at]
+	return w.Data[start:w.At:w.At]
 }
 
-// text skips a string and returns it with its quotes.
-func (w *walker) text() []byte {
-	start := w.at
-	w.at = textEnd(w.data, start)
-	return w.data[start:w.at:w.at]
+// Text skips a string and returns it with its quotes.
+func (w *Walker) Text() []byte {
+	start := w.At
+	w.At = textEnd(w.Data, start)
+	return w.Data[start:w.At:w.At]
 }
 
-// literal skips a number, a boolean or null.
-func (w *walker) literal() {
-	for w.at < len(w.data) && bytes.IndexByte([]byte(" \t\r\n,:]}"), w.data[w.at]) < 0 {
-		w.at++
+// Literal skips a number, a boolean or null.
+func (w *Walker) Literal() {
+	for w.At < len(w.Data) && bytes.IndexByte([]byte(" \t\r\n,:]}"), w.Data[w.At]) < 0 {
+		w.At++
 	}
 }
 
-// eachMember calls do for each member of an object, none of another value.
-func eachMember(data []byte, do func(key, value []byte)) {
+// EachMember calls do for each member of an object, none of another value.
+func EachMember(data []byte, do func(key, value []byte)) {
 	if data[0] != '{' {
 		return
 	}
-	for w := (walker{data: data, at: 1}); w.blank() != '}'; {
-		key := w.text()
-		do(key, w.skip())
+	for w := (Walker{Data: data, At: 1}); w.Blank() != '}'; {
+		key := w.Text()
+		do(key, w.Skip())
 	}
 }
 
-// elements returns the elements of a list.
-func elements(data []byte) (all [][]byte) {
-	for w := (walker{data: data, at: 1}); w.blank() != ']'; {
-		all = append(all, w.skip())
+// Elements returns the elements of a list.
+func Elements(data []byte) (all [][]byte) {
+	for w := (Walker{Data: data, At: 1}); w.Blank() != ']'; {
+		all = append(all, w.Skip())
 	}
 	return all
 }
 
-// objectEnd returns the offset behind the object or list that starts at an offset, or the end of the data, which need
+// ObjectEnd returns the offset behind the object or list that starts at an offset, or the end of the data, which need
 // not be valid.
-func objectEnd(data []byte, at int) int {
+func ObjectEnd(data []byte, at int) int {
 	depth := 0
 	for at < len(data) {
 		switch data[at] {
@@ -153,3 +155,12 @@ func plainText(data []byte) (n int) {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isHexadecimal(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+// Unquoted returns a string of valid JSON.
+func Unquoted(data []byte) (text string) {
+	if inner := data[1 : len(data)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	_ = json.Unmarshal(data, &text) // it is valid
+	return text
+}

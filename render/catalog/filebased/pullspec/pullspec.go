@@ -1,4 +1,5 @@
-package filebased
+// Package pullspec checks the addresses of images as OLM's tools do. It must not know where they stand.
+package pullspec
 
 import (
 	_ "crypto/sha256" // for the digests that digest.Parse knows
@@ -28,8 +29,8 @@ const (
 	maxImageName = 255
 )
 
-// checkPullSpec checks the address of an image. None is correct: where one is needed, others check that.
-func checkPullSpec(text string) error {
+// Check checks the address of an image. None is correct: where one is needed, others check that.
+func Check(text string) error {
 	if text == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package transform
+package edit
 
 import (
 	"regexp"
@@ -6,11 +6,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-func newMapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
+// NewMapping returns an empty mapping.
+func NewMapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
-// newString returns a string scalar. The encoder quotes what YAML 1.2 would take for another
+// NewString returns a string scalar. The encoder quotes what YAML 1.2 would take for another
 // type; KKP and Helm read YAML 1.1.
-func newString(value string) *yaml.Node {
+func NewString(value string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	if otherInYAML11.MatchString(value) {
 		node.Style = yaml.DoubleQuotedStyle
@@ -22,8 +23,8 @@ func newString(value string) *yaml.Node {
 // the readers of YAML 1.1.
 var otherInYAML11 = regexp.MustCompile(`^(?i:y|n|yes|no|on|off)$|^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
 
-// index returns the position of a key of a mapping, -1 without one.
-func index(mapping *yaml.Node, name string) int {
+// Index returns the position of a key of a mapping, -1 without one.
+func Index(mapping *yaml.Node, name string) int {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if key := mapping.Content[i]; key.Kind == yaml.ScalarNode && key.Value == name {
 			return i
@@ -32,32 +33,32 @@ func index(mapping *yaml.Node, name string) int {
 	return -1
 }
 
-// lookup returns the value of a key, nil without one or when node is no mapping.
-func lookup(node *yaml.Node, name string) *yaml.Node {
+// Lookup returns the value of a key, nil without one or when node is no mapping.
+func Lookup(node *yaml.Node, name string) *yaml.Node {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil
 	}
-	if i := index(node, name); i >= 0 {
+	if i := Index(node, name); i >= 0 {
 		return node.Content[i+1]
 	}
 	return nil
 }
 
-// clone copies a node with all below.
-func clone(node *yaml.Node) *yaml.Node {
+// Clone copies a node with all below.
+func Clone(node *yaml.Node) *yaml.Node {
 	copied := *node
 	copied.Content = make([]*yaml.Node, len(node.Content))
 	for i, child := range node.Content {
-		copied.Content[i] = clone(child)
+		copied.Content[i] = Clone(child)
 	}
 	return &copied
 }
 
-// forget removes the positions of a node, for another place.
-func forget(node *yaml.Node) {
+// Forget removes the positions of a node, for another place.
+func Forget(node *yaml.Node) {
 	node.Line, node.Column = 0, 0
 	for _, child := range node.Content {
-		forget(child)
+		Forget(child)
 	}
 }
 

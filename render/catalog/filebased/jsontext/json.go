@@ -1,4 +1,6 @@
-package filebased
+// Package jsontext reads documents of JSON, and of YAML as JSON, in place: without decoding them, within bounds, and such that
+// each has one reading. It must not know the schemas of documents.
+package jsontext
 
 import (
 	"bytes"
@@ -6,37 +8,40 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
 )
 
-// member is a key of an object with its value, as they are written.
-type member struct {
-	key, value []byte
-	start      int // of the value
+// Member is a key of an object with its value, as they are written.
+type Member struct {
+	Key, Value []byte
+	Start      int // of the value
 }
 
-// object is the top of a document.
-type object struct {
-	members []member
-	// plain says that the bytes have one reading: no object has two keys that differ in the case of their letters
+// Object is the top of a document.
+type Object struct {
+	Members []Member
+	// Plain says that the bytes have one reading: no object has two keys that differ in the case of their letters
 	// at most, and no number needs an exponent.
-	plain bool
+	Plain bool
 }
 
 // errNoJSON says that a document is not valid JSON; checkJSON says why.
 var errNoJSON = errors.New("is not valid JSON")
 
-// scanObject reads an object without decoding it, and checks that it is valid JSON and within bounds. It takes most
+// Scan reads an object without decoding it, and checks that it is valid JSON and within bounds. It takes most
 // of the time of loading JSON.
-func scanObject(data []byte) (object, error) {
+func Scan(data []byte) (Object, error) {
 	s := scanner{data: data, plain: true}
 	if s.space() != '{' {
-		return object{}, errNoJSON
+		return Object{}, errNoJSON
 	}
 	top, err := s.mapping(1)
 	if err == nil && (s.space() != 0 || s.at < len(data)) {
 		err = errNoJSON
 	}
-	return object{members: top, plain: s.plain}, err
+	return Object{Members: top, Plain: s.plain}, err
 }
 
 // scanner goes through JSON that may be invalid.
@@ -58,8 +63,8 @@ func (s *scanner) space() byte {
 }
 
 func (s *scanner) value(depth int) error {
-	if s.values++; s.values > maxValues {
-		return errValues
+	if s.values++; s.values > MaxValues {
+		return ErrValues
 	}
 	switch c := s.space(); {
 	case c == '"':
@@ -95,8 +100,8 @@ func (s *scanner) more(end byte) (bool, error) {
 }
 
 func (s *scanner) list(depth int) error {
-	if depth > maxDepth {
-		return errDepth
+	if depth > MaxDepth {
+		return ErrDepth
 	}
 	s.at++
 	if s.space() == ']' {
@@ -114,9 +119,9 @@ func (s *scanner) list(depth int) error {
 }
 
 // mapping skips an object, and returns the members of the one at the top.
-func (s *scanner) mapping(depth int) (members []member, err error) {
-	if depth > maxDepth {
-		return nil, errDepth
+func (s *scanner) mapping(depth int) (members []Member, err error) {
+	if depth > MaxDepth {
+		return nil, ErrDepth
 	}
 	s.at++
 	if s.space() == '}' {
@@ -129,7 +134,7 @@ func (s *scanner) mapping(depth int) (members []member, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.plain && s.seen(&seen, one.key) {
+		if s.plain && s.seen(&seen, one.Key) {
 			s.plain = false
 		}
 		if depth == 1 {
@@ -142,7 +147,7 @@ func (s *scanner) mapping(depth int) (members []member, err error) {
 	}
 }
 
-func (s *scanner) member(depth int) (one member, err error) {
+func (s *scanner) member(depth int) (one Member, err error) {
 	if s.space() != '"' {
 		return one, errNoJSON
 	}
@@ -150,15 +155,15 @@ func (s *scanner) member(depth int) (one member, err error) {
 	if err := s.text(); err != nil {
 		return one, err
 	}
-	one.key = s.data[start:s.at:s.at]
+	one.Key = s.data[start:s.at:s.at]
 	if s.space() != ':' {
 		return one, errNoJSON
 	}
 	s.at++
 	s.space()
-	one.start = s.at
+	one.Start = s.at
 	err = s.value(depth + 1)
-	one.value = s.data[one.start:s.at:s.at]
+	one.Value = s.data[one.Start:s.at:s.at]
 	return one, err
 }
 
@@ -273,10 +278,10 @@ func (s *scanner) seen(by *seenKeys, key []byte) bool {
 	if by.many == nil {
 		by.many = map[string]bool{}
 		for _, other := range others {
-			by.many[folded(string(other))] = true
+			by.many[Folded(string(other))] = true
 		}
 	}
-	name := folded(string(key))
+	name := Folded(string(key))
 	known := by.many[name]
 	by.many[name] = true
 	return known
@@ -287,11 +292,19 @@ func mayBeEqual(x, y []byte) bool {
 	return x[1]|0x20 == y[1]|0x20 || (x[1]|y[1])&0x80 != 0
 }
 
-// normalized returns JSON as OLM's tools read it: of equal keys the last one, sorted, with the numbers of float64.
-func normalized(data []byte) ([]byte, error) {
+// Normalized returns JSON as OLM's tools read it: of equal keys the last one, sorted, with the numbers of float64.
+func Normalized(data []byte) ([]byte, error) {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
 		return nil, fmt.Errorf("has a number that is too large: %w", err)
 	}
 	return json.Marshal(value)
+}
+
+// Folded returns a key as it is compared with others.
+func Folded(key string) string {
+	if strings.IndexFunc(key, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return strings.ToLower(key)
+	}
+	return cases.Fold().String(key)
 }

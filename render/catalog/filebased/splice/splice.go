@@ -1,4 +1,6 @@
-package filebased
+// Package splice edits the text of a document, whose other bytes stay. It must not know what the document means: whether the
+// result says what is wanted is the caller's to check.
+package splice
 
 import (
 	"bytes"
@@ -8,61 +10,62 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// cutList returns a document without elements of a list at its top: of each what is between the commas, or its
+// CutList returns a document without elements of a list at its top: of each what is between the commas, or its
 // lines with the comments directly above them. The result is nil where that is not possible, and is compared with
 // what is wanted in any case.
-func cutList(blob *Blob, key string, count int, keep func(int) bool) []byte {
-	value, list := topValue(blob, key)
+func CutList(document []byte, isJSON bool, key string, count int, keep func(int) bool) []byte {
+	value, list := topValue(document, isJSON, key)
 	switch {
 	case value < 0, list != nil && len(list.Content) != count: // as with an alias
 		return nil
 	case list == nil || list.Style&yaml.FlowStyle != 0:
-		return cutFlow(blob.Data, value, count, keep)
+		return cutFlow(document, value, count, keep)
 	}
-	return cutBlock(blob.Data, list, keep)
+	return cutBlock(document, list, keep)
 }
 
-// setText returns a document with another text as the value of a key at its top, nil where that is not possible.
-func setText(blob *Blob, key, text string) []byte {
-	start, value := topValue(blob, key)
+// SetText returns a document with another text as the value of a key at its top, nil where that is not possible.
+func SetText(document []byte, isJSON bool, key, text string) []byte {
+	start, value := topValue(document, isJSON, key)
 	if start < 0 {
 		return nil
 	}
 	end := start
-	if quote := blob.Data[start]; quote == '"' || quote == '\'' {
-		end = skippedEnd(blob.Data, start) + 1
-	} else if value != nil && bytes.HasPrefix(blob.Data[start:], []byte(value.Value)) {
+	if quote := document[start]; quote == '"' || quote == '\'' {
+		end = skippedEnd(document, start) + 1
+	} else if value != nil && bytes.HasPrefix(document[start:], []byte(value.Value)) {
 		end += len(value.Value)
 	}
 	quoted, err := json.Marshal(text)
 	if err != nil || end <= start {
 		return nil
 	}
-	return slices.Concat(blob.Data[:start], quoted, blob.Data[end:])
+	return slices.Concat(document[:start], quoted, document[end:])
 }
 
 // topValue returns the offset of the value of a key at the top of a document, -1 without one, and its node if the
 // document is YAML.
-func topValue(blob *Blob, key string) (int, *yaml.Node) {
-	if blob.JSON {
-		top, err := scanObject(blob.Data)
-		for _, one := range top.members {
-			if err == nil && top.plain && folded(string(one.key)) == folded(`"`+key+`"`) {
-				return one.start, nil
+func topValue(document []byte, isJSON bool, key string) (int, *yaml.Node) {
+	if isJSON {
+		top, err := jsontext.Scan(document)
+		for _, one := range top.Members {
+			if err == nil && top.Plain && jsontext.Folded(string(one.Key)) == jsontext.Folded(`"`+key+`"`) {
+				return one.Start, nil
 			}
 		}
 		return -1, nil
 	}
-	root, err := yamlnode.First(blob.Data)
+	root, err := yamlnode.First(document)
 	if err != nil || root == nil || root.Kind != yaml.MappingNode {
 		return -1, nil
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
-		if folded(root.Content[i].Value) == folded(key) {
-			return offset(blob.Data, root.Content[i+1]), root.Content[i+1]
+		if jsontext.Folded(root.Content[i].Value) == jsontext.Folded(key) {
+			return offset(document, root.Content[i+1]), root.Content[i+1]
 		}
 	}
 	return -1, nil

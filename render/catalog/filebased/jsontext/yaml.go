@@ -1,4 +1,4 @@
-package filebased
+package jsontext
 
 import (
 	"bytes"
@@ -13,27 +13,30 @@ import (
 	yaml "go.yaml.in/yaml/v2"
 )
 
+// Errors of documents that are beyond bounds, or have no one reading in JSON.
 var (
-	errTwiceNaN = errors.New("has .nan as a key twice")
-	// errNotInJSON is one of several problems in what is read without an order: a list at the top, and what << merges.
-	errNotInJSON = errors.New("has keys or values that JSON cannot have, or too many of them")
-	errDepth     = fmt.Errorf("is nested deeper than %d levels", maxDepth)
-	errValues    = fmt.Errorf("has more than %d values", maxValues)
-	errSize      = fmt.Errorf("has more than %d bytes with its aliases expanded", maxDocument)
+	// ErrTwiceNaN is a key that equals nothing.
+	ErrTwiceNaN = errors.New("has .nan as a key twice")
+	// ErrNotInJSON is one of several problems in what is read without an order: a list at the top, and what << merges.
+	ErrNotInJSON = errors.New("has keys or values that JSON cannot have, or too many of them")
+	// ErrDepth is MaxDepth exceeded, and ErrValues MaxValues.
+	ErrDepth  = fmt.Errorf("is nested deeper than %d levels", MaxDepth)
+	ErrValues = fmt.Errorf("has more than %d values", MaxValues)
+	errSize   = fmt.Errorf("has more than %d bytes with its aliases expanded", MaxDocument)
 )
 
-// toJSON returns the first document of data as JSON, without keys that are there twice: the last one wins. OLM's
+// FromYAML returns the first document of data as JSON, without keys that are there twice: the last one wins. OLM's
 // tools read the YAML 1.1 of go.yaml.in/yaml/v2, in which `on` is a boolean, and so does this function: with
 // another parser there were catalogs that pass here and fail there.
-func toJSON(data []byte) ([]byte, error) {
-	if marks(data) > maxValues {
-		return nil, errValues
+func FromYAML(data []byte) ([]byte, error) {
+	if marks(data) > MaxValues {
+		return nil, ErrValues
 	}
 	var value any
 	if err := unmarshalYAML(data, &value); err != nil {
 		return nil, err
 	}
-	c := converter{values: maxValues, bytes: maxDocument}
+	c := converter{values: MaxValues, bytes: MaxDocument}
 	converted, err := c.convert(value, 1)
 	if err != nil {
 		return nil, firstProblem(data, value)
@@ -46,13 +49,13 @@ func toJSON(data []byte) ([]byte, error) {
 func firstProblem(data []byte, value any) error {
 	var ordered yaml.MapSlice
 	if _, isMap := value.(map[any]any); !isMap || unmarshalYAML(data, &ordered) != nil {
-		return errNotInJSON
+		return ErrNotInJSON
 	}
-	c := converter{values: maxValues, bytes: maxDocument}
+	c := converter{values: MaxValues, bytes: MaxDocument}
 	if _, err := c.convert(ordered, 1); err != nil {
 		return err
 	}
-	return errNotInJSON
+	return ErrNotInJSON
 }
 
 // marks returns a number that the number of values cannot exceed: each begins behind one of these characters.
@@ -85,10 +88,10 @@ func (c *converter) convert(value any, depth int) (any, error) {
 		c.bytes -= len(text)
 	}
 	switch {
-	case depth > maxDepth:
-		return nil, errDepth
+	case depth > MaxDepth:
+		return nil, ErrDepth
 	case c.values < 0:
-		return nil, errValues
+		return nil, ErrValues
 	case c.bytes < 0:
 		return nil, errSize
 	}
@@ -132,7 +135,7 @@ func (c *converter) mapping(value map[any]any, depth int) (any, error) {
 		}
 		other, taken := keys[name]
 		if taken && key != key && other != other { // .nan does not equal itself
-			return nil, errTwiceNaN
+			return nil, ErrTwiceNaN
 		}
 		if !taken || precedes(key, other) {
 			keys[name], converted[name] = key, one
@@ -155,7 +158,7 @@ func (c *converter) ordered(value yaml.MapSlice, depth int) error {
 		}
 		if item.Key != item.Key { // .nan does not equal itself
 			if hasNaN {
-				return errTwiceNaN
+				return ErrTwiceNaN
 			}
 			hasNaN = true
 		}
@@ -208,3 +211,15 @@ func keyName(key any) (string, error) {
 		return "", errors.New("has a key that is neither a text nor a number nor a boolean")
 	}
 }
+
+// Bounds of a document.
+const (
+	// MaxDocument bounds a document in bytes, with its aliases expanded. A bundle with all of its manifests has
+	// to fit into an image's layer only: the largest known ones have 2 MB.
+	MaxDocument = 8 << 20
+	// MaxValues bounds the values of a document: in memory one takes a hundred times the two bytes that it may
+	// take in the text.
+	MaxValues = 500_000
+	// MaxDepth bounds how deep values are nested.
+	MaxDepth = 100
+)

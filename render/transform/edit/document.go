@@ -1,4 +1,7 @@
-package transform
+// Package edit edits documents of YAML as text: only the lines that have to change do. What cannot be spliced safely is
+// encoded again as a whole. Each edit is made on the parsed document as well, and the result is parsed again and compared
+// with it. It must not know what a document defines.
+package edit
 
 import (
 	"bytes"
@@ -12,25 +15,25 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// maxDocument bounds a document in bytes, as the catalog does: what is larger does not fit into
-// an etcd request.
-const maxDocument = 1 << 20
-
-// document is a YAML document that is edited as text and as nodes at once. Between flushes the
+// Document is a YAML document that is edited as text and as nodes at once. Between flushes the
 // nodes are ahead of the text.
-type document struct {
-	data  []byte
+type Document struct {
+	Data  []byte
 	root  *yaml.Node // the document node; its content is a mapping
 	lines []int      // offset of each line's first byte
 	// marks has, by line, the offset of every character whose column is a multiple of stride; as far
 	// as the caller asked.
 	marks map[int][]int
 	edits []edit
-	// dirty says that nodes changed; whole that edits cannot express it.
-	dirty, whole bool
-	// encoded says that the text was encoded from the nodes.
-	encoded bool
+	// Dirty says that nodes changed; whole that edits cannot express it.
+	Dirty, Whole bool
+	// Encoded says that the text was encoded from the nodes.
+	Encoded bool
 }
+
+// MaxDocument bounds a document in bytes, as the catalog does: what is larger does not fit into
+// an etcd request.
+const MaxDocument = 1 << 20
 
 // edit replaces data[start:end].
 type edit struct {
@@ -38,10 +41,10 @@ type edit struct {
 	text       string
 }
 
-// parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
+// Parse reads the only document of data, whose content must be a mapping or nothing. Of one with aliases
 // or merge keys the nodes have these expanded, so that an edit changes no other place.
-func parse(data []byte) (*document, error) {
-	doc := &document{data: data, lines: yamlnode.LineOffsets(data)}
+func Parse(data []byte) (*Document, error) {
+	doc := &Document{Data: data, lines: yamlnode.LineOffsets(data)}
 	for next, err := range yamlnode.Documents(data) {
 		switch {
 		case err != nil:
@@ -52,19 +55,19 @@ func parse(data []byte) (*document, error) {
 		doc.root = next
 	}
 	if doc.root == nil {
-		doc.root = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{newMapping()}}
+		doc.root = &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{NewMapping()}}
 	}
-	if root := doc.content(); root.Kind != yaml.MappingNode {
+	if root := doc.Content(); root.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("it is not a mapping, but %s", yamlnode.Describe(root))
 	}
-	if err := yamlnode.Validate(doc.content()); err != nil {
+	if err := yamlnode.Validate(doc.Content()); err != nil {
 		return nil, err
 	}
-	if err := checkTags(doc.content()); err != nil {
+	if err := checkTags(doc.Content()); err != nil {
 		return nil, err
 	}
 	if !yamlnode.IsExpanded(doc.root) {
-		doc.root, doc.whole = yamlnode.Expand(doc.root), true
+		doc.root, doc.Whole = yamlnode.Expand(doc.root), true
 	}
 	return doc, nil
 }
@@ -87,35 +90,36 @@ func checkTags(node *yaml.Node) error {
 	return nil
 }
 
-func (d *document) content() *yaml.Node { return d.root.Content[0] }
+// Content returns the mapping of the document.
+func (d *Document) Content() *yaml.Node { return d.root.Content[0] }
 
 // newline returns the line break that the document uses.
-func (d *document) newline() string {
-	if end := bytes.IndexByte(d.data, '\n'); end > 0 && d.data[end-1] == '\r' {
+func (d *Document) newline() string {
+	if end := bytes.IndexByte(d.Data, '\n'); end > 0 && d.Data[end-1] == '\r' {
 		return "\r\n"
 	}
 	return "\n"
 }
 
-// splice records that text takes the place of data[start:end].
-func (d *document) splice(start, end int, text string) {
-	d.dirty = true
+// Splice records that text takes the place of data[start:end].
+func (d *Document) Splice(start, end int, text string) {
+	d.Dirty = true
 	if nl := d.newline(); nl != "\n" {
 		text = strings.ReplaceAll(strings.ReplaceAll(text, nl, "\n"), "\n", nl)
 	}
 	d.edits = append(d.edits, edit{start: start, end: end, text: text})
 }
 
-// giveUp records a change that cannot be spliced.
-func (d *document) giveUp() { d.dirty, d.whole = true, true }
+// GiveUp records a change that cannot be spliced.
+func (d *Document) GiveUp() { d.Dirty, d.Whole = true, true }
 
-// flush brings the text up to the nodes, and proves that it says the same: first with the
+// Flush brings the text up to the nodes, and proves that it says the same: first with the
 // edits, and if they do not lead there, by encoding the nodes.
-func (d *document) flush() error {
-	if !d.dirty {
+func (d *Document) Flush() error {
+	if !d.Dirty {
 		return nil
 	}
-	if !d.whole {
+	if !d.Whole {
 		if data, ok := d.spliced(); ok && d.adopt(data) == nil {
 			return nil
 		}
@@ -127,20 +131,20 @@ func (d *document) flush() error {
 	if err := d.adopt(data); err != nil {
 		return err
 	}
-	d.encoded = true
+	d.Encoded = true
 	return nil
 }
 
 // adopt replaces the document by what data says, if that is what the nodes say.
-func (d *document) adopt(data []byte) error {
-	if len(data) > maxDocument {
-		return fmt.Errorf("the result is larger than %d bytes", maxDocument)
+func (d *Document) adopt(data []byte) error {
+	if len(data) > MaxDocument {
+		return fmt.Errorf("the result is larger than %d bytes", MaxDocument)
 	}
-	result, err := parse(data)
+	result, err := Parse(data)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrMismatch, err)
 	}
-	if !same(d.content(), result.content()) {
+	if !same(d.Content(), result.Content()) {
 		return ErrMismatch
 	}
 	*d = *result
@@ -148,17 +152,21 @@ func (d *document) adopt(data []byte) error {
 }
 
 // spliced returns the text with the edits, not ok when they overlap.
-func (d *document) spliced() ([]byte, bool) {
+func (d *Document) spliced() ([]byte, bool) {
 	slices.SortStableFunc(d.edits, func(a, b edit) int { return a.start - b.start })
 	var out []byte
 	at := 0
 	for _, e := range d.edits {
-		if e.start < at || e.end < e.start || e.end > len(d.data) {
+		if e.start < at || e.end < e.start || e.end > len(d.Data) {
 			return nil, false
 		}
-		out = append(out, d.data[at:e.start]...)
+		out = append(out, d.Data[at:e.start]...)
 		out = append(out, e.text...)
 		at = e.end
 	}
-	return append(out, d.data[at:]...), true
+	return append(out, d.Data[at:]...), true
 }
+
+// ErrMismatch says that an edited document does not say what it was meant to say. It is a
+// defect of this package; the document is never handed out.
+var ErrMismatch = errors.New("internal error: the edited document differs from what was intended")

@@ -1,0 +1,145 @@
+package filebased
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/jsontext"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/split"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// readBlob decodes a document, and returns its first problems. A blob with some has what could be read of it.
+func readBlob(source split.Document) (*Blob, []shape.Problem) {
+	blob, problems := decodeBlob(source)
+	if len(problems) > maxFileViolations {
+		problems = slices.Clone(problems[:maxFileViolations])
+	}
+	return blob, problems
+}
+
+func decodeBlob(source split.Document) (*Blob, []shape.Problem) {
+	blob := &Blob{Path: source.Path, Document: source.Number, Line: source.Line, Data: source.Data, JSON: source.JSON}
+	if !source.JSON {
+		data, lines := source.Content()
+		blob.Data, blob.Line = data, source.Line+lines
+	}
+	if len(blob.Data) > jsontext.MaxDocument {
+		return blob, []shape.Problem{{Message: fmt.Sprintf("is larger than %d bytes", jsontext.MaxDocument)}}
+	}
+	data, top, err := blob.object()
+	if err != nil {
+		return blob, []shape.Problem{blob.unreadable(source, err)}
+	}
+	found, problems := readMeta(top.Members)
+	blob.Schema, blob.Package, blob.Name = found.schema, found.packageName, found.name
+	if len(problems) > 0 {
+		return blob, problems
+	}
+	return blob, blob.decode(data, top)
+}
+
+// decode reads what a schema has.
+func (b *Blob) decode(data []byte, top jsontext.Object) []shape.Problem {
+	var err error
+	switch b.Schema {
+	case SchemaPackage:
+		var document packageDocument
+		err = json.Unmarshal(data, &document)
+		b.content = &packageContent{DefaultChannel: document.DefaultChannel}
+	case SchemaChannel:
+		var document channelDocument
+		err = json.Unmarshal(data, &document)
+		b.content = &channelContent{Entries: document.Entries}
+	case SchemaDeprecation:
+		content := &deprecationContent{}
+		b.content, err = content, json.Unmarshal(data, content)
+	case SchemaBundle:
+		bundle, problems := readBundle(top.Members)
+		b.content = bundle
+		return problems
+	}
+	if err != nil {
+		return []shape.Problem{shape.TypeProblem(err)}
+	}
+	return nil
+}
+
+// unreadable says why a document cannot be read.
+func (b *Blob) unreadable(source split.Document, err error) shape.Problem {
+	if b.JSON {
+		if found := split.CheckJSON(b.Data); found != nil {
+			return *found
+		}
+	}
+	if source.Failure.Message != "" {
+		return source.Failure
+	}
+	return b.syntaxProblem(err)
+}
+
+// syntaxProblem says where a document cannot be read.
+func (b *Blob) syntaxProblem(err error) shape.Problem {
+	if !strings.HasPrefix(err.Error(), "yaml: ") {
+		return shape.Problem{Message: err.Error()}
+	}
+	line, message := yamlnode.Position(err, b.Data)
+	return shape.Problem{Message: "is not valid YAML: " + message, Line: line}
+}
+
+// kept returns how many values the content of a blob keeps in memory.
+func (b *Blob) kept() int64 {
+	sum := 0
+	switch content := b.content.(type) {
+	case *channelContent:
+		sum = len(content.Entries)
+		for _, entry := range content.Entries {
+			sum += len(entry.Skips)
+		}
+	case *deprecationContent:
+		sum = len(content.Entries)
+	case *Bundle:
+		sum = len(content.Provides) + len(content.Dependencies) + len(content.InstallModes)
+	}
+	return int64(sum)
+}
+
+// meta is what every document has.
+type meta struct{ schema, packageName, name string }
+
+// readMeta returns the schema, package and name of a document. Keys are found in any case of their letters, and so
+// no two may be equal but for that.
+func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) {
+	first := make(map[string]string, len(members))
+	values := make(map[string][]byte, len(members))
+	for _, one := range members {
+		key := jsontext.Unquoted(one.Key)
+		fold := jsontext.Folded(key)
+		if other, taken := first[fold]; taken && other != key {
+			problems = append(problems, shape.Problem{At: shape.Place{key}, Message: "is the same key but for the case of its letters as " + excerpt.Quoted(other)})
+		}
+		first[fold], values[fold] = key, one.Value
+	}
+	for _, field := range []struct {
+		name  string
+		value *string
+	}{{"schema", &found.schema}, {"package", &found.packageName}, {"name", &found.name}} {
+		raw, isSet := values[field.name]
+		if !isSet {
+			continue
+		}
+		if raw[0] != '"' {
+			problems = append(problems, shape.Problem{At: shape.Place{field.name}, Message: "must be a string"})
+			continue
+		}
+		*field.value = jsontext.Unquoted(raw)
+	}
+	if len(problems) == 0 && found.schema == "" {
+		problems = append(problems, shape.Problem{Message: "has no schema: every document needs one, such as olm.bundle"})
+	}
+	return found, problems
+}

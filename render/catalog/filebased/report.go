@@ -1,0 +1,114 @@
+package filebased
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// report collects violations: of each file the first, whatever the number of files.
+type report struct {
+	kept   []Violation
+	counts map[string]int
+	total  int
+	last   located
+}
+
+func (r *report) add(violation Violation) {
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.total++
+	r.counts[violation.Path]++
+	if r.counts[violation.Path] <= maxFileViolations && len(r.kept) < maxViolations {
+		r.kept = append(r.kept, violation)
+	}
+}
+
+// file reports a violation by a whole file or directory.
+func (r *report) file(path string, format string, args ...any) {
+	r.add(Violation{Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+// err returns an *InvalidError, or nil when nothing was added.
+func (r *report) err() error {
+	if r.total == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.kept, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Message, b.Message))
+	})
+	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
+}
+
+// located is the blob of which the report has nodes: violations of one come one after the other.
+type located struct {
+	blob *Blob
+	root *yaml.Node
+}
+
+// blob reports the problems of a blob.
+func (r *report) blob(blob *Blob, problems []shape.Problem) {
+	for _, one := range problems {
+		if one.Line > 0 {
+			r.add(Violation{Path: blob.Path, Document: blob.Document, Line: blob.Line + one.Line - 1, Message: one.Message})
+			continue
+		}
+		r.at(blob, one.At, "%s", one.Message)
+	}
+}
+
+// at reports a violation in a blob, with the line of a value and the name of its field.
+func (r *report) at(blob *Blob, at shape.Place, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	if len(at) > 0 {
+		message = at.String() + ": " + message
+	}
+	if subject := blob.subject(); subject != "" {
+		message = subject + ": " + message
+	}
+	violation := Violation{Path: blob.Path, Document: blob.Document, Line: blob.Line, Message: message}
+	if len(at) > 0 && r.counts[blob.Path] < maxFileViolations && len(r.kept) < maxViolations {
+		violation.Line = r.line(blob, at)
+	}
+	r.add(violation)
+}
+
+// line returns the line of a value, or of the last part of its place that there is. Only what is wrong has to be
+// located, so that its nodes need not be kept.
+func (r *report) line(blob *Blob, at shape.Place) int {
+	if r.last.blob != blob {
+		root, err := yamlnode.First(blob.Data)
+		if err != nil {
+			root = nil
+		}
+		r.last = located{blob: blob, root: root}
+	}
+	node, line := r.last.root, 1
+	for _, step := range at {
+		if node == nil {
+			break
+		}
+		switch step := step.(type) {
+		case int:
+			if node = yamlnode.Resolve(node); node.Kind != yaml.SequenceNode || step >= len(node.Content) {
+				node = nil
+				break
+			}
+			node = node.Content[step]
+			line = node.Line
+		case string:
+			entry, found := yamlnode.Find(yamlnode.Resolve(node), step)
+			if node = nil; found {
+				node, line = entry.Value, entry.Line
+			}
+		}
+	}
+	return blob.Line + line - 1
+}

@@ -1,0 +1,54 @@
+package shape
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Place of a value in a document: keys, and indexes of lists.
+type Place []any
+
+func (p Place) String() string {
+	var text strings.Builder
+	for _, step := range p {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&text, "[%d]", step)
+		default:
+			if text.Len() > 0 {
+				text.WriteByte('.')
+			}
+			fmt.Fprint(&text, step)
+		}
+	}
+	return text.String()
+}
+
+// Problem is what is wrong with a value of a document.
+type Problem struct {
+	At      Place
+	Message string
+	// Line in the document, from 1, where it is known without the place.
+	Line int
+}
+
+// TypeProblem says which field has the wrong type.
+func TypeProblem(err error) Problem {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return Problem{Message: err.Error()}
+	}
+	var at Place
+	for key := range strings.SplitSeq(wrong.Field, ".") {
+		if key != "" {
+			at = append(at, key)
+		}
+	}
+	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "a boolean", reflect.Slice: "a list"}[wrong.Type.Kind()]
+	got := map[string]string{"array": "a list", "object": "a mapping", "bool": "a boolean", "string": "a string"}[wrong.Value]
+	return Problem{At: at, Message: fmt.Sprintf("must be %s, but is %s", cmp.Or(want, "a mapping"), cmp.Or(got, "a number"))}
+}
