@@ -19,6 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -33,6 +34,9 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	files, err := archive.Read(ctx, r, LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
+	}
+	if files, err = seal.Removed(files); err != nil {
+		return nil, err
 	}
 	patches, err := patchesOf(files)
 	if err != nil {
@@ -80,6 +84,22 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	return slices.Concat(definitions, mains(objects, nil), applications), nil
 }
 
+// MeasureArtifact reads an artifact, keeps nothing of it, and returns about how many bytes of memory ReadArtifact takes
+// for it, besides those of a build of its patches.
+func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
+	var cost catalog.Cost
+	var paths int64
+	files, err := archive.ReadSome(ctx, r, LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
+		cost.Add(path, size)
+		paths += int64(len(path))
+		return true
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading the artifact: %w", err)
+	}
+	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
+}
+
 // readObjects reads the objects of instances. Their role is unknown.
 func readObjects(files *tree.Tree) ([]backend.Object, error) {
 	var objects []backend.Object
@@ -115,9 +135,23 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 }
 
 func patchedDefinitions(documents []document, objects []backend.Object, patches []tree.Patch) ([]safeguard.Definition, error) {
+	if err := checkWork(len(documents)+len(objects), len(patches)); err != nil {
+		return nil, fmt.Errorf("building the artifact: %w", err)
+	}
+	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: true})
+	if err != nil {
+		return nil, err
+	}
 	files, err := assembleWith(documents, objects, tree.Kustomization{Patches: patches, AllowEmpty: true})
 	if err != nil {
 		return nil, err
+	}
+	unpatched, err := build(plain)
+	if err != nil {
+		return nil, errors.New("building the artifact: its documents do not fit each other")
+	}
+	if err := checkGrowth(unpatched, patches); err != nil {
+		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
 	built, err := build(files)
 	if err != nil {
@@ -153,6 +187,9 @@ func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 			}
 		}
 		patches = append(patches, converted)
+	}
+	if err := errors.Join(checkPatches(patches)...); err != nil {
+		return nil, fmt.Errorf("a patch of the artifact cannot be read: %w", err)
 	}
 	return patches, nil
 }

@@ -40,7 +40,10 @@ func TestAnArtifactHasThePackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"configs/lemon/catalog.yaml", "configs/plum/catalog.json", render.KustomizationFile}
+	want := []string{
+		"configs/.indexignore", "configs/kustomization.yaml", "configs/lemon/catalog.yaml", "configs/lemon/kustomization.yaml",
+		"configs/plum/catalog.json", "configs/plum/kustomization.yaml", render.KustomizationFile,
+	}
 	if got := result.Tree.Paths(); !slices.Equal(got, want) {
 		t.Errorf("the files are %v, want %v", got, want)
 	}

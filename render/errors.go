@@ -2,10 +2,12 @@ package render
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // Error is returned for an input that cannot be rendered. It is permanent: the same input fails in the
@@ -43,13 +45,22 @@ func (e *Error) Unwrap() error { return e.Err }
 func classify(source string, err error) error {
 	var badArchive *archive.Error
 	var badCatalog *catalog.InvalidError
+	var panicked *parallel.PanicError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &badArchive):
 		return &Error{Code: v1alpha1.InvalidArchiveReason, Source: source, Err: err}
-	case errors.As(err, &badCatalog):
+	case errors.As(err, &badCatalog), errors.As(err, &panicked):
 		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: source, Err: err}
 	}
 	return err
+}
+
+// recoverAs turns a panic of the function that defers it into an Error of the named source, which may be empty, with what
+// the function does: a bug that one catalog triggers must not end the process, in which others are rendered.
+func recoverAs(source, doing string, err *error) {
+	if value := recover(); value != nil {
+		*err = classify(source, fmt.Errorf("%s: %w", doing, parallel.NewPanic(value)))
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kkp"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/layers"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -153,7 +154,7 @@ func (e *ExplainedInstance) layers(cs *v1alpha1.CatalogSelection) (layers.Input,
 	if err != nil {
 		return in, err
 	}
-	values, err := backend.DefaultValues(definition)
+	values, err := kkp.DefaultValues(definition)
 	if err != nil {
 		return in, err
 	}

@@ -55,7 +55,7 @@ func TestAnArtifactOfFunctionsIsReadBack(t *testing.T) {
 	if want := functionEntry("A", "v1") + functionEntry("B", "v1", "v2") + functionEntry("C", "v1"); !strings.HasSuffix(string(content), "krmFunctions:\n"+want) {
 		t.Errorf("the entries are\n%s\nwant\n%s", content, want)
 	}
-	if got := result.Tree.Paths(); !slices.Equal(got, []string{catalog.FunctionsFile, render.KustomizationFile}) || !slices.Equal(result.ContentFiles(), got[:1]) {
+	if got := result.Tree.Paths(); !slices.Equal(got, []string{catalog.FunctionsFile, "functions/kustomization.yaml", render.KustomizationFile}) || !slices.Equal(result.ContentFiles(), got[:1]) {
 		t.Errorf("the files are %v", got)
 	}
 	if built, err := render.Build(result.Tree); err != nil || len(built) > 0 {

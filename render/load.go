@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -44,7 +45,8 @@ func (p Place) Key() string {
 // LoadArchive reads the catalog at a place of a tar.gz archive.
 // The name of the source appears in errors. For invalid content the error is an *Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
-func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (*catalog.Catalog, error) {
+func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
+	defer recoverAs(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,8 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (
 }
 
 // LoadFS is LoadArchive for a directory, with the same limits.
-func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (*catalog.Catalog, error) {
+func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
+	defer recoverAs(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -77,7 +80,8 @@ const entryBytes = 512
 
 // MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
 // LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
-func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (int64, error) {
+func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
+	defer recoverAs(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return 0, err
@@ -221,8 +225,9 @@ func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 	invalid := func(format string, args ...any) error {
 		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
 	}
-	if l.Path == "" && len(l.Include) == 0 {
-		return all, nil
+	all, err := seal.Removed(all) // the source may be an artifact of Winnow
+	if err != nil || l.Path == "" && len(l.Include) == 0 {
+		return all, err
 	}
 	if l.Path != "" {
 		if info, err := fs.Stat(all.FS(), l.Path); err != nil || !info.IsDir() {

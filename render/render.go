@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -46,8 +47,11 @@ const (
 
 // Entries returns the names of all entries that the root of an artifact may have.
 func Entries() []string {
-	return []string{ApplicationsDir, InstancesDir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile}
+	return []string{ApplicationsDir, InstancesDir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile, PlaceholdersFile}
 }
+
+// RevisionPrefix is what every revision of an artifact begins with.
+const RevisionPrefix = "latest@"
 
 // Result is a rendered artifact. It must not be changed.
 type Result struct {
@@ -83,7 +87,8 @@ type Result struct {
 // Render selects applications from the sources, which are in order of precedence, transforms their
 // documents, and assembles the artifact. If it selects none, and the options do not allow that, the
 // error is an *Error with the reason EmptyResult.
-func Render(ctx context.Context, sources []selection.Source, opts Options) (*Result, error) {
+func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *Result, err error) {
+	defer recoverAs("", "rendering", &err)
 	selected, err := Decide(ctx, sources, opts)
 	if err != nil {
 		return nil, err
@@ -124,14 +129,17 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (*Res
 	installation.objects = append(installation.objects, catalogs...)
 	result.kustomization = kustomization(opts, defined, installation.objects)
 	result.kustomization.AllowEmpty = opts.AllowEmpty || len(contents) > 0
-	files, patched, err := assemble(ctx, documents, installation.objects, result.kustomization)
+	files, patched, err := assemble(ctx, selectedKeys(defined, installation.objects), documents, installation.objects, result.kustomization)
 	if err == nil {
 		err = addContents(ctx, files, contents)
+	}
+	if err == nil {
+		err = seal.Add(files)
 	}
 	if err != nil {
 		return nil, err
 	}
-	result.Tree, result.Revision = files, "latest@"+files.Digest()
+	result.Tree, result.Revision = files, RevisionPrefix+files.Digest()
 	result.Definitions = asPatched(defined, patched)
 	result.Instances = installation.installed(patched)
 	result.Supporting, result.Targets = installation.supporting(), installation.targets()
@@ -231,9 +239,24 @@ func (r *Result) WriteArchive(w io.Writer) error {
 	return archive.Write(w, r.Tree)
 }
 
+// selectedKeys returns the keys of what the artifact has for a cluster.
+func selectedKeys(defined []safeguard.Definition, objects []backend.Object) []safeguard.Key {
+	var keys []safeguard.Key
+	for _, d := range defined {
+		keys = append(keys, d.Key())
+	}
+	for _, object := range objects {
+		keys = append(keys, keyOfObject(object))
+	}
+	return keys
+}
+
 // assemble puts the documents, the objects of instances and the kustomization.yaml into a tree. If there are patches,
 // it proves them first, and returns the built objects.
-func assemble(ctx context.Context, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]Object, error) {
+func assemble(ctx context.Context, selected []safeguard.Key, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]Object, error) {
+	if err := checkWork(len(documents)+len(objects), len(k.Patches)); err != nil {
+		return nil, nil, &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.patches", Err: err}
+	}
 	files, err := assembleWith(documents, objects, k)
 	if err != nil || len(k.Patches) == 0 {
 		return files, nil, err
@@ -242,7 +265,7 @@ func assemble(ctx context.Context, documents []document, objects []backend.Objec
 	if err != nil {
 		return nil, nil, err
 	}
-	built, err := prove(ctx, plain, files, k.Patches)
+	built, err := prove(ctx, selected, plain, files, k)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -68,7 +68,8 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	var added atomic.Int64
 	limit := cmp.Or(opts.MaxAdded, defaultMaxAdded)
 	for i, d := range selected {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer recoverAs(d.Source, "transforming application "+d.Application.Name, &err)
 			if ctx.Err() == nil {
 				documents[i], failures[i] = transformOne(ctx, d, opts)
 			}
@@ -110,7 +111,8 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 // Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
 // the decisions; none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
 // error is that of Render.
-func Refer(ctx context.Context, selected []selection.Decision, opts Options) ([]Addresses, error) {
+func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ []Addresses, err error) {
+	defer recoverAs("", "rendering", &err)
 	if opts.Transform == nil {
 		unchanged, err := transform.New(transform.Config{})
 		if err != nil {

@@ -5,16 +5,15 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/kustomize"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -50,7 +49,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
-	errs = append(errs, validatePatches(cs.Spec.Patches, spec.Child("patches"))...)
+	errs = append(errs, validatePatches(patches(cs.Spec), spec.Child("patches"))...)
 	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
@@ -74,10 +73,10 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validatePatches(patches []kustomize.Patch, path *field.Path) field.ErrorList {
+func validatePatches(patches []tree.Patch, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, p := range patches {
-		if err := tree.CheckText(p.Patch); err != nil {
+	for i, err := range checkPatches(patches) {
+		if err != nil {
 			errs = append(errs, field.Invalid(path.Index(i).Child("patch"), field.OmitValueType{}, err.Error()))
 		}
 	}
@@ -146,25 +145,30 @@ func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) f
 	labels, annotations := path.Child("labels"), path.Child("annotations")
 	errs := metav1validation.ValidateLabels(common.Labels, labels)
 	errs = append(errs, apivalidation.ValidateAnnotations(common.Annotations, annotations)...)
-	// KKP refuses to delete objects with the latter two.
 	for _, key := range slices.Sorted(maps.Keys(common.Annotations)) {
-		if err := tree.CheckText(common.Annotations[key]); err != nil {
-			errs = append(errs, field.Invalid(annotations.Key(key), common.Annotations[key], err.Error()))
+		value := common.Annotations[key]
+		if err := tree.CheckText(value); err != nil {
+			errs = append(errs, field.Invalid(annotations.Key(key), value, err.Error()))
+		}
+		if catalog.IsUnwritable(value) {
+			errs = append(errs, field.Invalid(annotations.Key(key), value, "has several lines and begins with a tab, which kustomize cannot write"))
 		}
 	}
-	errs = append(errs, refuseReserved(common.Labels, labels, v1alpha1.ManagedByLabel,
-		"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by")...)
-	return append(errs, refuseReserved(common.Annotations, annotations)...)
+	if _, ok := common.Labels[v1alpha1.ManagedByLabel]; ok {
+		errs = append(errs, field.Forbidden(labels.Key(v1alpha1.ManagedByLabel), reserved.Winnow.Reason()))
+	}
+	errs = append(errs, checkPairKeys(common.Labels, labels)...)
+	return append(errs, checkPairKeys(common.Annotations, annotations)...)
 }
 
-// refuseReserved returns errors for the given keys, and for those with the prefixes of Winnow and of
-// Flux's kustomize-controller, which are reserved for these two.
-func refuseReserved(set map[string]string, path *field.Path, keys ...string) field.ErrorList {
+func checkPairKeys(set map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		prefix, _, _ := strings.Cut(key, "/")
-		if prefix == v1alpha1.GroupVersion.Group || prefix == "kustomize.toolkit.fluxcd.io" || slices.Contains(keys, key) {
-			errs = append(errs, field.Forbidden(path.Key(key), "this key is reserved"))
+		if catalog.IsUnwritableKey(key) {
+			errs = append(errs, field.Invalid(path.Key(key), key, "kustomize cannot write the key, because YAML reads it as no text"))
+		}
+		if owner := reserved.OwnerOf(key); owner != "" {
+			errs = append(errs, field.Forbidden(path.Key(key), "the key is reserved: "+owner.Reason()))
 		}
 	}
 	return errs

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -124,6 +125,10 @@ func ConfigsLayer(files *tree.Tree) ([]byte, error) {
 // ConfigsIn returns the files of the file-based catalog in a rendered artifact, with paths that are relative to its
 // directory; nil for an artifact without one.
 func ConfigsIn(artifact *tree.Tree) (*tree.Tree, error) {
+	artifact, err := seal.Removed(artifact)
+	if err != nil {
+		return nil, err
+	}
 	var files *tree.Tree
 	for _, path := range artifact.Paths() {
 		below, ok := strings.CutPrefix(path, ConfigsDirectory+"/")

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -19,7 +20,7 @@ func BesideKinds(result *render.Result) []schema.GroupVersionKind {
 	if !slices.ContainsFunc(result.Instances, isOperator) {
 		return nil
 	}
-	return backend.OperatorKinds()
+	return kinds.Operators()
 }
 
 func isOperator(in render.Instance) bool { return in.Main.Identity[safeguard.PackageField] != "" }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -32,9 +34,13 @@ func MostSerious(changes []safeguard.Change) string {
 func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
 	reasons := make([]v1alpha1.HeldReason, 0, len(changes))
 	for _, c := range changes {
+		versions := c.Versions[:min(len(c.Versions), maxVersions)]
+		if c.Unreadable {
+			versions = nil
+		}
 		reasons = append(reasons, v1alpha1.HeldReason{
 			Reason: c.Reason, Application: cmp.Or(c.Application, c.Key.FullName()), Instance: c.Instance,
-			Versions: slices.Clone(c.Versions[:min(len(c.Versions), maxVersions)]),
+			Versions: slices.Clone(versions),
 			Message:  Describe(c, decided),
 		})
 	}
@@ -43,9 +49,16 @@ func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.He
 
 // Describe returns what changes and, for a removal, why.
 func Describe(c safeguard.Change, decided selection.Result) string {
-	if c.Instance != "" {
+	switch {
+	case c.Unreadable && !c.OfPlatform():
+		return describeUnreadable(c)
+	case c.Instance != "":
 		return describeInstance(c)
 	}
+	return describeDefinition(c, decided)
+}
+
+func describeDefinition(c safeguard.Change, decided selection.Result) string {
 	versions := excerpt.Names(c.Versions, maxVersions)
 	switch c.Reason {
 	case v1alpha1.RemovalReason:
@@ -58,7 +71,7 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 		if c.OfPlatform() {
 			return "lives in the cluster, where the platform itself reconciles it"
 		}
-		return "lives in the cluster with versions that would be removed: " + versions + c.Detail
+		return "lives in the cluster with versions that would be removed: " + versions + respelt(c, decided) + c.Detail
 	case v1alpha1.UnknownNameReason:
 		return fmt.Sprintf("%s: the edit adds %q, which matches nothing, while applications or versions would be removed%s", c.Field, excerpt.Of(c.To), c.Detail)
 	case v1alpha1.IdentityChangeReason:
@@ -82,7 +95,45 @@ func Describe(c safeguard.Change, decided selection.Result) string {
 	case v1alpha1.MajorUpgradeReason:
 		return fmt.Sprintf("would rise from %s to %s", c.From, c.To)
 	}
-	return "versions would be removed: " + versions + unmetOf(c, decided)
+	return "versions would be removed: " + versions + respelt(c, decided) + unmetOf(c, decided)
+}
+
+// respelt describes which of the lost versions the new render has in another spelling, such as 1.0.0 for v1.0.0: a reader
+// takes both for the same, but the platform compares them as text. It is empty for none.
+func respelt(c safeguard.Change, decided selection.Result) string {
+	d := decisionOn(c.Key, decided)
+	if d == nil {
+		return ""
+	}
+	var pairs []string
+	for _, lost := range c.Versions {
+		former, err := semver.NewVersion(lost)
+		if err != nil {
+			continue
+		}
+		for _, kept := range d.Versions {
+			if now, err := semver.NewVersion(kept); err == nil && now.Equal(former) {
+				pairs = append(pairs, kept+" instead of "+lost)
+				break
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return "; the catalog has " + excerpt.Names(pairs, maxVersions) + ", which is another version for the platform: keep both entries until nothing uses the former one"
+}
+
+// describeUnreadable returns what would happen to a live object without its content.
+func describeUnreadable(c safeguard.Change) string {
+	const why = ", which the account of the selection may not read"
+	switch {
+	case c.Field == safeguard.BesideField:
+		return "instance " + c.Instance + " cannot be installed beside an object that lives in the cluster" + why
+	case c.Reason == v1alpha1.IdentityChangeReason:
+		return fmt.Sprintf("lives in the cluster, and its %s would change to %q: its releases would be orphaned, and installed anew; the account of the selection may not read the field", c.Field, c.To)
+	}
+	return "lives in the cluster with versions that would be removed" + why
 }
 
 // describeInstance returns what changes of an instance.

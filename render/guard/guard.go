@@ -22,6 +22,8 @@ type Published struct {
 	// Sources have the fields of the published applications that selection reads, in the order of the
 	// spec; nil where they were too large for the record.
 	Sources []RecordedSource
+	// Filters are those of the sources, in the order of the spec; nil where they are not known.
+	Filters []string
 	// Older is true for a record of an older release, which has no Sources: then an edit excuses all changes.
 	Older bool
 }
@@ -44,7 +46,8 @@ type Verdict struct {
 	// ByCatalog are the changes that an edit of the spec does not excuse. It includes Next's Adopted and
 	// Pruned, which an edit never excuses.
 	ByCatalog []safeguard.Change
-	// Held are those that the safeguards hold, unless they are approved.
+	// Held are those that the safeguards hold, unless they are approved. A change of several versions may be two here:
+	// what new revisions cause alone, and the rest.
 	Held []safeguard.Change
 	// LosingEdit reports whether the spec was edited since the last publication and a published definition,
 	// or a version of one, is lost.
@@ -70,11 +73,12 @@ func Decide(ctx context.Context, last Published, next Next) Verdict {
 	}
 	changes = slices.DeleteFunc(changes, func(c safeguard.Change) bool { return isNamed(c, next.Result.Instances) })
 	v.ByCatalog = slices.Concat(changes, others)
-	for _, change := range v.ByCatalog {
-		if Holds(next.Selection.Spec.Safeguards, change) || change.OfPlatform() {
-			v.Held = append(v.Held, change)
-		}
+	held := func(changes []safeguard.Change) []safeguard.Change {
+		return slices.DeleteFunc(slices.Clone(changes), func(c safeguard.Change) bool {
+			return !Holds(next.Selection.Spec.Safeguards, c) && !c.OfPlatform()
+		})
 	}
+	v.Held = slices.Concat(attributed(ctx, last, next, held(changes)), held(others))
 	return v
 }
 

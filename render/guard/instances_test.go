@@ -91,6 +91,15 @@ func TestWhoDecidesAboutInstances(t *testing.T) {
 				"and installed anew; keep the name web, or give other another releaseName"},
 		},
 		{"an edit, by another instance of another release", "1.0.0", "1.0.0", version("1.0.0"), map[string]v1alpha1.Instance{"other": {Application: "web", Version: "1.0.0"}}, nil},
+		{
+			"a catalog, where neither the spec nor the definition names a version", "1.0.0", "1.0.0 2.0.0", version(""), version(""),
+			[]string{"InstanceUpgrade instance web would rise from 1.0.0 to 2.0.0"},
+		},
+		{"nobody, where the highest version rises by a minor", "1.0.0", "1.0.0 1.1.0", version(""), version(""), nil},
+		{
+			"a catalog, by the loss of the highest version", "1.0.0 1.1.0", "1.0.0", version(""), version(""),
+			[]string{"VersionRemoval instance web would fall from 1.1.0 to 1.0.0" + fall},
+		},
 		{"an edit, by the name of a version that is no semantic one", "1.0.0 1.1.0 stable", "1.0.0 stable", version("^1"), version("stable"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Live is the metadata of a definition that lives in a cluster.
@@ -87,7 +87,7 @@ func Owns(object metav1.Object, key string) bool {
 // which restores the versions of the object.
 func OfPlatform(object metav1.Object) bool {
 	labels := object.GetLabels()
-	return labels[selection.PlatformLabel] != "" || labels[selection.ManagerLabel] != ""
+	return labels[reserved.PlatformLabel] != "" || labels[reserved.ManagerLabel] != ""
 }
 
 // staysUntouched reports whether Flux leaves the object alone, and will still do so. Without the bypass

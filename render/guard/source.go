@@ -1,8 +1,11 @@
 package guard
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -24,8 +27,27 @@ type Source struct {
 	// Checksum of its revision, <algorithm>:<hex>, which approvals name; empty when unknown.
 	Checksum string
 	// Digest of its artifact, which may differ at the same revision; may be empty.
-	Digest  string
+	Digest string
+	// Filter is what Flux was told to take from the revision, by FilterOf; empty: what it takes by default.
+	Filter  string
 	Catalog *catalog.Catalog
+}
+
+// FilterOf returns what spec.ignore and spec.layerSelector of a source of Flux take from a revision, in a short form that
+// differs where one of them does; empty by default.
+func FilterOf(ignore *string, mediaType, operation string) string {
+	if operation == "extract" { // what Flux does by default
+		operation = ""
+	}
+	if ignore == nil && mediaType == "" && operation == "" {
+		return ""
+	}
+	patterns := "unset"
+	if ignore != nil {
+		patterns = strconv.Quote(*ignore)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q %q", patterns, mediaType, operation))
+	return hex.EncodeToString(sum[:16])
 }
 
 // SourceOf returns the source that a reference in cs names, with its content.
@@ -65,87 +87,6 @@ func SourceKey(cs *v1alpha1.CatalogSelection, ref v1alpha1.SourceReference) (str
 		key.Namespace = cs.Namespace
 	}
 	return kind, key
-}
-
-// Approval has the checksums that release the held changes of a render.
-type Approval struct {
-	// Needed are the checksums that all have to be approved.
-	Needed []string
-	// Render is the checksum of the new render. Approving it alone is enough.
-	Render string
-}
-
-// ToApprove returns the approval that releases a render. A pull request can name the digest of a manifest
-// before it is pulled, so the revisions of all changed OCIRepositories and ExternalArtifacts have to be
-// approved. The render itself has to be approved where that is not possible: a commit cannot name itself,
-// an edit of the spec alone has no revision, and before the first render no revision is the cause. An
-// entry that was copied from another selection does not name this render.
-func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string) Approval {
-	a := Approval{Render: Checksum(revision)}
-	var changed []Source
-	for _, source := range sources {
-		same := slices.ContainsFunc(before, func(s v1alpha1.SourceStatus) bool {
-			return s.Kind == source.Kind && s.Namespace == source.Name.Namespace && s.Name == source.Name.Name &&
-				Checksum(s.Revision) == source.Checksum && s.Digest == source.Digest
-		})
-		if !same {
-			changed = append(changed, source)
-		}
-	}
-	unnamed := func(s Source) bool {
-		return s.Checksum == "" || s.Kind == "GitRepository" || s.Kind == "Bucket"
-	}
-	if a.Needed = Checksums(changed); len(before) == 0 || len(a.Needed) == 0 || slices.ContainsFunc(changed, unnamed) {
-		a.Needed = []string{a.Render}
-	}
-	return a
-}
-
-// GivenBy reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, approve
-// the render.
-func (a Approval) GivenBy(entries []string) bool {
-	return len(a.Missing(entries)) == 0
-}
-
-// Missing returns the checksums that entries still have to name, none when they approve the render.
-func (a Approval) Missing(entries []string) []string {
-	if names(entries, a.Render) {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(a.Needed), func(sum string) bool { return names(entries, sum) })
-}
-
-// Lines returns entries that approve the render, with a note where the plain checksum is used up.
-func (a Approval) Lines(used []string) []string {
-	lines := slices.Clone(a.Needed)
-	for i, sum := range a.Needed {
-		for n := 2; slices.Contains(used, lines[i]); n++ {
-			lines[i] = fmt.Sprintf("%s#%d", sum, n)
-		}
-	}
-	return lines
-}
-
-// Unused returns the entries that are not used up.
-func Unused(entries, used []string) []string {
-	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return slices.Contains(used, entry) })
-}
-
-// Used returns the entries that are used up after a publication: those in used, and those that name one of
-// the published checksums or one of the checksums that were held and passed over.
-func Used(entries, used, published, passedOver []string) []string {
-	return slices.DeleteFunc(slices.Clone(entries), func(entry string) bool {
-		sum, _, _ := strings.Cut(entry, "#")
-		return !slices.Contains(used, entry) && !slices.Contains(published, sum) && !slices.Contains(passedOver, sum)
-	})
-}
-
-// names reports whether one of the entries names the checksum.
-func names(entries []string, sum string) bool {
-	return slices.ContainsFunc(entries, func(entry string) bool {
-		named, _, _ := strings.Cut(entry, "#")
-		return named == sum
-	})
 }
 
 // Checksums returns the known checksums of the sources, sorted and each once.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
 
@@ -154,9 +155,9 @@ func (b *builder) add(r Resolved, dependencies []string) {
 	built := &Built{Resolved: r, Backend: r.Backend}
 	b.built[r.Name] = built
 	if built.Backend == "" {
-		built.Backend = backend.Default(r.Decision.Application.Group)
+		built.Backend = backends.Default(r.Decision.Application.Group)
 	}
-	by := backend.Named(built.Backend)
+	by := backends.Named(built.Backend)
 	if by == nil && r.Bundle != nil {
 		b.refuse(r, "backend", "is missing: a package is installed by %s (OLM v1) or %s (OLM v0)", backend.ClusterExtension, backend.Subscription)
 		return
@@ -189,7 +190,7 @@ func (b *builder) add(r Resolved, dependencies []string) {
 		b.errs = append(b.errs, err)
 		return
 	}
-	built.Identity, built.Notes = identityOf(built.Objects), backend.Notes(by.Type(), in)
+	built.Identity, built.Notes = identityOf(built.Objects), backends.Notes(by.Type(), in)
 	for _, object := range built.Objects {
 		b.bytes += object.Bytes
 	}

@@ -20,6 +20,8 @@ const (
 	ChoiceRange Choice = "range"
 	// ChoiceDefault: it is the default version of the definition.
 	ChoiceDefault Choice = "default"
+	// ChoiceLatest: it is the highest of the selection, because the definition has no default version.
+	ChoiceLatest Choice = "latest"
 	// ChoiceNone: the definition has no versions.
 	ChoiceNone Choice = "none"
 )
@@ -32,6 +34,9 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 		return s.choosePackage(of)
 	case len(d.Application.Versions) == 0:
 		return ChoiceNone, nil
+	case s.Version == "" && d.Application.DefaultVersion == "":
+		latest, _ := latestVersion(d)
+		return ChoiceLatest, only(d.Versions, func(version string) bool { return version == latest })
 	case s.Version == "":
 		return ChoiceDefault, only(d.Versions, func(version string) bool { return version == d.Application.DefaultVersion })
 	case s.constraint == nil || slices.Contains(d.Versions, s.Version):

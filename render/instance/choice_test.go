@@ -15,25 +15,26 @@ import (
 func TestChoose(t *testing.T) {
 	versions := []string{"1.0.0", "1.10.0", "1.9.0", "v2.0.0", "nightly"}
 	tests := []struct {
-		version    string
-		choice     instance.Choice
-		candidates []string
+		version, defaultVersion string
+		choice                  instance.Choice
+		candidates              []string
 	}{
-		{"", instance.ChoiceDefault, []string{"1.9.0"}},
-		{"1.0.0", instance.ChoiceExact, []string{"1.0.0"}},
-		{"2.0.0", instance.ChoiceExact, []string{"v2.0.0"}},
-		{"nightly", instance.ChoiceExact, []string{"nightly"}},
-		{"3.0.0", instance.ChoiceExact, nil},
-		{"~1", instance.ChoiceRange, []string{"1.10.0", "1.9.0", "1.0.0"}},
-		{">=9", instance.ChoiceRange, nil},
+		{"", "1.9.0", instance.ChoiceDefault, []string{"1.9.0"}},
+		{"", "", instance.ChoiceLatest, []string{"v2.0.0"}},
+		{"1.0.0", "1.9.0", instance.ChoiceExact, []string{"1.0.0"}},
+		{"2.0.0", "1.9.0", instance.ChoiceExact, []string{"v2.0.0"}},
+		{"nightly", "1.9.0", instance.ChoiceExact, []string{"nightly"}},
+		{"3.0.0", "1.9.0", instance.ChoiceExact, nil},
+		{"~1", "1.9.0", instance.ChoiceRange, []string{"1.10.0", "1.9.0", "1.0.0"}},
+		{">=9", "1.9.0", instance.ChoiceRange, nil},
 	}
 	for _, tt := range tests {
-		t.Run(tt.version, func(t *testing.T) {
+		t.Run(tt.version+" and "+tt.defaultVersion, func(t *testing.T) {
 			specs, errs := instance.New("apps", map[string]v1alpha1.Instance{"app": {Version: tt.version}}, field.NewPath("spec", "instances"))
 			if len(errs) > 0 {
 				t.Fatal(errs.ToAggregate())
 			}
-			decision := selection.Decision{Application: &catalog.Application{Name: "app", Versions: versions, DefaultVersion: "1.9.0"}, Versions: versions}
+			decision := selection.Decision{Application: &catalog.Application{Name: "app", Versions: versions, DefaultVersion: tt.defaultVersion}, Versions: versions}
 			choice, candidates := specs[0].Choose(decision)
 			if choice != tt.choice || !slices.Equal(candidates, tt.candidates) {
 				t.Errorf("got %s %q, want %s %q", choice, candidates, tt.choice, tt.candidates)

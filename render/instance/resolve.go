@@ -145,6 +145,8 @@ func (s Spec) resolve(d selection.Decision) (version, problem string) {
 	switch {
 	case len(d.Application.Versions) == 0:
 		return s.Version, "" // the backend refuses a version where it knows none
+	case s.Version == "" && d.Application.DefaultVersion == "":
+		return latestVersion(d)
 	case s.Version == "":
 		return defaultVersion(d)
 	case slices.Contains(versions, s.Version):
@@ -169,13 +171,21 @@ func (s Spec) resolve(d selection.Decision) (version, problem string) {
 
 func defaultVersion(d selection.Decision) (version, problem string) {
 	name, version := d.Application.Name, d.Application.DefaultVersion
-	switch {
-	case version == "":
-		return "", fmt.Sprintf("is missing: the definition of %s has no default version; name one of %s", name, listed(d.Versions))
-	case !slices.Contains(d.Versions, version):
+	if !slices.Contains(d.Versions, version) {
 		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s", excerpt.Of(version), name, listed(d.Versions))
 	}
 	return version, ""
+}
+
+// latestVersion returns the version that KKP installs of a definition without a default version: the highest, pre-releases
+// included.
+func latestVersion(d selection.Decision) (version, problem string) {
+	best := safeguard.Highest(d.Versions)
+	if best == nil {
+		return "", fmt.Sprintf("is missing: the definition of %s has no default version, and none of its versions is a semantic one; name one of %s",
+			d.Application.Name, listed(d.Versions))
+	}
+	return best.Original(), ""
 }
 
 func listed(versions []string) string { return excerpt.Names(versions, maxListedVersions) }

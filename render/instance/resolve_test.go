@@ -56,7 +56,10 @@ func TestTheVersionOfAnInstance(t *testing.T) {
 		{name: "an exact version that is a range of none", version: "3.0.0+build", problem: "the application app has no version 3.0.0+build"},
 		{name: "a range without a version", version: "~1.3", problem: `no version of the application app is in the range "~1.3"; it has 1.0.0`},
 		{name: "a typo", version: "newest", problem: `"newest" is neither a version of the application app nor a range; it has 1.0.0`},
-		{name: "no default version", catalog: "app:1.0.0", problem: "is missing: the definition of app has no default version; name one of 1.0.0"},
+		{name: "no default version: the highest, as in KKP", catalog: "app:1.0.0,10.1.0,9.0.0", want: "10.1.0"},
+		{name: "no default version: a pre-release too, as in KKP", catalog: "app:1.0.0,2.0.0-rc.1", want: "2.0.0-rc.1"},
+		{name: "no default version: the first of equal ones", catalog: "app:v1.0.0,1.0.0", want: "v1.0.0"},
+		{name: "no default version, and none can be compared", catalog: "app:stable,edge", problem: "is missing: the definition of app has no default version, and none of its versions is a semantic one; name one of stable, edge"},
 		{name: "an application that is gone", catalog: "other:1.0.0", problem: `no source has an application "app"`},
 		{name: "an application that is excluded", catalog: "-app:1.0.0", problem: "the application app is not selected: spec.exclude names it"},
 	} {
@@ -90,6 +93,16 @@ func TestADefaultVersionThatIsNotSelected(t *testing.T) {
 	}
 	if resolved, _ := instance.Resolve(specs(t, "{app: {version: ^1}}"), result); len(resolved) != 1 || resolved[0].Resolved != "1.0.0" {
 		t.Errorf("a range: %v", resolved)
+	}
+}
+
+// Without a default version, too, only the versions count that the selection has.
+func TestTheHighestVersionIsOneOfTheSelected(t *testing.T) {
+	result := decided("app:1.0.0,2.0.0")
+	result.Decisions[0].Versions = []string{"1.0.0"}
+	resolved, unresolved := instance.Resolve(specs(t, "{app: {}}"), result)
+	if len(resolved) != 1 || resolved[0].Resolved != "1.0.0" {
+		t.Errorf("got %v and %v", resolved, unresolved)
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -26,7 +26,7 @@ import (
 type Spec struct {
 	// Name of the instance, and Application that it installs.
 	Name, Application string
-	// Version as the spec has it: a version, a range, or empty for the default version.
+	// Version as the spec has it: a version, a range, or empty for the default version, or else the highest.
 	Version string
 	// Backend that the spec names; empty for the default of the definition.
 	Backend string
@@ -84,7 +84,7 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 	spec := Spec{
 		Name: name, Application: cmp.Or(in.Application, name), Version: in.Version, Backend: in.Backend, DependsOn: in.DependsOn,
 	}
-	if in.Backend != "" && backend.Named(in.Backend) == nil {
+	if in.Backend != "" && backends.Named(in.Backend) == nil {
 		errs = append(errs, field.NotSupported(path.Child("backend"), in.Backend, backendNames()))
 	}
 	switch {
@@ -113,13 +113,14 @@ func newSpec(name, namespace string, in v1alpha1.Instance, path *field.Path) (Sp
 		spec.given.Catalog = backend.CatalogReference(*in.Catalog)
 	}
 	errs = append(errs, checkChannels(in.Channels, path.Child("channels"))...)
-	for _, duration := range []struct {
-		from *metav1.Duration
-		to   *time.Duration
-	}{{in.Interval, &spec.given.Interval}, {in.Timeout, &spec.given.Timeout}} {
-		if duration.from != nil {
-			*duration.to = duration.from.Duration
+	if in.Interval != nil {
+		spec.given.Interval = in.Interval.Duration
+		if in.Interval.Duration < time.Second {
+			errs = append(errs, field.Invalid(path.Child("interval"), in.Interval.Duration.String(), "must be at least 1s"))
 		}
+	}
+	if in.Timeout != nil {
+		spec.given.Timeout = in.Timeout.Duration
 	}
 	for _, from := range in.ValuesFrom {
 		spec.given.ValuesFrom = append(spec.given.ValuesFrom, backend.ValuesReference(from))
@@ -148,7 +149,7 @@ func checkChannels(channels []string, path *field.Path) field.ErrorList {
 
 func backendNames() []string {
 	var names []string
-	for _, b := range backend.All() {
+	for _, b := range backends.All() {
 		names = append(names, b.Type())
 	}
 	return names

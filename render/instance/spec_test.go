@@ -67,6 +67,8 @@ func TestASpecThatIsRefused(t *testing.T) {
 		{"one that depends on itself", "{a: {dependsOn: [a]}}", `spec.instances[a].dependsOn[0]: Invalid value: "a": is the instance itself`},
 		{"one that depends on none", "{a: {dependsOn: [b, c]}, b: {}}", `spec.instances[a].dependsOn[1]: Invalid value: "c": no instance of the selection has this name`},
 		{"one that depends on a misspelt one", "{alerts: {dependsOn: [dashboard]}, dashboards: {}}", `spec.instances[alerts].dependsOn[0]: Invalid value: "dashboard": no instance of the selection has this name; did you mean "dashboards"?`},
+		{"an interval of nothing", "{a: {interval: 0s}}", `spec.instances[a].interval: Invalid value: "0s": must be at least 1s`},
+		{"an interval that keeps busy", "{a: {interval: 999ms}}", `spec.instances[a].interval: Invalid value: "999ms": must be at least 1s`},
 		{"a cycle", "{a: {dependsOn: [b]}, b: {dependsOn: [c]}, c: {dependsOn: [b]}}", "spec.instances[b].dependsOn: Invalid value: instances depend on each other: b -> c -> b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

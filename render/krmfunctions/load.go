@@ -101,7 +101,7 @@ type loader struct {
 	catalog *Catalog
 	// documents is the number of catalogs.
 	documents int
-	// names maps the names of functions to their first entries.
+	// names maps the names of functions, in lower case, to their first entries.
 	names map[string]*Function
 	// lines are those of the file.
 	lines lines
@@ -196,18 +196,23 @@ func (l *loader) isCatalog(root *object) bool {
 	return false
 }
 
-// add adds a function unless an earlier one has its name.
+// add adds a function unless an earlier one has its name. One whose name differs only in the case of letters is an error.
 func (l *loader) add(catalog string, list *yaml.Node, index int) {
 	f := l.function(yamlnode.Resolve(list.Content[index]))
 	if f == nil {
 		return
 	}
 	f.Catalog, f.Path = catalog, l.path
-	if first := l.names[f.Name()]; first != nil {
+	folded := strings.ToLower(f.Name())
+	switch first := l.names[folded]; {
+	case first != nil && first.Name() == f.Name():
 		l.warn(f.Line, "has the function %s again, which is not used: the first is that of %s:%d", f.Name(), first.Path, first.Line)
 		return
+	case first != nil: // people do not see which of the two runs
+		l.refuse(f.Line, "the function %s differs only in case from %s of %s:%d", quote(f.Name()), quote(first.Name()), first.Path, first.Line)
+		return
 	}
-	l.names[f.Name()] = f
+	l.names[folded] = f
 	var err error
 	if f.Entry, err = l.lines.entryOf(list, index); err != nil {
 		l.refuse(f.Line, "the function %s: %v", f.Name(), err)

@@ -68,12 +68,14 @@ func TestErrorsOfACatalog(t *testing.T) {
 		return strings.Replace(whole, old, by, 1)
 	}
 	for name, test := range map[string]struct{ content, want string }{
-		"no group":                       {replaced("group: example.com", "group:"), `c.yaml:6: the function has no group`},
-		"a group of another type":        {replaced("group: example.com", "group: 1"), `c.yaml:6: group must be a string, not a number`},
-		"a group that no config has":     {replaced("group: example.com", "group: Example Co"), `c.yaml:6: group "Example Co" cannot be that of a config`},
-		"no kind":                        {replaced("    names: {kind: SetLogger}\n", ""), `c.yaml:6: the function has no kind`},
-		"no kind in names":               {replaced("{kind: SetLogger}", "{}"), `c.yaml:7: the function in names has no kind`},
-		"two kinds":                      {replaced("names: {kind: SetLogger}", "names: {kind: SetLogger}\n    kind: Other"), `c.yaml:8: kind is "Other", and names.kind is "SetLogger"`},
+		"no group":                   {replaced("group: example.com", "group:"), `c.yaml:6: the function has no group`},
+		"a group of another type":    {replaced("group: example.com", "group: 1"), `c.yaml:6: group must be a string, not a number`},
+		"a group that no config has": {replaced("group: example.com", "group: Example Co"), `c.yaml:6: group "Example Co" cannot be that of a config`},
+		"no kind":                    {replaced("    names: {kind: SetLogger}\n", ""), `c.yaml:6: the function has no kind`},
+		"no kind in names":           {replaced("{kind: SetLogger}", "{}"), `c.yaml:7: the function in names has no kind`},
+		"two kinds":                  {replaced("names: {kind: SetLogger}", "names: {kind: SetLogger}\n    kind: Other"), `c.yaml:8: kind is "Other", and names.kind is "SetLogger"`},
+		"two functions that differ in case": {complete(image) + "  - {group: example.com, kind: Setlogger, versions: [{name: v1}], runtime: " + image + "}\n",
+			`c.yaml:18: the function "Setlogger.example.com" differs only in case from "SetLogger.example.com" of c.yaml:6`},
 		"no versions":                    {replaced("versions:", "tags:"), `c.yaml:6: the function SetLogger has no versions`},
 		"an empty list of versions":      {"apiVersion: config.kubernetes.io/v1alpha1\nkind: Catalog\nspec:\n  krmFunctions:\n  - {group: a.b, kind: C, versions: []}\n", `c.yaml:5: the function C has no versions`},
 		"no name of a version":           {replaced("- name: v1\n      schema", "- schema"), `c.yaml:11: a version of the function SetLogger has no name`},

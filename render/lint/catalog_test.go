@@ -87,3 +87,30 @@ func TestRunReadsACatalogWhoseDirectoryIsStripped(t *testing.T) {
 		t.Errorf("found %v in %d applications, want %v", got, result.Applications, want)
 	}
 }
+
+func TestListsThatNothingReadsAreFound(t *testing.T) {
+	for _, test := range []struct {
+		name, content string
+		want          []string
+	}{
+		{"catalogs/default/metadata.yaml", "applications: [app]\n", nil},
+		{"catalog/default/metadata.yaml", "applications: [app]\n", []string{"catalog/misplaced-list:0"}},
+		{"Catalogs/default/metadata.yaml", "applications: [app]\n", []string{"catalog/misplaced-list:0"}},
+		{"catalogs/default.yaml", "applications: [app]\n", []string{"catalog/misplaced-list:0"}},
+		{"catalogs/default.yml", "applications: [app]\n", []string{"catalog/misplaced-list:0"}},
+		{"catalogs/kustomization.yaml", "resources: [app]\n", nil},
+		{"docs/catalogs/metadata.yaml", "tier: gold\n", nil},
+		{".github/catalogs/metadata.yaml", "applications: [app]\n", nil},
+	} {
+		for directory, how := range map[string]string{"applications/app": "", "app": ", where applications/ is stripped"} {
+			t.Run(test.name+how, func(t *testing.T) {
+				result := run(t, catalogOf(map[string]string{
+					directory + "/application.yaml": definition(version), directory + "/metadata.yaml": "tier: gold\n", test.name: test.content,
+				}))
+				if got := rulesOf(result); !slices.Equal(got, test.want) {
+					t.Errorf("found %v, want %v", got, test.want)
+				}
+			})
+		}
+	}
+}

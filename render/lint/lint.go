@@ -121,7 +121,7 @@ func Rules() []Rule {
 	}
 	all = append(all, loadingRules()...)
 	all = append(all, schemaRules()...)
-	all = append(all, Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"},
+	all = append(all, misplacedListRule(), Rule{ignoreRule, Warning, "a comment winnow:ignore names a rule"},
 		Rule{functionRule, Warning, "functions say what people need to know, once, and are pinned"})
 	slices.SortFunc(all, func(a, b Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return all
@@ -140,6 +140,13 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}
 	found := append(incomplete(loaded, options.Strict), checkPackages(loaded)...)
+	if format == (catalog.Applications{}) {
+		misplaced, err := misplacedLists(fsys)
+		if err != nil {
+			return Result{}, fmt.Errorf("reading catalog: %w", err)
+		}
+		found = append(found, misplaced...)
+	}
 	if err := c.withFiles(fsys, found); err != nil {
 		return Result{}, fmt.Errorf("reading catalog: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 // missedRules are those that KKP's API and webhook miss: what they accept fails later, in some
@@ -120,7 +122,7 @@ func defaultNamespace(root field, report report) {
 
 func managedBy(root field, report report) {
 	labels := root.get("metadata", "labels")
-	for _, key := range []string{"apps.kubermatic.k8c.io/managed-by", "applicationcatalog.k8c.io/managed-by"} {
+	for _, key := range []string{reserved.PlatformLabel, reserved.ManagerLabel} {
 		if at := labels.get(key); at.isSet() {
 			report(at, "the label %s is for KKP itself: with it, the definition cannot be deleted", key)
 		}

@@ -1,6 +1,7 @@
 package lint
 
-// Rules of what stands beside a CatalogSelection with instances. Run does not find them: it knows catalogs only.
+// Rules of a CatalogSelection, and of what stands beside one with instances. Run does not find them: it knows catalogs
+// only.
 const (
 	// DependencyRule: a package requires what the catalogs have and the selection leaves out.
 	DependencyRule = "selection/dependency"
@@ -10,8 +11,14 @@ const (
 	NoWaitRule = "selection/no-wait"
 	// NoteRule: an instance does not work everywhere.
 	NoteRule = "selection/note"
+	// ReferenceRule: a name of a source, or of the artifact, is almost one beside the selection.
+	ReferenceRule = "selection/reference"
 	// RenamedRule: the Kustomization renames or moves the objects of instances.
 	RenamedRule = "selection/renamed"
+	// UnbuiltRule: what kustomize does to the selection is not looked at.
+	UnbuiltRule = "selection/unbuilt"
+	// UnmatchedRule: a name in the selection is that of nothing in its catalogs.
+	UnmatchedRule = "selection/unmatched"
 )
 
 // SelectionRules returns the rules of selections, sorted by identifier.
@@ -21,6 +28,9 @@ func SelectionRules() []Rule {
 		{MovingSourceRule, Warning, "instances with a range, or the default version, have a pinned source"},
 		{NoWaitRule, Warning, "the Kustomization that applies instances has wait: true"},
 		{NoteRule, Warning, "OLM, of any release, installs what instances of packages ask for"},
+		{ReferenceRule, Warning, "the sources and consumers beside the selection have the names that refer to them"},
 		{RenamedRule, Warning, "the Kustomization that applies instances leaves their names and namespaces alone"},
+		{UnbuiltRule, Warning, "no kustomization.yaml beside the selection changes it"},
+		{UnmatchedRule, Warning, "every name, tier, list and label of the selection is in its catalogs"},
 	}
 }

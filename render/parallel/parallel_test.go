@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -20,6 +21,27 @@ func TestEveryIndexIsPassedOnce(t *testing.T) {
 				t.Errorf("of %d indexes, %d is passed %d times", n, i, got)
 			}
 		}
+	}
+}
+
+// A panic of a goroutine ends the process, and with it what is done for all others.
+func TestAPanicIsAnError(t *testing.T) {
+	var calls atomic.Int32
+	err := parallel.For(t.Context(), 100, func(i int) {
+		calls.Add(1)
+		if i == 7 || i == 70 {
+			panic(i)
+		}
+	})
+	panicked := new(parallel.PanicError)
+	if !errors.As(err, &panicked) || panicked.Value != 7 {
+		t.Fatalf("For() = %v, want the panic of the lowest index", err)
+	}
+	if calls.Load() != 100 {
+		t.Errorf("called %d of 100 times", calls.Load())
+	}
+	if strings.Contains(err.Error(), "goroutine") || !strings.Contains(string(panicked.Stack), "parallel_test.go") {
+		t.Errorf("the stack belongs into the log, not into the message: %v\n%s", err, panicked.Stack)
 	}
 }
 

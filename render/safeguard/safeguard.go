@@ -78,6 +78,12 @@ type Change struct {
 	Field string
 	// Detail is appended to the description of the change.
 	Detail string
+	// ByRevision reports, of a change that is held, that new revisions of the sources cause it alone, so that their
+	// approval releases it. Package guard sets it.
+	ByRevision bool
+	// Unreadable is true for a change of a live object that the account of the selection may not read: Versions, From and
+	// Detail must not be shown.
+	Unreadable bool
 	// origins maps the versions of a SourceChange to their new origins; the key is empty for a definition
 	// without versions.
 	origins map[string]string

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 // Identifiers of the rules. They are stable; for members of the API they are the paths in its spec.
@@ -29,22 +30,17 @@ const (
 	RuleVersions         = "versions"
 )
 
-// The labels of applications that KKP's operator reconciles, and of those that KKP's
-// application-catalog-manager writes versions to.
-const (
-	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
-	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"
-	systemValue   = "kkp"
-)
+// systemValue is the value of reserved.PlatformLabel on definitions that KKP's operator reconciles.
+const systemValue = "kkp"
 
-// systemReconciler returns the component of KKP that reconciles a definition, and its label; empty if none
-// does.
+// systemReconciler returns the component of KKP that reconciles a definition, or writes versions to it, and its label;
+// empty if none does.
 func systemReconciler(labels map[string]string) (component, label string) {
 	switch {
-	case strings.EqualFold(labels[PlatformLabel], systemValue):
-		return "KKP's operator", PlatformLabel + ": " + labels[PlatformLabel]
-	case labels[ManagerLabel] != "":
-		return "KKP's application-catalog-manager", ManagerLabel + ": " + labels[ManagerLabel]
+	case strings.EqualFold(labels[reserved.PlatformLabel], systemValue):
+		return "KKP's operator", reserved.PlatformLabel + ": " + labels[reserved.PlatformLabel]
+	case labels[reserved.ManagerLabel] != "":
+		return "KKP's application-catalog-manager", reserved.ManagerLabel + ": " + labels[reserved.ManagerLabel]
 	}
 	return "", ""
 }
@@ -130,9 +126,9 @@ func tiered(id string, tiers []string) rule {
 		case len(listed) == 0 || listed[tier]:
 			return ""
 		case tier == "":
-			return "it has no tier, and " + id + " wants " + anyOf(tiers)
+			return "it has no tier, and " + id + " requires " + anyOf(tiers)
 		default:
-			return fmt.Sprintf("its tier is %q, and %s wants %s", excerpt.Of(tier), id, anyOf(tiers))
+			return fmt.Sprintf("its tier is %q, and %s requires %s", excerpt.Of(tier), id, anyOf(tiers))
 		}
 	})}
 }
@@ -179,9 +175,9 @@ func unmatched(id string, requirement labels.Requirement, present labels.Set) st
 	key, wanted := requirement.Key(), excerpt.Of(requirement.String())
 	value, has := present[key]
 	if !has {
-		return fmt.Sprintf("it has no label %q, and %s wants %s", key, id, wanted)
+		return fmt.Sprintf("it has no label %q, and %s requires %s", key, id, wanted)
 	}
-	return fmt.Sprintf("its label %q is %q, and %s wants %s", key, value, id, wanted)
+	return fmt.Sprintf("its label %q is %q, and %s requires %s", key, value, id, wanted)
 }
 
 func inLists(id string, names []string, listed map[string]bool) rule {
@@ -189,7 +185,7 @@ func inLists(id string, names []string, listed map[string]bool) rule {
 		if len(names) == 0 || listed[decision.Application.Name] {
 			return ""
 		}
-		return id + " wants it in the list " + anyOf(names)
+		return id + " requires that one of these lists has it: " + anyOf(names)
 	})}
 }
 

@@ -53,24 +53,24 @@ func TestLabelsMeanWhatTheyMeanInKubernetes(t *testing.T) {
 		{"an empty selector selects everything", selector(t, nil), "argocd falco nginx velero", "selected: nothing limits the selection"},
 		{
 			"every label has to match", selector(t, map[string]string{"team": "network", "stage": "ga"}), "",
-			`limit.metadataSelector.matchLabels: its label "stage" is "beta", and limit.metadataSelector.matchLabels wants stage=ga`,
+			`limit.metadataSelector.matchLabels: its label "stage" is "beta", and limit.metadataSelector.matchLabels requires stage=ga`,
 		},
 		{
 			"a label that is missing does not match", selector(t, map[string]string{"owner": "ada"}), "",
-			`limit.metadataSelector.matchLabels: it has no label "owner", and limit.metadataSelector.matchLabels wants owner=ada`,
+			`limit.metadataSelector.matchLabels: it has no label "owner", and limit.metadataSelector.matchLabels requires owner=ada`,
 		},
 		{
 			"In wants one of the values", selector(t, nil, need("team", "In", "security", "delivery")), "argocd falco",
-			`limit.metadataSelector.matchExpressions: its label "team" is "network", and limit.metadataSelector.matchExpressions wants team in (delivery,security)`,
+			`limit.metadataSelector.matchExpressions: its label "team" is "network", and limit.metadataSelector.matchExpressions requires team in (delivery,security)`,
 		},
 		{
 			"NotIn holds without the label", selector(t, nil, need("team", "NotIn", "network")), "argocd falco velero",
-			`limit.metadataSelector.matchExpressions: its label "team" is "network", and limit.metadataSelector.matchExpressions wants team notin (network)`,
+			`limit.metadataSelector.matchExpressions: its label "team" is "network", and limit.metadataSelector.matchExpressions requires team notin (network)`,
 		},
 		{"Exists wants the label", selector(t, nil, need("stage", "Exists")), "argocd nginx", "selected: it meets limit.metadataSelector.matchExpressions"},
 		{
 			"DoesNotExist wants none", selector(t, nil, need("stage", "DoesNotExist")), "falco velero",
-			`limit.metadataSelector.matchExpressions: its label "stage" is "beta", and limit.metadataSelector.matchExpressions wants !stage`,
+			`limit.metadataSelector.matchExpressions: its label "stage" is "beta", and limit.metadataSelector.matchExpressions requires !stage`,
 		},
 		{
 			"labels and expressions have to match both", selector(t, map[string]string{"team": "network"}, need("stage", "In", "beta")), "nginx",
@@ -112,7 +112,7 @@ func TestListsSelectWhatOneOfThemHas(t *testing.T) {
 		})
 	}
 	result := choose(t, []selection.Source{sample(t)}, selection.Criteria{Lists: []string{"security", "default"}})
-	want := `limit.catalogRefs: limit.catalogRefs wants it in the list "default" or "security"`
+	want := `limit.catalogRefs: limit.catalogRefs requires that one of these lists has it: "default" or "security"`
 	if got := decided(t, result, "nginx"); got != want {
 		t.Errorf("decision on nginx: %s, want %s", got, want)
 	}

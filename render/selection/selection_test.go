@@ -68,8 +68,8 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 		{"one of the tiers has to match", kkp, selection.Criteria{Tiers: []string{"silver", "gold", "gold"}}, `
 + argocd of kkp: selected: it meets limit.metadataSelector.tierRefs
 + falco of kkp: selected: it meets limit.metadataSelector.tierRefs
-- nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs wants "gold" or "silver"
-- velero of kkp: limit.metadataSelector.tierRefs: it has no tier, and limit.metadataSelector.tierRefs wants "gold" or "silver"
+- nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs requires "gold" or "silver"
+- velero of kkp: limit.metadataSelector.tierRefs: it has no tier, and limit.metadataSelector.tierRefs requires "gold" or "silver"
 4 available, 2 selected, 2 excluded, 0 shadowed, unknown []
 `},
 		{"one of the names has to match", kkp, selection.Criteria{Names: []string{"nginx", "argocd"}}, `
@@ -82,12 +82,12 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 		{"tiers and names have to match both", kkp, selection.Criteria{Tiers: []string{"gold"}, Names: []string{"argocd", "nginx"}}, `
 + argocd of kkp: selected: it meets limit.nameSelector and limit.metadataSelector.tierRefs
 - falco of kkp: limit.nameSelector: limit.nameSelector does not name it
-- nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs wants "gold"
+- nginx of kkp: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs requires "gold"
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
 4 available, 1 selected, 3 excluded, 0 shadowed, unknown []
 `},
 		{"the case of a tier matters, and names match as a whole", kkp, selection.Criteria{Tiers: []string{"Gold"}, Names: []string{"argo", "argocd"}}, `
-- argocd of kkp: limit.metadataSelector.tierRefs: its tier is "gold", and limit.metadataSelector.tierRefs wants "Gold"
+- argocd of kkp: limit.metadataSelector.tierRefs: its tier is "gold", and limit.metadataSelector.tierRefs requires "Gold"
 - falco of kkp: limit.nameSelector: limit.nameSelector does not name it
 - nginx of kkp: limit.nameSelector: limit.nameSelector does not name it
 - velero of kkp: limit.nameSelector: limit.nameSelector does not name it
@@ -104,7 +104,7 @@ func TestSelectDecidesOnEveryApplication(t *testing.T) {
 			"the first source wins before anything else decides",
 			[]selection.Source{source("own", "argocd:bronze nginx"), source("kkp", "argocd:gold falco:gold nginx:gold"), source("old", "argocd:gold velero:gold")},
 			selection.Criteria{Tiers: []string{"gold"}, Exclude: []string{"nginx"}}, `
-- argocd of own: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs wants "gold"
+- argocd of own: limit.metadataSelector.tierRefs: its tier is "bronze", and limit.metadataSelector.tierRefs requires "gold"
 - argocd of kkp: shadowed: the source "own", which is listed earlier, has it as well
 - argocd of old: shadowed: the source "own", which is listed earlier, has it as well
 + falco of kkp: selected: it meets limit.metadataSelector.tierRefs

@@ -162,8 +162,8 @@ func TestReasonsNameTheSourceAndItsLimit(t *testing.T) {
 		want  string
 	}{
 		{selection.Criteria{Names: []string{"x"}}, "sources[1].limit.nameSelector does not name it"},
-		{selection.Criteria{Tiers: []string{"gold"}}, `its tier is "silver", and sources[1].limit.metadataSelector.tierRefs wants "gold"`},
-		{selection.Criteria{Lists: []string{"none"}}, `sources[1].limit.catalogRefs wants it in the list "none"`},
+		{selection.Criteria{Tiers: []string{"gold"}}, `its tier is "silver", and sources[1].limit.metadataSelector.tierRefs requires "gold"`},
+		{selection.Criteria{Lists: []string{"none"}}, `sources[1].limit.catalogRefs requires that one of these lists has it: "none"`},
 		{selection.Criteria{Expression: compile(t, `app.tier == "gold"`)}, "sources[1].limit.expression is false for it"},
 	} {
 		result := choose(t, sources, selection.Criteria{Sources: []selection.SourceRules{{}, {Limit: &test.limit}}})

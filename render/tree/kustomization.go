@@ -50,6 +50,18 @@ type KindAnnotations struct {
 	Annotations map[string]string
 }
 
+// AnnotationsOf returns the annotations that are set on the objects of a kind. The caller owns the map.
+func (k Kustomization) AnnotationsOf(kind schema.GroupKind) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, k.Annotations)
+	for _, of := range k.KindAnnotations {
+		if slices.Contains(of.Kinds, kind) {
+			maps.Copy(all, of.Annotations)
+		}
+	}
+	return all
+}
+
 // Marshal returns the document: sorted and the same for the same contents, with
 // every value safe for parsers of YAML 1.1 and 1.2. It fails with
 // ErrNoResources unless AllowEmpty is set, with a *PathError for a resource that is unsafe or listed

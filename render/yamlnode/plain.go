@@ -100,3 +100,16 @@ func number(node *yaml.Node, value any) (any, error) {
 		return nil, fmt.Errorf("%s is not %s", quote(node.Value), Describe(node))
 	}
 }
+
+// IsRounded reports whether a value in the types of Plain may be another number than the one that was written: readers of
+// YAML and JSON round integers that no int64 holds to a float64, or to the least int64.
+func IsRounded(value any) bool {
+	switch typed := value.(type) {
+	case int64:
+		return typed == math.MinInt64
+	case float64:
+		return math.Abs(typed) >= 1<<63
+	default:
+		return false
+	}
+}

@@ -1,0 +1,80 @@
+// Package reserved tells the labels and annotations that steer kustomize, Flux, Winnow or KKP from those that are free.
+//
+// It knows no object, catalog or spec: who refuses which of the keys is decided where they are read.
+package reserved
+
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// Owner is who acts on a reserved label or annotation.
+type Owner string
+
+// The owners. The zero value owns the keys that are free.
+const (
+	// Kustomize drops objects by some of its keys, and renames them by others.
+	Kustomize Owner = "kustomize"
+	// Flux is kustomize-controller: its keys decide whether it applies an object, keeps it and takes it over.
+	Flux Owner = "Flux"
+	// Winnow recognizes by its keys what it has published.
+	Winnow Owner = "Winnow"
+	// KKP treats definitions with its keys as its own, and refuses to delete them.
+	KKP Owner = "KKP"
+	// Admin takes a definition of a cluster out of updates.
+	Admin Owner = "the admins of a cluster"
+)
+
+// Labels by which KKP recognizes its own definitions: those of its operator, and of its application-catalog-manager.
+const (
+	PlatformLabel = "apps.kubermatic.k8c.io/managed-by"
+	ManagerLabel  = "applicationcatalog.k8c.io/managed-by"
+)
+
+// OwnerOf returns the owner of the key of a label or an annotation, empty for one that is free. The letter case does not
+// matter: who acts on a key may ignore it. Other keys of Flux, such as sharding.fluxcd.io/key, are free.
+//
+// The schema of spec.commonMetadata has the same rule as an expression.
+func OwnerOf(key string) Owner {
+	key = strings.ToLower(key)
+	switch key {
+	case PlatformLabel, ManagerLabel:
+		return KKP
+	case v1alpha1.BypassLabel:
+		return Admin
+	}
+	domain, _, ok := strings.Cut(key, "/")
+	switch {
+	case !ok:
+		return ""
+	case isWithin(domain, "config.kubernetes.io"), isWithin(domain, "config.k8s.io"):
+		return Kustomize
+	case domain == "kustomize.toolkit.fluxcd.io":
+		return Flux
+	case domain == v1alpha1.GroupVersion.Group:
+		return Winnow
+	}
+	return ""
+}
+
+// Reason returns why nobody else may set a key of the owner.
+func (o Owner) Reason() string {
+	switch o {
+	case Kustomize:
+		return "kustomize acts on it, and may drop or rename the object"
+	case Flux:
+		return "it decides whether Flux applies and deletes the object"
+	case Winnow:
+		return "only Winnow sets it"
+	case KKP:
+		return "KKP takes the object for its own, and refuses to delete it"
+	case Admin:
+		return "only a cluster's admins take a definition out of updates"
+	}
+	return ""
+}
+
+func isWithin(domain, parent string) bool {
+	return domain == parent || strings.HasSuffix(domain, "."+parent)
+}
