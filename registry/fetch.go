@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"io"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
@@ -46,4 +47,21 @@ func FetchLayer(ctx context.Context, from *remote.Repository, layer v1.Descripto
 		return nil, &TooLargeError{What: "layer", Size: layer.Size, Limit: limit}
 	}
 	return content.FetchAll(ctx, from, layer)
+}
+
+// CopyLayer writes the bytes of a layer, at most limit. If it returns no error, they match its size and its digest.
+func CopyLayer(ctx context.Context, from *remote.Repository, layer v1.Descriptor, limit int64, to io.Writer) error {
+	if layer.Size > limit {
+		return &TooLargeError{What: "layer", Size: layer.Size, Limit: limit}
+	}
+	body, err := from.Fetch(ctx, layer)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	verified := content.NewVerifyReader(body, layer)
+	if _, err := io.Copy(to, verified); err != nil {
+		return err
+	}
+	return verified.Verify()
 }

@@ -40,6 +40,12 @@ func ShortRevision(revision string) string {
 	return revision
 }
 
+// ShortChecksum returns the checksum of the revision of an artifact, cut to twelve digits. What stands before it is for
+// Flux alone: people take "latest" for a tag.
+func ShortChecksum(revision string) string {
+	return ShortRevision(revision[strings.LastIndexByte(revision, '@')+1:])
+}
+
 const terminalColumns = 80
 
 // Lines returns the number of terminal lines of fields and lists in the output of kubectl describe; empty ones

@@ -30,6 +30,15 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestShortChecksum(t *testing.T) {
+	checksum := "sha256:" + strings.Repeat("ab", 32)
+	for revision, want := range map[string]string{"latest@" + checksum: "sha256:abababababab", checksum: "sha256:abababababab", "": ""} {
+		if got := ShortChecksum(revision); got != want {
+			t.Errorf("ShortChecksum(%q) = %q, not %q", revision, got, want)
+		}
+	}
+}
+
 func TestShortRevision(t *testing.T) {
 	checksum := "sha256:" + strings.Repeat("ab", 32)
 	for revision, want := range map[string]string{

@@ -50,7 +50,7 @@ func waits(t *testing.T, p *Pushes, job pushJob) bool {
 
 // Memory for packing is that of one image, whatever the number of workers is. What is no image needs none of it.
 func TestOneImageIsPackedAtATime(t *testing.T) {
-	p := New(Options{})
+	p := newPushes(Options{})
 	second, content := imageJob(t, "second")
 	if err := os.WriteFile(second.file, content, 0o600); err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func TestARegistryThatHangsBlocksNoPacking(t *testing.T) {
 	}
 	job.access = registries.Access{URL: "oci://" + strings.TrimPrefix(server.URL, "http://") + "/operators", Insecure: true}
 	ctx, cancel := context.WithCancel(t.Context())
-	p := New(Options{Registries: registries.New(nil, 0)})
+	p := newPushes(Options{Registries: registries.New(nil, 0)})
 	pushed := make(chan error)
 	go func() {
 		_, err := p.push(ctx, types.NamespacedName{Name: "first"}, job)

@@ -16,39 +16,68 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // push pushes the artifact of a job and returns its address with the digest.
 func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
-	defer cancel()
-	packed, err := p.pack(ctx, job)
+	connection, host := job.access.Connection(), job.access.Host()
+	if err := p.failures.Check(connection, host); err != nil {
+		return "", err // without waiting for memory
+	}
+	packed, release, err := p.prepare(ctx, job)
 	if err != nil {
 		return "", err
 	}
-	to, err := p.registries.Connect(ctx, job.access)
+	defer release()
+	err = p.failures.Do(ctx, connection, host, pushTimeout, func(ctx context.Context) error {
+		return p.send(ctx, key, job, packed)
+	})
 	if err != nil {
 		return "", err
+	}
+	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
+}
+
+// prepare packs the artifact of a job, once there is memory for it, which release returns.
+func (p *Pushes) prepare(ctx context.Context, job pushJob) (packed registry.Artifact, release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
+	defer cancel()
+	archived, err := os.Stat(job.file)
+	if err != nil {
+		return packed, nil, fmt.Errorf("reading the archive: %w", err)
+	}
+	release, err = p.sending.Acquire(ctx, archived.Size())
+	if err != nil {
+		return packed, nil, fmt.Errorf("waiting until other artifacts are sent: %w", err)
+	}
+	if packed, err = p.pack(ctx, job); err != nil {
+		release()
+		return packed, nil, err
+	}
+	return packed, release, nil
+}
+
+// send pushes a packed artifact.
+func (p *Pushes) send(ctx context.Context, key types.NamespacedName, job pushJob, packed registry.Artifact) error {
+	to, err := p.registries.Connect(ctx, job.access)
+	if err != nil {
+		return err
 	}
 	defer to.Close()
 	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
-		return job.mayMove(ctx, to, now, p.revisionOf(key, now.Digest))
+		return p.mayMove(ctx, job, to, now, p.revisionOf(key, now.Digest))
 	}}
 	p.noteRevision(key, job, packed.Manifest.Descriptor.Digest)
 	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
-		return "", to.Plain(err)
+		return to.Plain(err)
 	}
-	return job.access.URL + "@" + packed.Manifest.Descriptor.Digest.String(), nil
+	return nil
 }
 
 // pack returns the artifact with the archive of the storage, or the image of it. The same job gives the same digest.
@@ -122,7 +151,7 @@ func (e *tagConflict) Error() string {
 // mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
 // and remove their applications in all clusters that follow the tag. noted is the revision of the tagged manifest, if
 // this process has pushed it.
-func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v1.Descriptor, noted string) error {
+func (p *Pushes) mayMove(ctx context.Context, job pushJob, to *registries.Connection, now v1.Descriptor, noted string) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
@@ -143,65 +172,10 @@ func (job pushJob) mayMove(ctx context.Context, to *registries.Connection, now v
 	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}
-	return job.compare(ctx, to, m)
+	return p.compare(ctx, job, to, m)
 }
 
 // isPushedImage reports whether a manifest is that of an image that a CatalogSelection has pushed.
 func isPushedImage(m v1.Manifest) bool {
 	return m.ArtifactType == "" && m.Config.MediaType == v1.MediaTypeImageConfig && m.Annotations[v1alpha1.SelectionAnnotation] != ""
-}
-
-// pushHeld reports that the tagged artifact contains definitions that the new one lacks, though the record of
-// the selection does not have that revision.
-type pushHeld struct {
-	reason  string
-	message string
-}
-
-func (e *pushHeld) Error() string { return e.message }
-
-// compare holds a push that would remove definitions from the clusters that follow the tag: the record of the
-// selection was lost, or begins after the tagged artifact.
-func (job pushJob) compare(ctx context.Context, to *registries.Connection, m v1.Manifest) error {
-	if job.approved {
-		return nil
-	}
-	if job.image {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged image is neither the last one that was pushed nor of a revision in the record, and images are not compared" + job.release()}
-	}
-	if len(m.Layers) != 1 {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: it does not have exactly one layer" + job.release()}
-	}
-	layer, err := registry.FetchLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed)
-	if err != nil {
-		return fmt.Errorf("reading the tagged artifact: %w", err)
-	}
-	before, err := render.ReadArtifact(ctx, bytes.NewReader(layer))
-	if err != nil {
-		return &pushHeld{v1alpha1.BaselineLostReason, "the tagged artifact cannot be compared: " + err.Error() + job.release()}
-	}
-	archived, err := os.Open(job.file)
-	if err != nil {
-		return fmt.Errorf("opening the archive: %w", err)
-	}
-	defer archived.Close()
-	next, err := render.ReadArtifact(ctx, archived)
-	if err != nil {
-		return err
-	}
-	held := slices.DeleteFunc(safeguard.Compare(before, next), func(c safeguard.Change) bool {
-		return !guard.Holds(job.safeguards, c)
-	})
-	if len(held) == 0 {
-		return nil
-	}
-	return &pushHeld{
-		guard.MostSerious(held),
-		"the tagged artifact contains more: " + holds.Describe(holds.Reasons(held, selection.Result{}), len(held)) + job.release(),
-	}
-}
-
-// release returns the part of a message that explains how to release a held push.
-func (job pushJob) release() string {
-	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
 }

@@ -5,9 +5,8 @@ package pushes
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -21,20 +20,32 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/controllers/transfers"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// pushTimeout bounds a push: a registry that hangs must not block a worker.
+// pushTimeout bounds a push: a registry that hangs must not keep its turn.
 const pushTimeout = 2 * time.Minute
 
-// Pushes pushes rendered artifacts to registries. It has workers of its own, so that a registry that hangs
-// delays no ExternalArtifact. It checks a pushed artifact again at the selection's interval, and retries
-// failures with backoff.
+// Pushes pushes rendered artifacts to registries, outside of the workers that reconcile: a registry that hangs
+// delays no ExternalArtifact, and of the pushes only those of its namespace. It checks a pushed artifact again at the
+// selection's interval, and retries failures with backoff.
 type Pushes struct {
 	registries *registries.Registries
+	failures   *transfers.Failures
 	storage    *storage.Storage
-	queue      workqueue.TypedRateLimitingInterface[ctrl.Request]
-	workers    int
+	// queue has the selections that are due, and turns runs their pushes.
+	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
+	turns *transfers.Queue
+	// sending bounds the memory of what is sent, and reading that of the artifacts that are compared.
+	sending, reading *memory.Budget
+	// comparing is held while an artifact is read, which takes long with patches and cannot be interrupted then.
+	comparing *semaphore.Weighted
+	// readArtifact is render.ReadArtifact.
+	readArtifact func(context.Context, io.Reader) ([]safeguard.Definition, error)
 	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
 	// It is not held while the image is sent, so that a registry that hangs does not block other pushes.
 	packing *semaphore.Weighted
@@ -44,6 +55,8 @@ type Pushes struct {
 	mu      sync.Mutex
 	jobs    map[types.NamespacedName]pushJob
 	results map[types.NamespacedName]pushResult
+	// queued has the pushes that wait for their turn or run.
+	queued map[types.NamespacedName]*transfers.Transfer
 	// revisions maps the digests of pushed manifests to the revisions of the artifact, by selection. The manifest of a
 	// served image does not have its revision, and the status has only that of the last push.
 	revisions map[types.NamespacedName]map[digest.Digest]string
@@ -52,21 +65,25 @@ type Pushes struct {
 // Options configures Pushes. All fields are required.
 type Options struct {
 	Registries *registries.Registries
+	// Failures has the connections that do not answer.
+	Failures *transfers.Failures
+	// Memory bounds the artifacts that are read at a time.
+	Memory *memory.Budget
 	// Storage has the archives.
 	Storage *storage.Storage
 	// Queue has the selections to push, with the backoff of failures.
 	Queue workqueue.TypedRateLimitingInterface[ctrl.Request]
-	// Workers is the number of concurrent pushes.
-	Workers int
 }
 
 // New returns Pushes without jobs.
 func New(o Options) *Pushes {
 	return &Pushes{
-		registries: o.Registries, storage: o.Storage, queue: o.Queue, workers: o.Workers,
+		registries: o.Registries, failures: o.Failures, storage: o.Storage, queue: o.Queue,
+		turns: transfers.New(transfers.DefaultLimits()), sending: memory.New(memory.SendBytes), reading: o.Memory,
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
-		packing: semaphore.NewWeighted(1),
+		queued:  map[types.NamespacedName]*transfers.Transfer{},
+		packing: semaphore.NewWeighted(1), comparing: semaphore.NewWeighted(1), readArtifact: render.ReadArtifact,
 
 		revisions: map[types.NamespacedName]map[digest.Digest]string{},
 	}
@@ -154,61 +171,98 @@ func (p *Pushes) revisionOf(key types.NamespacedName, manifest digest.Digest) st
 	return p.revisions[key][manifest]
 }
 
-// Start runs the workers until the context ends. It implements manager.Runnable.
+// Start runs pushes until the context ends, and returns once all have ended. It implements manager.Runnable.
 func (p *Pushes) Start(ctx context.Context) error {
 	var working sync.WaitGroup
-	for range p.workers {
-		working.Go(func() {
-			for p.Next(ctx) {
-			}
-		})
-	}
-	<-ctx.Done()
+	working.Go(func() {
+		for key, ok := p.line(); ok; key, ok = p.line() {
+			p.reportWaiting(ctx, key)
+		}
+	})
+	err := p.turns.Start(ctx)
 	p.queue.ShutDown()
 	working.Wait()
-	return nil
+	return err
 }
 
-// Next runs the next job of the queue. It returns false once the queue is shut down.
+// Next runs the next job of the queue, of Pushes that were not started. It returns false once the queue is shut down.
 func (p *Pushes) Next(ctx context.Context) bool {
+	_, ok := p.line()
+	return ok && p.turns.RunNext(ctx)
+}
+
+// line lets the next job of the queue wait for its turn. It returns false once the queue is shut
+// down.
+func (p *Pushes) line() (types.NamespacedName, bool) {
 	item, end := p.queue.Get()
 	if end {
-		return false
+		return types.NamespacedName{}, false
 	}
-	defer p.queue.Done(item)
 	key := item.NamespacedName
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.queued[key] = p.turns.Add(key.Namespace, func(ctx context.Context) {
+		defer p.queue.Done(item) // until then, the queue has the selection once
+		p.attempt(ctx, item)
+	})
+	return key, true
+}
+
+// reportWaiting enqueues a selection whose first push has to wait for its turn, so that its condition says that.
+func (p *Pushes) reportWaiting(ctx context.Context, key types.NamespacedName) {
+	p.mu.Lock()
+	_, pushed := p.results[key]
+	p.mu.Unlock()
+	if !pushed && p.waits(key) != "" {
+		p.Enqueue(ctx, key)
+	}
+}
+
+// waits returns what a push waits for as the end of a sentence, an empty string if it runs.
+func (p *Pushes) waits(key types.NamespacedName) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if turn, ok := p.queued[key]; ok {
+		if reason := turn.Waits("pushes"); reason != "" {
+			return " " + reason
+		}
+	}
+	return ""
+}
+
+// attempt pushes the job of a selection, and queues the next attempt.
+func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
+	key := item.NamespacedName
+	p.mu.Lock()
+	delete(p.queued, key)
 	job, exists := p.jobs[key]
 	p.mu.Unlock()
 	if !exists {
-		return true
+		return
 	}
-	url, err := p.tryPush(ctx, key, job)
+	var url string
+	err := transfers.Recover(ctx, "pushing "+job.selection, func() (err error) {
+		url, err = p.push(ctx, key, job)
+		return err
+	})
 	if ctx.Err() != nil {
-		return true // the end of the context interrupted the push, not the registry
+		return // the end of the context interrupted the push, not the registry
 	}
 	if p.record(key, job, pushResult{url, err}) {
 		p.Enqueue(ctx, key)
 	}
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Info("not pushed", "selection", job.selection, "url", job.access.URL, "reason", err.Error())
+	var unanswered *transfers.UnansweredError
+	switch {
+	case err == nil:
+		p.queue.Forget(item)
+		p.queue.AddAfter(item, jitter.JitteredIntervalDuration(job.interval))
+		return
+	case errors.As(err, &unanswered):
+		p.queue.AddAfter(item, unanswered.In)
+	default:
 		p.queue.AddRateLimited(item)
-		return true
 	}
-	p.queue.Forget(item)
-	p.queue.AddAfter(item, jitter.JitteredIntervalDuration(job.interval))
-	return true
-}
-
-// tryPush returns a panic as an error: a response of a registry may make a library panic.
-func (p *Pushes) tryPush(ctx context.Context, key types.NamespacedName, job pushJob) (url string, err error) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			ctrl.LoggerFrom(ctx).Error(fmt.Errorf("panic: %v", panicked), "pushing", "selection", job.selection, "stack", string(debug.Stack()))
-			err = errors.New("a bug in Winnow: see the log of the controller")
-		}
-	}()
-	return p.push(ctx, key, job)
+	ctrl.LoggerFrom(ctx).Info("not pushed", "selection", job.selection, "url", job.access.URL, "reason", err.Error())
 }
 
 // record stores the result, unless the job has changed, and reports whether the result has.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/opencontainers/go-digest"
@@ -13,7 +14,9 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 )
 
 // A panic fails one push, like a panic in a reconciliation: the queue continues, and the selection is enqueued
@@ -24,7 +27,7 @@ func TestAPanicFailsOnePush(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := New(Options{Queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())})
+	p := newPushes(Options{Queue: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())})
 	var enqueued []types.NamespacedName
 	p.Enqueue = func(_ context.Context, keys ...types.NamespacedName) { enqueued = append(enqueued, keys...) }
 	key := types.NamespacedName{Namespace: "ns", Name: "kkp"}
@@ -43,4 +46,10 @@ func TestAPanicFailsOnePush(t *testing.T) {
 	if len(enqueued) != 1 || enqueued[0] != key {
 		t.Errorf("enqueued %v", enqueued)
 	}
+}
+
+// newPushes returns Pushes with what the options lack.
+func newPushes(o Options) *Pushes {
+	o.Failures, o.Memory = transfers.NewFailures(time.Now), memory.New(memory.LoadBytes)
+	return New(o)
 }

@@ -45,7 +45,7 @@ func pushedOf(t *testing.T, cs *v1alpha1.CatalogSelection, result *render.Result
 	if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	artifact, err := New(Options{}).pack(t.Context(), pushJob{
+	artifact, err := newPushes(Options{}).pack(t.Context(), pushJob{
 		file: file, digest: digest.FromBytes(packed.Bytes()).String(), revision: result.Revision, sources: "catalog@sha256:1",
 		selection: cs.Namespace + "/" + cs.Name, image: true,
 	})

@@ -41,7 +41,7 @@ func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *
 	case !done && known != nil && known.Status == metav1.ConditionTrue && job.isPushed(cs.Status.Push):
 		return known // after a restart, until the registry was checked
 	case !done:
-		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s", bounds.ShortRevision(job.revision), job.access.URL)
+		return conditions.UnknownCondition("", v1alpha1.ProgressingReason, "pushing %s to %s%s", bounds.ShortChecksum(job.revision), job.access.URL, p.waits(key))
 	case errors.As(result.err, &held):
 		return conditions.FalseCondition("", held.reason, "%s", pushFailure(job, result.err))
 	case errors.As(result.err, &conflict):
@@ -50,11 +50,11 @@ func (p *Pushes) Sync(cs *v1alpha1.CatalogSelection, published *record.Record) *
 		return conditions.FalseCondition("", v1alpha1.PushFailedReason, "%s", pushFailure(job, result.err))
 	}
 	cs.Status.Push = &v1alpha1.PushStatus{URL: result.url, Revision: job.revision, Sources: job.sources, Tags: job.tags}
-	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortRevision(job.revision), result.url)
+	return conditions.TrueCondition("", v1alpha1.SucceededReason, "pushed %s as %s", bounds.ShortChecksum(job.revision), result.url)
 }
 
 func pushFailure(job pushJob, err error) string {
-	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortRevision(job.revision), job.access.URL, err), bounds.ConditionMessage)
+	return bounds.Truncate(fmt.Sprintf("pushing %s to %s: %v", bounds.ShortChecksum(job.revision), job.access.URL, err), bounds.ConditionMessage)
 }
 
 // job returns the push that the selection requires. A pushed artifact keeps the source revisions in its
@@ -80,7 +80,7 @@ func (p *Pushes) job(cs *v1alpha1.CatalogSelection, published *record.Record) pu
 	job.safeguards = cs.Spec.Safeguards
 	// The publication in this cluster uses up the approval for publications, but not for pushes: it names
 	// exactly this content.
-	job.approved = guard.Approval{Needed: []string{guard.Checksum(job.revision)}}.GivenBy(cs.Spec.Safeguards.Approve)
+	job.approved = guard.Approves(cs.Spec.Safeguards.Approve, guard.Checksum(job.revision))
 	return job
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,11 +28,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry/realm"
 )
 
 // Registries connects to OCI registries. It reads Secrets and ServiceAccounts by name for each connection, and
 // does not cache them.
 type Registries struct {
+	// TokenHosts issue tokens wherever they are. Set it before the first connection.
+	TokenHosts realm.Hosts
+
 	client  client.Client
 	retries int
 }
@@ -74,6 +79,28 @@ func OfPush(cs *v1alpha1.CatalogSelection) Access {
 		SecretRef: push.SecretRef, ServiceAccountName: push.ServiceAccountName,
 		CertSecretRef: push.CertSecretRef, ProxySecretRef: push.ProxySecretRef, Insecure: push.Insecure,
 	}
+}
+
+// Host returns the host of the registry, with its port if that is in the URL.
+func (a Access) Host() string {
+	repository, err := a.repository()
+	if err != nil {
+		return a.URL
+	}
+	return repository.RegistryStr()
+}
+
+// Connection identifies how a registry is reached: by whom, and by which proxy and credentials. What is known of one
+// connection says nothing about another one to the same host.
+func (a Access) Connection() string {
+	key := []string{a.Namespace, a.Host(), a.Provider, "account " + a.ServiceAccountName, fmt.Sprintf("insecure %t", a.Insecure)}
+	for field, ref := range map[string]*meta.LocalObjectReference{"secret": a.SecretRef, "cert": a.CertSecretRef, "proxy": a.ProxySecretRef} {
+		if ref != nil {
+			key = append(key, field+" "+ref.Name)
+		}
+	}
+	slices.Sort(key[1:])
+	return strings.Join(key, "|")
 }
 
 // Connection is a repository with its transport. Close it after use.
@@ -119,15 +146,12 @@ func (r *Registries) Connect(ctx context.Context, a Access) (*Connection, error)
 		return found, err
 	}
 	plainHTTP := a.insecureHTTP(ctx, transport, repository)
-	c.Repository = &remote.Repository{
-		Reference: referenceOf(repository), PlainHTTP: plainHTTP,
-		Client: &auth.Client{
-			Client:     &http.Client{Transport: &ociretry.Transport{Base: transport, Policy: r.policy}},
-			Header:     http.Header{"User-Agent": {"winnow-controller"}},
-			Cache:      auth.NewCache(),
-			Credential: credential,
-		},
-	}
+	authenticated := realm.NewClient(transport, r.TokenHosts, func(base http.RoundTripper) http.RoundTripper {
+		return &ociretry.Transport{Base: base, Policy: r.policy}
+	})
+	authenticated.Header = http.Header{"User-Agent": {"winnow-controller"}}
+	authenticated.Credential = credential
+	c.Repository = &remote.Repository{Reference: referenceOf(repository), PlainHTTP: plainHTTP, Client: authenticated}
 	return c, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/memory"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/test/sourcetest"
@@ -27,6 +30,13 @@ func sourceAt(server *sourcetest.Server, path string, content []byte) Observed {
 	}
 }
 
+// newCatalogs returns Catalogs with a cache of this many bytes.
+func newCatalogs(cache int64) *Catalogs {
+	return NewCatalogs(CatalogOptions{
+		CacheBytes: cache, Failures: transfers.NewFailures(time.Now), Memory: memory.New(memory.LoadBytes),
+	})
+}
+
 func TestSimultaneousLoadsShareADownload(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	content := sourcetest.Applications(t, "argocd")
@@ -37,7 +47,7 @@ func TestSimultaneousLoadsShareADownload(t *testing.T) {
 		<-release
 		_, _ = w.Write(content)
 	})
-	catalogs := NewCatalogs(1<<20, 0, "", nil)
+	catalogs := newCatalogs(1 << 20)
 	var waiting sync.WaitGroup
 	loaded := make([]*catalog.Catalog, callers)
 	for i := range callers {
@@ -73,7 +83,7 @@ func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 		{"none fits", room - 1, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			catalogs := NewCatalogs(test.bytes, 0, "", nil)
+			catalogs := newCatalogs(test.bytes)
 			for range 2 {
 				for _, source := range []Observed{sourceAt(server, "/1", one), sourceAt(server, "/2", two)} {
 					if _, err := catalogs.load(t.Context(), source); err != nil {
@@ -95,7 +105,7 @@ func TestTheCacheOfCatalogsIsBounded(t *testing.T) {
 func TestTheSameDigestAtAnotherURLIsDownloaded(t *testing.T) {
 	server := sourcetest.NewServer(t)
 	content := sourcetest.Applications(t, "argocd")
-	catalogs := NewCatalogs(1<<20, 0, "", nil)
+	catalogs := newCatalogs(1 << 20)
 	if _, err := catalogs.load(t.Context(), sourceAt(server, "/1", content)); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +131,7 @@ func TestAnEndlessDownloadEndsWithTheContext(t *testing.T) {
 		<-started
 		cancel()
 	}()
-	_, err := NewCatalogs(1<<20, 0, "", nil).load(ctx, source)
+	_, err := newCatalogs(1<<20).load(ctx, source)
 	if failure.ReasonOf(err) != v1alpha1.FetchFailedReason || !errors.Is(err, context.Canceled) {
 		t.Errorf("load() = %v", err)
 	}

@@ -73,10 +73,10 @@ func (c *Catalogs) locationOf(ctx context.Context, source Observed) (*Location, 
 	if cached, ok := c.lookups.Get(key); ok {
 		return cached.location, cached.violated
 	}
-	found, err, _ := c.flights.Do("manifest "+key, func() (any, error) {
+	found, err := c.looking.do(ctx, key+" "+source.settings(), "the manifest of source "+source.Name.String(), func(ctx context.Context) (lookup, error) {
 		found, err := c.readManifest(ctx, source)
 		if err != nil && failure.ReasonOf(err) != v1alpha1.ContractViolatedReason {
-			return nil, err // temporary, so not cached
+			return lookup{}, err // temporary, so not cached
 		}
 		l := lookup{location: found, violated: err}
 		c.lookups.Add(key, l)
@@ -85,8 +85,7 @@ func (c *Catalogs) locationOf(ctx context.Context, source Observed) (*Location, 
 	if err != nil {
 		return nil, err
 	}
-	l := found.(lookup)
-	return l.location, l.violated
+	return found.location, found.violated
 }
 
 // readManifest fetches and reads the manifest of the artifact, by the digest in its revision.
@@ -188,20 +187,24 @@ func (s Observed) locationIn(found contract.Contract) (*Location, error) {
 
 // locate determines the location of the catalog of a source, by its manifest in the registry if necessary.
 func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
-	if !o.hasContract() || o.Location != nil && !o.Location.fetched() {
-		return nil
-	}
-	if o.repository == nil { // o comes from the record of a publication
-		object, err := s.ready(ctx, o.Kind, o.Name)
-		if err != nil {
-			return err
-		}
-		o.repository, _ = object.(*sourcev1.OCIRepository)
-	}
-	if o.Location == nil {
+	if o.hasContract() && o.Location == nil {
 		o.Location, err = s.Catalogs.locationOf(ctx, *o)
 	}
 	return err
+}
+
+// findRepository reads the repository of a source that comes from the record of a publication, if a registry is asked
+// for its catalog.
+func (s *Sources) findRepository(ctx context.Context, o *Observed) error {
+	if o.repository != nil || !o.hasContract() || o.Location != nil && !o.Location.fetched() {
+		return nil
+	}
+	object, err := s.ready(ctx, o.Kind, o.Name)
+	if err != nil {
+		return err
+	}
+	o.repository, _ = object.(*sourcev1.OCIRepository)
+	return nil
 }
 
 // Recall caches the locations of catalogs from the last publication, so that a restarted controller does not

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/catalog"
@@ -17,15 +17,11 @@ import (
 // loadImage loads the catalog from the layers of an image. source-controller extracts one layer of it at most.
 func (c *Catalogs) loadImage(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	// The layers are of any size, and most of what they have is no part of the catalog: only a file has room for that.
-	file, err := os.CreateTemp("", "winnow-image-")
+	file, err := memory.NewFile("winnow-image-")
 	if err != nil {
-		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary file: %w", err))
+		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
 	}
 	defer file.Close()
-	// Without a name, it is gone with the process, however that ends.
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("unlinking a temporary file: %w", err))
-	}
 	err = c.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
 		return unpackImage(ctx, from, source, file)
 	})
@@ -35,10 +31,7 @@ func (c *Catalogs) loadImage(ctx context.Context, source Observed) (*catalog.Cat
 	case err != nil:
 		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the image %s of source %s: %w", source.Location.Image.Digest, source.Name, err))
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the catalog of source %s: %w", source.Name, err))
-	}
-	return c.loads.parse(ctx, source, file)
+	return c.parse(ctx, source, file)
 }
 
 // unpackImage writes the catalog of an image as an archive. The manifest is that of the lookup, by its digest.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/test/sourcetest"
 )
 
@@ -68,10 +69,10 @@ func TestCostOfSimultaneousLoads(t *testing.T) {
 		want    int64
 	}{
 		{"files that no catalog needs are dropped", sourcetest.Archive(t, useless...), slack},
-		{"parsing waits for memory", sourcetest.Archive(t, "applications/a/application.yaml", nodes), parseBytes + slack},
+		{"parsing waits for memory", sourcetest.Archive(t, "applications/a/application.yaml", nodes), memory.LoadBytes + slack},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			server, catalogs := sourcetest.NewServer(t), NewCatalogs(0, 0, "", nil)
+			server, catalogs := sourcetest.NewServer(t), newCatalogs(0)
 			var sources []Observed
 			for i := range 8 {
 				sources = append(sources, sourceAt(server, fmt.Sprintf("/%d", i), test.archive))
@@ -84,9 +85,10 @@ func TestCostOfSimultaneousLoads(t *testing.T) {
 }
 
 func TestWaitingForMemoryEndsWithTheContext(t *testing.T) {
-	server, catalogs := sourcetest.NewServer(t), NewCatalogs(1<<20, 0, "", nil)
+	server, catalogs := sourcetest.NewServer(t), newCatalogs(1<<20)
 	source := sourceAt(server, "/c", sourcetest.Applications(t, "argocd"))
-	if err := catalogs.loads.parsing.Acquire(t.Context(), parseBytes); err != nil {
+	release, err := catalogs.memory.Acquire(t.Context(), memory.LoadBytes)
+	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,12 +100,12 @@ func TestWaitingForMemoryEndsWithTheContext(t *testing.T) {
 	if _, err := catalogs.load(ctx, source); !errors.Is(err, context.Canceled) || failure.ReasonOf(err) != v1alpha1.FetchFailedReason {
 		t.Errorf("load() = %v", err)
 	}
-	catalogs.loads.parsing.Release(parseBytes)
+	release()
 	if _, err := catalogs.load(t.Context(), source); err != nil {
 		t.Errorf("load() = %v, once memory is available", err)
 	}
-	if !catalogs.loads.parsing.TryAcquire(parseBytes) || !catalogs.loads.layers.TryAcquire(layerBytes) {
-		t.Error("the memory is not released")
+	if _, err := catalogs.memory.Acquire(t.Context(), memory.LoadBytes); err != nil {
+		t.Errorf("the memory is not released: %v", err)
 	}
 }
 
@@ -118,7 +120,7 @@ func TestLoadsAndTheCacheFitIntoTheContainer(t *testing.T) {
 	}
 	const cacheBytes = 256 << 20 // the default of --catalog-cache-bytes
 	limit := deployment.Spec.Template.Spec.Containers[0].Resources.Limits.Memory().Value()
-	if all := int64(parseBytes + layerBytes + cacheBytes); all > limit*3/4 {
+	if all := int64(memory.LoadBytes + memory.SendBytes + cacheBytes); all > limit*3/4 {
 		t.Errorf("loads and the cache may take %d bytes, more than three quarters of the limit of %d", all, limit)
 	}
 }

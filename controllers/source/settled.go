@@ -24,11 +24,11 @@ func (s *Sources) Unsettled(ctx context.Context, o Observed) (string, error) {
 	switch {
 	case suspended:
 	case object.GetGeneration() != observed:
-		return "Flux has not observed yet", nil
+		return "Flux has not observed its generation yet", nil
 	case conditions.IsTrue(object, meta.ReconcilingCondition):
-		return "is reconciling", nil
+		return "it is reconciling", nil
 	case artifact == nil || artifact.Revision != o.Artifact.Revision || artifact.Digest != o.Artifact.Digest:
-		return "has another revision now", nil
+		return "it has another artifact now", nil
 	}
 	return "", nil
 }

@@ -56,6 +56,8 @@ type Observed struct {
 	// Place of the catalog in the artifact, as the spec has it.
 	Place    render.Place
 	Artifact meta.Artifact
+	// Filter is what Flux took from the revision, by guard.FilterOf.
+	Filter string
 	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
 	Location *Location
 
@@ -86,7 +88,7 @@ func Guarded(loaded []Loaded) []guard.Source {
 	for i, l := range loaded {
 		sources[i] = guard.Source{
 			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision),
-			Digest: l.Artifact.Digest, Catalog: l.Catalog,
+			Digest: l.Artifact.Digest, Filter: l.Filter, Catalog: l.Catalog,
 		}
 	}
 	return sources
@@ -105,7 +107,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 		if err != nil {
 			return nil, err
 		}
-		o := Observed{Kind: kind, Name: key, Place: render.PlaceOf(ref), Artifact: *object.GetArtifact()}
+		o := Observed{Kind: kind, Name: key, Place: render.PlaceOf(ref), Artifact: *object.GetArtifact(), Filter: filterOf(object)}
 		o.repository, _ = object.(*sourcev1.OCIRepository)
 		if ref.RequireVerified {
 			o.mustVerify, o.verified = true, verificationOf(object)
@@ -118,10 +120,30 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 	return observed, nil
 }
 
-// Load returns the sources with their catalogs, and sets the locations in observed.
-func (s *Sources) Load(ctx context.Context, observed []Observed) ([]Loaded, error) {
+// filterOf returns what Flux took from the revision of the artifact of a source.
+func filterOf(object Object) string {
+	switch s := object.(type) {
+	case *sourcev1.OCIRepository:
+		if selector := s.Status.ObservedLayerSelector; selector != nil {
+			return guard.FilterOf(s.Status.ObservedIgnore, selector.MediaType, selector.Operation)
+		}
+		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
+	case *sourcev1.GitRepository:
+		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
+	case *sourcev1.Bucket:
+		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
+	}
+	return ""
+}
+
+// load returns the sources with their catalogs, and sets the locations in observed. It calls step before each source.
+func (s *Sources) load(ctx context.Context, observed []Observed, step func(Observed)) ([]Loaded, error) {
 	loaded := make([]Loaded, len(observed))
 	for i := range observed {
+		if err := s.findRepository(ctx, &observed[i]); err != nil {
+			return nil, err
+		}
+		step(observed[i])
 		if err := s.locate(ctx, &observed[i]); err != nil {
 			return nil, err
 		}
@@ -132,6 +154,20 @@ func (s *Sources) Load(ctx context.Context, observed []Observed) ([]Loaded, erro
 		loaded[i] = Loaded{Observed: observed[i], Catalog: catalog}
 	}
 	return loaded, nil
+}
+
+// Cached returns the sources with their catalogs and locations without a download, and reports whether all of them are in
+// the cache. The error is that of a source that violates the contract.
+func (s *Sources) Cached(observed []Observed) ([]Loaded, bool, error) {
+	loaded := make([]Loaded, len(observed))
+	for i, o := range observed {
+		catalog, ok, err := s.Catalogs.cached(&o)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		loaded[i] = Loaded{Observed: o, Catalog: catalog}
+	}
+	return loaded, true, nil
 }
 
 // mayRefer returns an error with the reason AccessDenied for a source of another namespace, if such
