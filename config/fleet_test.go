@@ -13,6 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
@@ -61,6 +63,24 @@ func TestSpokesArePlainFlux(t *testing.T) {
 		}
 		if ref := kustomization.Spec.SourceRef; ref.Kind != sourcev1.OCIRepositoryKind || ref.Name != repository.Name {
 			t.Errorf("%s applies %+v", spoke, ref)
+		}
+	}
+}
+
+// TestMonitoringSelectsEveryShard: metrics that Prometheus does not read raise no alert.
+func TestMonitoringSelectsEveryShard(t *testing.T) {
+	monitor := one[struct {
+		Spec struct{ Selector metav1.LabelSelector }
+	}](t, build(t, "monitoring"), "PodMonitor", controller)
+	selector, err := metav1.LabelSelectorAsSelector(&monitor.Spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources := build(t, "../examples/fleet/shards")
+	for _, name := range []string{controller, controller + "-shard1"} {
+		pod := one[appsv1.Deployment](t, resources, "Deployment", name).Spec.Template
+		if !selector.Matches(labels.Set(pod.Labels)) {
+			t.Errorf("%s selects no pods of %s, which have %v", selector, name, pod.Labels)
 		}
 	}
 }

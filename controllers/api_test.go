@@ -38,6 +38,9 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 		{"interval", specOf("interval: 1s"), []string{
 			specOf("interval: 0s"), specOf("interval: 999ms"), specOf("interval: soon"), specOf("interval: -1m"), specOf("interval: 10"), specOf("interval: ''"),
 		}},
+		{"interval of an instance", specOf("instances: {a: {interval: 1s}}"), []string{
+			specOf("instances: {a: {interval: 0s}}"), specOf("instances: {a: {interval: 999ms}}"), specOf("instances: {a: {interval: soon}}"),
+		}},
 		{"sources", "sources: [{name: a}, {name: b}]", []string{"{}", "sources: []", "sources: [" + strings.Repeat("{name: a},", 17) + "]"}},
 		{"each source once", "sources: [{name: a}, {name: a, path: x}, {name: a, namespace: ns}, {name: a, kind: Bucket}]", []string{
 			"sources: [{name: a}, {name: a}]",
@@ -142,8 +145,11 @@ func TestTheAPIServerValidatesSelections(t *testing.T) {
 			specOf("safeguards: {approve: ['v1@sha256:" + strings.Repeat("0f", 32) + "']}"), specOf("safeguards: {approve: ['sha256:0']}"),
 			specOf("safeguards: {approve: ['sha1:" + strings.Repeat("a", 40) + "', 'sha1:" + strings.Repeat("a", 40) + "']}"),
 		}},
-		{"cluster", specOf("cluster: {bypass: Ignore, unmanaged: Label}", "serviceAccountName: tenant"), []string{
+		{"cluster", specOf("cluster: {bypass: Ignore, unmanaged: Label}", "serviceAccountName: tenant.a-1"), []string{
 			specOf("cluster: {bypass: 'true'}"), specOf("cluster: {unmanaged: Delete}"), specOf("serviceAccountName: " + long(254)),
+			specOf("serviceAccountName: a:b"), specOf("serviceAccountName: Tenant"), specOf("serviceAccountName: a/b"), specOf("serviceAccountName: a..b"),
+			specOf("serviceAccountName: -a"), specOf("instances: {web: {serviceAccountName: 'a b', namespace: web}}"),
+			specOf("push: {url: 'oci://a/b', serviceAccountName: 'a:b'}"),
 		}},
 		{"fields", specOf("deletionPolicy: Delete", "suspend: true"), []string{specOf("nonsense: true"), specOf("prune: true"), specOf("deletionPolicy: Maybe")}},
 	} {

@@ -8,7 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/listing"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -24,19 +26,25 @@ type attempt struct {
 	selection, found, written *v1alpha1.CatalogSelection
 	// served reports whether the storage has the archive that the status names.
 	served bool
+	// newer is a publication that the status does not know, because it was restored from a backup; nil without one.
+	newer *artifacts.Newer
 	// record is the record of the last publication; it is nil if unread says why it cannot be read.
 	record *record.Record
 	unread error
 
-	options      render.Options
-	observed     []source.Observed
-	loaded       []source.Loaded
-	guarded      []guard.Source // loaded, as the safeguards compare it
-	consumers    cluster.Consumers
-	result       *render.Result
+	options   render.Options
+	observed  []source.Observed
+	loaded    []source.Loaded
+	guarded   []guard.Source // loaded, as the safeguards compare it
+	consumers cluster.Consumers
+	result    *render.Result
+	// stored is the result with placeholders of the objects that the selection does not give up yet.
+	stored       *render.Result
 	surroundings *cluster.Surroundings
 	next         publication
 
+	// loading is what the attempt waits for, nil unless sources are being loaded.
+	loading *source.WaitingError
 	// names is nil until the sources are rendered.
 	names *unmatchedNames
 	// sourceChanges are the definitions that a new revision takes from another source under the same version.
@@ -51,7 +59,15 @@ func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time) *attempt {
 
 // isNew reports whether the render differs from the served artifact. A withheld artifact is not served.
 func (a *attempt) isNew() bool {
-	return a.result.Revision != cluster.RevisionOf(a.selection) || a.selection.Status.Withheld != ""
+	return a.stored.Revision != cluster.RevisionOf(a.selection) || a.selection.Status.Withheld != "" || a.newer != nil
+}
+
+// keep adds placeholders of objects to the render.
+func (a *attempt) keep(leaving []v1alpha1.LeavingStatus) (err error) {
+	if a.stored, err = a.result.WithPlaceholders(a.consumers.Placeholders(leaving)); err != nil {
+		return failure.Override(v1alpha1.HandoverReason, err)
+	}
+	return nil
 }
 
 // reachedNoCluster reports whether the last publication was neither served nor pushed, so that no cluster has
@@ -72,9 +88,9 @@ func (a *attempt) addsUnknown() bool {
 // list writes the readable lists of what is published into the status.
 func (a *attempt) list() {
 	p := listing.Publication{
-		Artifact: a.next.artifact, Result: a.result, Sources: a.next.sources, Took: time.Since(a.start),
+		Artifact: a.next.artifact, Result: a.stored, Sources: a.next.sources, Took: time.Since(a.start),
 	}
-	if cluster.RevisionOf(a.selection) != a.result.Revision {
+	if cluster.RevisionOf(a.selection) != a.stored.Revision {
 		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Compared())
 		changes := len(a.sourceChanges)
 		p.SourceChanges = &changes

@@ -53,8 +53,8 @@ func TestWithoutARecordTheArtifactIsCompared(t *testing.T) {
 			e.edit(exclude("nginx"))
 			e.equal("lost", lost(e.hold(good, "Removal")), []string{"VersionRemoval argocd 2.0.0", "Removal nginx 1.0.0"})
 			e.restart()
-			e.hold(good, "Removal")
-			e.approve(source.Digest)
+			e.approve(source.Digest) // which spec it was reviewed with is not known
+			e.approve(e.hold(good, "Removal").Status.Held.Approve...)
 			if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 				t.Error("there is no record again")
 			}
@@ -89,19 +89,30 @@ func TestWithoutRecordAndArchiveEveryChangeIsHeld(t *testing.T) {
 				good.cs.Status.WrittenRecord = written(record)
 				e.damage()
 				source := e.source(applications(t, words))
+				e.approve(source.Digest)
+				render := func(cs *v1alpha1.CatalogSelection) []string {
+					if len(cs.Status.Held.Approve) != 1 || cs.Status.Held.Approve[0] == source.Digest {
+						t.Errorf("approve is %q", cs.Status.Held.Approve)
+					}
+					return cs.Status.Held.Approve
+				}
 				held := &v1alpha1.HeldStatus{
-					Revision: source.Revision, Approve: []string{source.Digest}, Total: 1, Reasons: []v1alpha1.HeldReason{{
+					Revision: source.Revision, Total: 1, Reasons: []v1alpha1.HeldReason{{
 						Reason: "BaselineLost",
 						Message: "what was published last is not known, so that what this revision takes away is not known either: " +
 							"status.writtenRecord is missing or cannot be read, and the archive is damaged",
 					}},
 				}
-				e.equal("held", e.reconcile("kkp").Status.Held, held)
+				cs := e.reconcile("kkp")
+				held.Approve = render(cs)
+				e.equal("held", cs.Status.Held, held)
 				e.restart()
 				e.edit(exclude("nginx"))
-				e.equal("held after an edit", e.reconcile("kkp").Status.Held, held)
+				cs = e.reconcile("kkp")
+				held.Approve = render(cs)
+				e.equal("held after an edit", cs.Status.Held, held)
 				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
-				e.approve(source.Digest)
+				e.approve(held.Approve...)
 				if cs := e.good().cs; cs.Status.WrittenRecord == nil {
 					t.Error("there is no record again")
 				}

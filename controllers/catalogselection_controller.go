@@ -13,6 +13,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -22,8 +23,10 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/render/parallel"
 )
 
 // CatalogSelectionReconciler reconciles CatalogSelections. The zero value is not usable; call New.
@@ -36,6 +39,7 @@ type CatalogSelectionReconciler struct {
 	apiReader    client.Reader
 	fieldManager string
 	sources      *source.Sources
+	loader       *source.Loader
 	artifacts    *artifacts.Artifacts
 	cluster      *cluster.Cluster
 	pushes       *pushes.Pushes
@@ -70,18 +74,24 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	case cs.Spec.Suspend:
 		return r.suspended(ctx, cs)
 	}
-	defer r.cluster.Evaluated(ctx, cs)
 	if err := r.addFinalizer(ctx, cs); err != nil {
+		r.cluster.Evaluated(ctx, cs)
 		return retryConflict(err)
 	}
 	a := newAttempt(cs, start)
-	return r.conclude(ctx, a, r.reconcile(ctx, a))
+	err = r.reconcile(ctx, a)
+	if left := r.patience(a); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	defer r.cluster.Evaluated(ctx, cs)
+	return r.conclude(ctx, a, err)
 }
 
 // suspended reconciles a suspended selection: it publishes nothing. Kustomizations still apply the last artifact, so
 // it still marks bypassed definitions and completes moves between selections.
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
+	r.loader.Forget(client.ObjectKeyFromObject(cs))
 	r.cluster.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
 	surroundings, err := r.cluster.Observe(ctx, cs)
@@ -96,7 +106,7 @@ func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1
 // published; err is the error of the publication.
 func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, err error) (ctrl.Result, error) {
 	cs := a.selection
-	applied := conditions.Get(cs, v1alpha1.AppliedCondition) // unless the cluster can be observed
+	applied, kept := conditions.Get(cs, v1alpha1.AppliedCondition), conditions.Get(cs, v1alpha1.KeptCondition) // unless the cluster can be observed
 	var again time.Duration
 	surroundings, markErr := r.cluster.Observe(ctx, cs)
 	if markErr == nil {
@@ -112,17 +122,30 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
+		kept = r.cluster.Kept(ctx, cs, surroundings)
 		applied = surroundings.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
 	}
-	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && (err == nil || r.artifacts.Intact(cs))
+	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
-	o.names, o.applied, o.pushed, o.sources = a.names, applied, r.pushes.Sync(cs, a.record), r.sources.Readiness(ctx, cs)
+	o.names, o.applied, o.kept, o.pushed, o.sources = a.names, applied, kept, r.pushed(a), r.sources.Readiness(ctx, cs)
 	o.requeueWithin(again)
+	if a.loading == nil {
+		r.loader.Forget(client.ObjectKeyFromObject(cs)) // what was loaded for an older spec
+	}
 	result, err := r.finish(ctx, a, o)
 	if markErr != nil {
 		return ctrl.Result{}, errors.Join(err, markErr)
 	}
 	return result, err
+}
+
+// pushed enqueues the push of the artifact, and returns the condition Pushed. What the status names is not pushed while
+// something newer was published.
+func (r *CatalogSelectionReconciler) pushed(a *attempt) *metav1.Condition {
+	if a.newer != nil && a.selection.Spec.Push != nil {
+		return conditions.Get(a.selection, v1alpha1.PushedCondition)
+	}
+	return r.pushes.Sync(a.selection, a.record)
 }
 
 // conflictDelay is the delay before a selection is reconciled again after a conflict with another client.
@@ -164,11 +187,18 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 		return err
 	}
 	err := r.publish(ctx, a)
-	if err != nil && !waits(err) {
+	if r.patience(a) > 0 {
+		return err
+	}
+	var held *holds.Error
+	if errors.As(err, &held) {
+		cluster.NotLeaving(a.selection)
+	}
+	if err != nil && !waits(err) && !isLoading(err) {
 		r.cluster.Withdraw(ctx, a.selection)
 	}
-	if err != nil && !a.served && a.selection.Status.Artifact != nil && ctx.Err() == nil {
-		if lost := r.rebuild(ctx, a); lost != nil {
+	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
+		if lost := r.rebuild(ctx, a); lost != nil && !isLoading(lost) {
 			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
 		}
 	}
@@ -176,18 +206,17 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 }
 
 // keepServing repairs the ExternalArtifact of the last artifact before anything else can fail: a catalog that
-// became invalid must not stop the last artifact from being served. It does nothing before the first publication
-// and if the archive is lost.
-func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt) error {
-	if a.selection.Status.Artifact == nil {
-		_, err := r.artifacts.Find(ctx, a.selection)
-		return client.IgnoreNotFound(err)
+// became invalid must not stop the last artifact from being served. It does nothing before the first publication,
+// if the archive is lost, and if something newer was published than the status knows.
+func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt) (err error) {
+	if a.newer, err = r.artifacts.Newer(ctx, a.selection, a.record.PublishedRevisions(a.selection)); err != nil {
+		return err
 	}
-	if !r.artifacts.Intact(a.selection) {
+	if a.newer != nil || a.selection.Status.Artifact == nil || !r.artifacts.Intact(a.selection) {
 		return nil
 	}
 	r.artifacts.Storage.SetArtifactURL(a.selection.Status.Artifact)
-	err := r.artifacts.Announce(ctx, a.selection)
+	err = r.artifacts.Announce(ctx, a.selection)
 	a.served = err == nil
 	return err
 }
@@ -207,16 +236,25 @@ func (r *CatalogSelectionReconciler) finish(ctx context.Context, a *attempt, o o
 	news.sources()
 	news.pushed()
 	news.sourceChanges(a.sourceChanges)
-	if cs.Status.Artifact != nil {
+	if cs.Status.Artifact != nil && a.newer == nil {
 		r.collectGarbage(ctx, cs)
 	}
 	if o.retry == backoff {
 		return ctrl.Result{}, o.err
 	}
 	if o.err != nil {
-		ctrl.LoggerFrom(ctx).Info("not published", "reason", o.reason, "message", o.message)
+		ctrl.LoggerFrom(ctx).Info("not published", append([]any{"reason", o.reason, "message", o.message}, stackOf(o.err)...)...)
 	}
 	return jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: o.requeueAfter(cs.Spec.Interval)}), nil
+}
+
+// stackOf returns the stack of a panic as a key and a value for the log: nothing else may have it.
+func stackOf(err error) []any {
+	var panicked *parallel.PanicError
+	if !errors.As(err, &panicked) {
+		return nil
+	}
+	return []any{"stack", string(panicked.Stack)}
 }
 
 // writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The
@@ -253,6 +291,14 @@ func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelectio
 	return last.files
 }
 
+// deleteMetrics deletes the series of a selection that is not in the cache.
+func (r *CatalogSelectionReconciler) deleteMetrics(ctx context.Context, key types.NamespacedName) {
+	deleted := &v1alpha1.CatalogSelection{}
+	deleted.Name, deleted.Namespace, deleted.DeletionTimestamp = key.Name, key.Namespace, &metav1.Time{Time: time.Unix(0, 0)}
+	r.recordMetrics(ctx, deleted, time.Time{})
+}
+
+// recordMetrics records the conditions of a selection, or deletes the series of one that is deleted.
 func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {
 	r.RecordSuspend(ctx, cs, cs.Spec.Suspend)
 	r.RecordReadiness(ctx, cs)
@@ -260,7 +306,7 @@ func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1al
 	r.RecordStalled(ctx, cs)
 	for _, condition := range []string{
 		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
-		v1alpha1.AppliedCondition, v1alpha1.PushedCondition,
+		v1alpha1.AppliedCondition, v1alpha1.PushedCondition, v1alpha1.KeptCondition,
 	} {
 		if r.IsDelete(cs) {
 			r.DeleteCondition(ctx, cs, condition)

@@ -189,7 +189,8 @@ func (c *liveCluster) versions(gvk schema.GroupVersionKind, reader client.Reader
 			add(&list.Items[i])
 		}
 	} else {
-		list := definitionList(gvk.Group)
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 		err = reader.List(c.Context(), list)
 		for i := range list.Items {
 			add(&list.Items[i])

@@ -51,7 +51,7 @@ func TestTheStatusListsConsumers(t *testing.T) {
 	c.reports("zeta", revision)
 	cs = c.look()
 	c.equal("Applied", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),
-		"True Succeeded: applied by 3 of 3 Kustomizations, revision "+bounds.ShortRevision(revision))
+		"True Succeeded: applied by 3 of 3 Kustomizations, revision "+bounds.ShortChecksum(revision))
 	c.catalog("argocd", "nginx")
 	cs = c.look()
 	c.equal("Applied of the next revision", appliedCondition(conditions.Get(cs, v1alpha1.AppliedCondition)),

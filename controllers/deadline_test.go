@@ -11,6 +11,8 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+
+	"github.com/winnow-dev/winnow/controllers/source"
 )
 
 func TestAPublicationThatTakesTooLongEndsAsACondition(t *testing.T) {
@@ -22,7 +24,7 @@ func TestAPublicationThatTakesTooLongEndsAsACondition(t *testing.T) {
 	artifact := e.source(applications(t, "argocd nginx"))
 	e.sources.Handle("/"+artifact.Path, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 
-	e.reconciler.publishTimeout = 200 * time.Millisecond
+	e.reconciler.loader.Timeout = 200 * time.Millisecond
 	// The error makes the queue retry with backoff. The controller does not stop.
 	if _, err := e.tryReconcile("kkp"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Reconcile() = %v", err)
@@ -40,7 +42,7 @@ func TestAPublicationThatTakesTooLongEndsAsACondition(t *testing.T) {
 		t.Error("the last good artifact is not served any more")
 	}
 
-	e.reconciler.publishTimeout = 0
+	e.reconciler.loader.Timeout = source.DefaultLoadTimeout
 	e.source(applications(t, "argocd nginx"))
 	e.publish("kkp")
 }

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/metrics"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -34,6 +37,56 @@ func reading(like client.Object, failure error) client.WithWatch {
 			return c.Get(ctx, key, object, options...)
 		},
 	})
+}
+
+// depart makes the selection one of another shard: the cache of this controller has it no longer.
+func (e *environment) depart(name string) {
+	absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, name)
+	e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent)
+}
+
+// What this controller has noted of a selection of another shard would stay for as long as it runs, and its metrics would
+// contradict those of that shard.
+func TestASelectionOfAnotherShardLeavesNothingBehind(t *testing.T) {
+	e := newEnvironment(t)
+	recorder := metrics.NewRecorder()
+	e.reconciler.Metrics = helper.Metrics{Scheme: apiServer.Scheme(), MetricsRecorder: recorder}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(recorder.Collectors()...)
+	e.source(applications(t, "argocd"))
+	e.selection("kkp")
+	e.publish("kkp")
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Path = "none" })
+	e.reconcile("kkp") // an edit that is not published
+	if _, ok := e.reconciler.published.Load(e.key("kkp")); !ok || len(e.reconciler.edits.seen) == 0 {
+		t.Fatal("nothing is noted")
+	}
+	if before := series(t, registry); before == 0 {
+		t.Fatal("there are no metrics")
+	}
+
+	e.depart("kkp")
+	if _, err := e.tryReconcile("kkp"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := e.reconciler.published.Load(e.key("kkp")); ok {
+		t.Error("the publication is still noted")
+	}
+	e.equal("edits", len(e.reconciler.edits.seen), 0)
+	e.equal("series", series(t, registry), 0)
+}
+
+// series counts the series of metrics.
+func series(t *testing.T, registry *prometheus.Registry) (n int) {
+	t.Helper()
+	gathered, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range gathered {
+		n += len(family.GetMetric())
+	}
+	return n
 }
 
 func TestTheArchivesOfASelectionMoveToItsShard(t *testing.T) {
@@ -73,8 +126,7 @@ func TestTheArchivesOfASelectionMoveToItsShard(t *testing.T) {
 			e.selection("other")
 			e.publish("other")
 			test.before(e)
-			absent := apierrors.NewNotFound(schema.GroupResource{Resource: "catalogselections"}, "kkp")
-			e.reconciler.Client = reading(&v1alpha1.CatalogSelection{}, absent) // as in the cache of another shard
+			e.depart("kkp")
 			result, err := e.tryReconcile("kkp")
 			if result != test.want || !errors.Is(err, test.err) {
 				t.Errorf("Reconcile() = %+v, %v, want %+v, %v", result, err, test.want, test.err)

@@ -110,6 +110,7 @@ func (e *environment) restartWith(edit func(*Options)) {
 	edit(&options)
 	e.reconciler = New(e.Context(), options)
 	e.reconciler.enqueued = make(chan event.GenericEvent, 1000)
+	e.reconciler.loader.Enqueue = func(context.Context, ...types.NamespacedName) {} // reconcileIn waits for loads
 }
 
 // now is the clock, which only the test advances.
@@ -195,11 +196,20 @@ func (e *environment) remove(object client.Object) {
 }
 
 func (e *environment) tryReconcile(name string) (ctrl.Result, error) {
-	result, err := e.reconciler.Reconcile(e.context(), ctrl.Request{NamespacedName: e.key(name)})
-	if err != nil {
-		ctrl.LoggerFrom(e.context()).Error(err, "Reconciler error")
+	return e.reconcileIn(e.context(), name)
+}
+
+// reconcileIn reconciles a selection, and again after each load that it waits for.
+func (e *environment) reconcileIn(ctx context.Context, name string) (ctrl.Result, error) {
+	for {
+		result, err := e.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: e.key(name)})
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Reconciler error")
+		}
+		if !e.reconciler.loader.Queue.RunNext(ctx) {
+			return result, err
+		}
 	}
-	return result, err
 }
 
 // context has a logger with --log-level=trace. At higher levels client-go dumps responses in lines of 16 bytes,

@@ -54,6 +54,7 @@ func (r *CatalogSelectionReconciler) finalize(ctx context.Context, cs *v1alpha1.
 func (r *CatalogSelectionReconciler) forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	r.pushes.Forget(key)
+	r.loader.Forget(key)
 	r.published.Delete(key)
 	r.edits.forget(cs.UID)
 	r.cluster.Forget(ctx, cs)
@@ -66,9 +67,14 @@ const departureDelay = 30 * time.Second
 // departed drops the state of a selection that is not in the cache: finalize has removed everything of it, or it
 // belongs to another shard now. Its archives stay until that shard serves it.
 func (r *CatalogSelectionReconciler) departed(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
-	r.cluster.Gone(key)
+	if uid, ok := r.cluster.Gone(key); ok {
+		r.edits.forget(uid)
+	}
 	r.cluster.Kinds.Forget(key)
+	r.published.Delete(key)
 	r.pushes.Forget(key) // another shard may push it from now on
+	r.loader.Forget(key)
+	r.deleteMetrics(ctx, key)
 
 	cs := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if !r.artifacts.HasAny(cs) {

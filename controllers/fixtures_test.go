@@ -16,7 +16,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -112,12 +111,13 @@ func newSource(kind string, key client.ObjectKey) client.Object {
 	return source
 }
 
-// conditionsOf lists the conditions but Applied as "<type>=<status> <reason>", sorted, without those for the
+// conditionsOf lists the conditions but Applied, Unmatched and Kept as "<type>=<status> <reason>", sorted, without those for the
 // good case. conditions_test.go tests them.
 func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	var lines []string
 	for _, c := range cs.Status.Conditions {
-		if c.Type == v1alpha1.AppliedCondition || c.Type == v1alpha1.UnmatchedCondition { // unmatched_test.go is about it
+		switch c.Type {
+		case v1alpha1.AppliedCondition, v1alpha1.UnmatchedCondition, v1alpha1.KeptCondition: // kept_test.go and unmatched_test.go have tests of the last ones
 			continue
 		}
 		line := fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason)
@@ -131,10 +131,6 @@ func conditionsOf(cs *v1alpha1.CatalogSelection) []string {
 	}
 	slices.Sort(lines)
 	return lines
-}
-
-func requestFor(object client.Object) ctrl.Request {
-	return ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)}
 }
 
 func toYAML(t *testing.T, value any) string {

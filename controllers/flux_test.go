@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,14 +13,24 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/archive"
 )
 
 // flux simulates kustomize-controller: it applies definitions with the owner labels of a Kustomization, writes
 // its inventory, and prunes the objects that leave the inventory.
 func (c *liveCluster) flux(kustomization, selection string, names ...string) {
+	c.Helper()
+	c.fluxWith(kustomization, selection, nil, names...)
+}
+
+// fluxWith does the same for an artifact with placeholders, which Flux has in the inventory and does not apply.
+func (c *liveCluster) fluxWith(kustomization, selection string, placeholders []string, names ...string) {
 	c.Helper()
 	var entries []kustomizev1.ResourceRef
 	kept := map[string]bool{}
@@ -26,6 +38,10 @@ func (c *liveCluster) flux(kustomization, selection string, names ...string) {
 		kept[name] = true
 		c.apply(selection, name)
 		c.own(kustomization, name)
+		entries = append(entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_%s_%s_ApplicationDefinition", name, c.group), Version: "v1"})
+	}
+	for _, name := range placeholders {
+		kept[name] = true
 		entries = append(entries, kustomizev1.ResourceRef{ID: fmt.Sprintf("_%s_%s_ApplicationDefinition", name, c.group), Version: "v1"})
 	}
 	ks := c.kustomization(kustomization)
@@ -60,6 +76,44 @@ func (c *liveCluster) prune(kustomization, name string, kept map[string]bool) {
 	if u.GetAnnotations()[pruneAnnotation] != disabled && u.GetAnnotations()[reconcileAnnotation] != disabled {
 		c.remove(u)
 	}
+}
+
+// fluxAlpha simulates how Flux applies what the ExternalArtifact of the selection "alpha" announces. It keeps the
+// placeholders of the artifact in the inventory, and does not apply them.
+func (c *liveCluster) fluxAlpha() {
+	c.Helper()
+	applied, placeholders := c.contents()
+	c.fluxWith("alpha", "alpha", placeholders, applied...)
+}
+
+// contents returns the definitions in the announced archive of alpha, and the placeholders.
+func (c *liveCluster) contents() (applied, placeholders []string) {
+	c.Helper()
+	announced := c.announced("alpha")
+	if announced == nil || announced.Status.Artifact == nil {
+		c.Fatal("alpha announces nothing")
+	}
+	files, err := archive.Read(c.Context(), bytes.NewReader(c.download(announced)), render.LimitsOf(v1alpha1.FormatApplications))
+	if err != nil {
+		c.Fatal(err)
+	}
+	stream, err := render.Build(files)
+	if err != nil {
+		c.Fatal(err)
+	}
+	for document := range strings.SplitSeq(string(stream), "\n---\n") {
+		u := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &u.Object); err != nil {
+			c.Fatal(err)
+		}
+		if u.GetAnnotations()[reconcileAnnotation] == disabled {
+			placeholders = append(placeholders, u.GetName())
+		} else {
+			applied = append(applied, u.GetName())
+		}
+	}
+	slices.Sort(applied)
+	return applied, placeholders
 }
 
 func pruning(ks *kustomizev1.Kustomization) { ks.Spec.Prune = true }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -26,12 +25,11 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	if err := r.available(a); err != nil {
 		return err
 	}
-	approved := a.toApprove().GivenBy(guard.Unused(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals))
 	last, err := r.baseline(ctx, a)
 	var lost *baselineError
-	switch {
-	case errors.As(err, &lost) && !approved:
-		return a.hold(v1alpha1.BaselineLostReason, []v1alpha1.HeldReason{{
+	switch unknown := []safeguard.Change{{Reason: v1alpha1.BaselineLostReason}}; {
+	case errors.As(err, &lost) && !a.approved(unknown):
+		return a.hold(v1alpha1.BaselineLostReason, unknown, []v1alpha1.HeldReason{{
 			Reason: v1alpha1.BaselineLostReason, Message: lost.Error(),
 		}})
 	case lost == nil && err != nil:
@@ -43,7 +41,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 			return err
 		}
 	}
-	if a.record == nil || cluster.AwaitsConsumer(cs) {
+	if a.record == nil || a.newer != nil || cluster.AwaitsConsumer(cs) {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
 		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
@@ -56,10 +54,11 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 			return err
 		}
 	}
-	if len(verdict.Held) > 0 && !approved {
-		return a.hold(guard.MostSerious(verdict.Held), holds.Reasons(verdict.Held, a.result.Selection))
+	if a.approved(verdict.Held) {
+		return nil
 	}
-	return nil
+	return a.hold(guard.MostSerious(verdict.Held), verdict.Held,
+		a.toApprove().Reasons(verdict.Held, a.result.Selection, cs.Status.UsedApprovals))
 }
 
 // available holds a new render while a Kustomization of this cluster would apply objects of a kind that the API server
@@ -80,13 +79,22 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 	return holds.New(v1alpha1.BackendNotAvailableReason, artifacts.Origin(a.observed), reasons)
 }
 
-// baseline returns the definitions that a new render is compared with: those in the record of the last
-// publication, or else those in the artifact that the ExternalArtifact or the status names. Before the first
-// publication, the baseline is empty. The error is a *baselineError if there was a publication but neither its
-// record (one of a newer controller, for example) nor its artifact can be read.
+// baseline returns the definitions that a new render is compared with: those of a newer publication than the status
+// knows, or else those in the record of the last publication, or else those in the artifact that the ExternalArtifact or
+// the status names. Before the first publication, the baseline is empty. The error is a *baselineError if there was a
+// publication but neither its record (one of a newer controller, for example) nor its artifact can be read.
 func (r *CatalogSelectionReconciler) baseline(ctx context.Context, a *attempt) (guard.Published, error) {
 	cs := a.selection
-	if a.reachedNoCluster() {
+	switch {
+	case a.newer != nil && guard.Checksum(a.newer.Revision) == guard.Checksum(a.result.Revision):
+		return guard.Published{Definitions: a.result.Compared()}, nil
+	case a.newer != nil:
+		published, err := r.artifacts.DefinitionsOf(ctx, cs, a.newer)
+		if err != nil {
+			return guard.Published{}, &baselineError{fmt.Errorf("%s, and %w", a.newer, err)}
+		}
+		return guard.Published{Definitions: published}, nil
+	case a.reachedNoCluster():
 		return guard.Published{}, nil
 	}
 	if a.record != nil {
@@ -128,26 +136,54 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 	return r.cluster.Adopted(ctx, a.selection, published, a.result, a.surroundings)
 }
 
+// approved reports whether the spec approves all changes.
+func (a *attempt) approved(changes []safeguard.Change) bool {
+	return a.toApprove().Releases(changes, guard.Unused(a.selection.Spec.Safeguards.Approve, a.selection.Status.UsedApprovals))
+}
+
 // toApprove returns the approval that releases the render. A withheld artifact does not count as published.
 func (a *attempt) toApprove() guard.Approval {
 	before := a.selection.Status.Sources
-	if cluster.AwaitsConsumer(a.selection) {
+	if cluster.AwaitsConsumer(a.selection) || a.newer != nil {
 		before = nil
 	}
-	return guard.ToApprove(before, a.guarded, a.result.Revision)
+	approval := guard.ToApprove(before, a.guarded, a.result.Revision)
+	if a.isRecreated() {
+		approval.Note = guard.NoteOf(a.selection)
+	}
+	return approval
 }
 
-func (a *attempt) hold(reason string, reasons []v1alpha1.HeldReason) error {
-	var approve []string
-	if a.result != nil {
-		approve = a.toApprove().Lines(a.selection.Status.UsedApprovals)
+// isRecreated reports whether a Kustomization has applied an artifact of Winnow's, though nothing of this selection was
+// served: it was deleted and created again, or its status is lost. Which entries of the spec are used up is not known then.
+func (a *attempt) isRecreated() bool {
+	isServed := a.selection.Status.Artifact != nil && !cluster.AwaitsConsumer(a.selection)
+	return !isServed && a.surroundings.HaveApplied(a.selection)
+}
+
+// earlierApprovals returns the entries of the spec that a publication uses up because the status does not know which of
+// them are used up already.
+func (a *attempt) earlierApprovals() []string {
+	if a.newer == nil && !a.isRecreated() {
+		return nil
 	}
-	return holds.New(reason, artifacts.Origin(a.observed), reasons, approve...)
+	return a.selection.Spec.Safeguards.Approve
+}
+
+// hold returns the error that holds changes, which an approval releases.
+func (a *attempt) hold(reason string, changes []safeguard.Change, reasons []v1alpha1.HeldReason) error {
+	approval := a.toApprove()
+	approve := approval.Lines(approval.Needed(changes...), a.selection.Status.UsedApprovals)
+	held := holds.New(reason, artifacts.Origin(a.observed), reasons, approve...)
+	if a.newer != nil {
+		return held.Because(a.newer.String())
+	}
+	return held
 }
 
 // holdEmpty turns the error about an empty render into a hold that no approval releases.
 func (a *attempt) holdEmpty(refused error) error {
-	return a.hold(v1alpha1.EmptyResultReason, []v1alpha1.HeldReason{{
-		Reason: v1alpha1.EmptyResultReason, Message: bounds.Truncate(refused.Error(), bounds.EventMessage),
+	return holds.New(v1alpha1.EmptyResultReason, artifacts.Origin(a.observed), []v1alpha1.HeldReason{{
+		Reason: v1alpha1.EmptyResultReason, Message: refused.Error(),
 	}})
 }

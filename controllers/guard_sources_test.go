@@ -69,12 +69,13 @@ func TestAChangeAtTheSameRevisionHasToBeApproved(t *testing.T) {
 	other := e.catalogs("a", "argocd", "b", "nginx")
 	other["b"].Revision = good.cs.Status.Sources[1].Revision
 	e.setArtifact("OCIRepository", e.key("b"), other["b"])
-	want := []string{other["a"].Digest, good.cs.Status.Sources[1].Digest}
-	slices.Sort(want)
-	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, want)
-	e.approve(other["a"].Digest)
-	e.hold(good, "Removal")
-	e.approve(good.cs.Status.Sources[1].Digest)
+	e.approve(other["a"].Digest, good.cs.Status.Sources[1].Digest)
+	cs := e.hold(good, "Removal")
+	e.equal("lost", lost(cs), []string{"Removal angie 1.0.0", "Removal argo 1.0.0"})
+	if render := cs.Status.Held.Approve; len(render) != 1 || slices.Contains(cs.Spec.Safeguards.Approve, render[0]) {
+		t.Errorf("approve is %q", render)
+	}
+	e.approve(cs.Status.Held.Approve...)
 	e.good()
 }
 

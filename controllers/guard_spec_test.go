@@ -72,21 +72,22 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 		before, after string
 		edit          specEdit
 		want          []string
+		byEdit        bool // the revision alone does not cause all of it
 	}{
-		{"each removes an application", "argocd nginx falco", "argocd nginx", exclude("nginx"), []string{"Removal falco 1.0.0"}},
-		{"each removes a version of one application", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,3.0.0", constrain(">=2"), []string{"VersionRemoval argocd 2.0.0"}},
-		{"each removes a version, and the spec by the latest", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", latest(1), []string{"VersionRemoval argocd 3.0.0"}},
+		{"each removes an application", "argocd nginx falco", "argocd nginx", exclude("nginx"), []string{"Removal falco 1.0.0"}, false},
+		{"each removes a version of one application", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,3.0.0", constrain(">=2"), []string{"VersionRemoval argocd 2.0.0"}, false},
+		{"each removes a version, and the spec by the latest", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", latest(1), []string{"VersionRemoval argocd 3.0.0"}, false},
 		{"each removes a version of another application", "argocd::1.0.0,2.0.0 nginx::1.0.0,2.0.0", "argocd::1.0.0,2.0.0 nginx::2.0.0",
-			constrain(">=2", "argocd"), []string{"VersionRemoval nginx 1.0.0"}},
-		{"both remove the same application", "argocd nginx", "argocd", exclude("nginx"), nil},
+			constrain(">=2", "argocd"), []string{"VersionRemoval nginx 1.0.0"}, false},
+		{"both remove the same application", "argocd nginx", "argocd", exclude("nginx"), nil, false},
 		{"the catalog removes the version that the spec kept", "argocd nginx::1.0.0,2.0.0", "argocd nginx::1.0.0", constrain(">=2", "nginx"),
-			[]string{"Removal nginx 1.0.0 2.0.0"}},
-		{"the spec removes an application of which the catalog removes a version", "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", exclude("nginx"), nil},
+			[]string{"Removal nginx 1.0.0 2.0.0"}, true},
+		{"the spec removes an application of which the catalog removes a version", "argocd nginx::1.0.0,2.0.0", "argocd nginx::2.0.0", exclude("nginx"), nil, false},
 		// The effect of a patch on the last catalog is not known without that catalog.
 		{"the spec patches a list that the catalog shortens", "argocd::1.0.0,2.0.0,3.0.0", "argocd::1.0.0,2.0.0", patchOf("argocd", removeFirstVersion),
-			[]string{"VersionRemoval argocd 1.0.0 3.0.0"}},
-		{"the spec selects by a field that the catalog changes", "argocd:gold nginx:gold", "argocd:gold nginx:silver", onlyGold, []string{"Removal nginx 1.0.0"}},
-		{"an edit that removes nothing is no excuse", "argocd nginx", "argocd", exclude("velero"), []string{"Removal nginx 1.0.0"}},
+			[]string{"VersionRemoval argocd 3.0.0", "VersionRemoval argocd 1.0.0"}, true},
+		{"the spec selects by a field that the catalog changes", "argocd:gold nginx:gold", "argocd:gold nginx:silver", onlyGold, []string{"Removal nginx 1.0.0"}, true},
+		{"an edit that removes nothing is no excuse", "argocd nginx", "argocd", exclude("velero"), []string{"Removal nginx 1.0.0"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e, good := publishGuarded(t, test.before)
@@ -99,8 +100,15 @@ func TestSpecAndCatalogAreToldApart(t *testing.T) {
 				}
 				e.equal("lost", lost(e.hold(good, reason)), test.want)
 				e.restart()
-				e.equal("lost after a restart", lost(e.hold(good, reason)), test.want)
-				e.approve(source.Digest)
+				cs := e.hold(good, reason)
+				e.equal("lost after a restart", lost(cs), test.want)
+				if test.byEdit {
+					e.approve(source.Digest)
+					e.hold(good, reason)
+				} else {
+					e.equal("approve", cs.Status.Held.Approve, []string{source.Digest})
+				}
+				e.approve(cs.Status.Held.Approve...)
 			}
 			e.good()
 		})

@@ -110,7 +110,7 @@ func TestWhatTheCatalogTakesAwayIsHeld(t *testing.T) {
 		}}},
 		{"a tier", onlyGold, "argocd:gold nginx:gold", "argocd:gold nginx:silver", []v1alpha1.HeldReason{{
 			Reason: "Removal", Application: "nginx", Versions: []string{"1.0.0"},
-			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs wants "gold"`,
+			Message: `would be removed, because its tier is "silver", and limit.metadataSelector.tierRefs requires "gold"`,
 		}}},
 		{"all versions that a rule selects", func(cs *v1alpha1.CatalogSelection) {
 			cs.Spec.Versions = []v1alpha1.VersionRule{{Constraint: "<2"}}

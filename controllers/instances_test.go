@@ -225,7 +225,7 @@ func TestANewInstanceThatMatchesNothing(t *testing.T) {
 	e.selection("kkp", guarded, installing("a=1.0.0 b=2.0.0"))
 	cs := e.good().cs
 	e.equal("unmatched", unmatched(cs), "True NoMatch: nothing in the catalogs matches spec.instances[b].version: the application web has no version 2.0.0, only 1.0.0")
-	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.HasPrefix(message, "published 1 instance, revision latest@sha256:") {
+	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.HasPrefix(message, "published 1 instance, revision sha256:") {
 		t.Errorf("the message is %q", message)
 	}
 	if len(cs.Status.Instances) != 1 || cs.Status.Summary.Instances != 1 {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/reserved"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	pruneAnnotation     = guard.PruneAnnotation
 	disabled            = guard.Disabled
 	marksOwner          = guard.MarksOwner
-	platformLabel       = selection.PlatformLabel
+	platformLabel       = reserved.PlatformLabel
 )
 
 func newDefinition(group, name string) *unstructured.Unstructured {
@@ -34,12 +34,18 @@ func newDefinition(group, name string) *unstructured.Unstructured {
 // catalog sets applications with these names as the content of the source.
 func (c *liveCluster) catalog(names ...string) {
 	c.Helper()
+	c.source(c.catalogOf(names...))
+}
+
+// catalogOf packs a catalog of definitions with one version each.
+func (c *liveCluster) catalogOf(names ...string) []byte {
+	c.Helper()
 	var files []string
 	for _, name := range names {
 		content := strings.Replace(definition(name, ""), "apps.kubermatic.k8c.io", c.group, 1)
 		files = append(files, "applications/"+name+"/application.yaml", content)
 	}
-	c.source(catalogArchive(c.T, files...))
+	return catalogArchive(c.T, files...)
 }
 
 // apply simulates how Flux applies the artifact of a selection. The Kustomization of "kkp" is "apps", and those

@@ -17,10 +17,13 @@ import (
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/source"
+	"github.com/winnow-dev/winnow/controllers/transfers"
+	"github.com/winnow-dev/winnow/registry/realm"
 )
 
 // Options configures New. All fields are required unless their comment says otherwise.
@@ -50,11 +53,12 @@ type Options struct {
 	CatalogCacheBytes int64
 	// HTTPRetry is the number of retries of a request.
 	HTTPRetry int
+	// TokenHosts are the hosts where tokens of registries are requested wherever they are; may be empty.
+	TokenHosts realm.Hosts
 	// SettleDelay is the minimum age of an edit that removes something before it is published.
 	SettleDelay time.Duration
-	// PushQueue is the queue of pushes with their backoff, and PushWorkers the number of concurrent pushes.
-	PushQueue   workqueue.TypedRateLimitingInterface[ctrl.Request]
-	PushWorkers int
+	// PushQueue is the queue of pushes with their backoff.
+	PushQueue workqueue.TypedRateLimitingInterface[ctrl.Request]
 	// Now returns the time for the age of edits and the expiry of reservations.
 	Now func() time.Time
 }
@@ -62,12 +66,17 @@ type Options struct {
 // New returns a reconciler. The watches of kinds, which it starts, end with ctx.
 func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	connections := registries.New(o.Secrets, o.HTTPRetry)
+	failures, loads := transfers.NewFailures(o.Now), memory.New(memory.LoadBytes)
+	connections.TokenHosts = o.TokenHosts
 	r := &CatalogSelectionReconciler{
 		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics,
 		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay,
 		sources: &source.Sources{
 			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
-			Catalogs: source.NewCatalogs(o.CatalogCacheBytes, o.HTTPRetry, o.SourceHost, connections),
+			Catalogs: source.NewCatalogs(source.CatalogOptions{
+				CacheBytes: o.CatalogCacheBytes, HTTPRetry: o.HTTPRetry, Host: o.SourceHost,
+				Registries: connections, Failures: failures, Memory: loads,
+			}),
 		},
 		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
 		cluster: &cluster.Cluster{
@@ -78,9 +87,14 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			Published: record.Live, Rendered: record.Rendered, Now: o.Now,
 		},
 		pushes: pushes.New(pushes.Options{
-			Registries: connections, Storage: o.Storage, Queue: o.PushQueue, Workers: o.PushWorkers,
+			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
 		}),
 		enqueued: make(chan event.GenericEvent),
+	}
+	r.cluster.Outdated = r.outdated
+	r.loader = &source.Loader{
+		Sources: r.sources, Queue: transfers.New(transfers.DefaultLimits()), Enqueue: r.enqueue, Now: o.Now,
+		Timeout: source.DefaultLoadTimeout,
 	}
 	r.cluster.Enqueue, r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue, r.enqueue
 	return r

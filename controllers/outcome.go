@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/holds"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
@@ -46,11 +47,13 @@ type outcome struct {
 	pushed *metav1.Condition
 	// sources is the condition SourceReady without its type, or nil.
 	sources *metav1.Condition
+	// kept is the condition Kept without its type, or nil.
+	kept *metav1.Condition
 	// quiet suppresses the warning event: the state is expected while a cluster comes up.
 	quiet bool
-	// waiting makes Ready Unknown: the render waits for a state that is expected soon.
-	waiting bool
-	retry   retry
+	// waiting makes Ready Unknown: the render waits for a state that is expected soon. With keepsReady, Ready stays.
+	waiting, keepsReady bool
+	retry               retry
 	// after is the longest delay before the next reconciliation; with zero, retry decides alone.
 	after time.Duration
 }
@@ -63,11 +66,13 @@ type outcome struct {
 //	AccessDenied, Invalid*, NameConflict,
 //	ContractViolated                              False  Stalled      next change
 //	VerificationFailed                            False  Stalled      next change of the source
-//	Conflict                                      False  Stalled      next change of the other, and a minute
+//	Conflict, SourceLoop                          False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
+//	Progressing: sources are being loaded         as it is Reconciling once they are; Ready Unknown if it says nothing of this spec
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
-//	FetchFailed, StorageFailed, TimedOut          False  Reconciling  backoff
+//	FetchFailed, StorageFailed, TimedOut,
+//	QuotaExceeded, NamespaceTerminating           False  Reconciling  backoff; the next attempt of a host that does not answer
 //
 // served reports whether the storage has the artifact that the status of cs names.
 func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
@@ -78,27 +83,45 @@ func decide(err error, cs *v1alpha1.CatalogSelection, served bool) outcome {
 	switch o.reason {
 	case v1alpha1.SourceNotReadyReason:
 		o.retry, o.quiet = atInterval, true
-	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason, v1alpha1.TimedOutReason:
+	case v1alpha1.FetchFailedReason, v1alpha1.StorageFailedReason, v1alpha1.TimedOutReason,
+		v1alpha1.QuotaExceededReason, v1alpha1.NamespaceTerminatingReason:
 		o.retry = backoff
 	case v1alpha1.SourcesUnsettledReason, v1alpha1.HandoverReason:
 		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, settleRetry
-	case v1alpha1.ConflictReason:
+	case v1alpha1.ProgressingReason:
+		o.waiting, o.quiet, o.retry, o.after = true, true, atInterval, loadRetry
+		o.keepsReady = served || isCurrent(conditions.Get(cs, meta.ReadyCondition), cs)
+	case v1alpha1.ConflictReason, v1alpha1.SourceLoopReason:
 		o.stalled, o.retry, o.after = true, atInterval, conflictRetry
 	default:
 		o.stalled = true
 	}
-	var unsettled *unsettledError
-	if errors.As(err, &unsettled) {
-		o.after = unsettled.after
-	}
+	o.awaitTime()
 	var held *holds.Error
 	if errors.As(err, &held) {
 		o.held, o.ready, o.stalled, o.retry = held.Status(), served, !served, atInterval
-		if !served && cs.Status.Artifact != nil && cs.Status.Withheld == "" {
+		if !served && !held.IsOutdated() && cs.Status.Artifact != nil && cs.Status.Withheld == "" {
 			o.message += "; the archive that was published last is lost, and cannot be rendered again"
 		}
 	}
 	return o
+}
+
+// awaitTime sets the next attempt to the time that the error names, if it does.
+func (o *outcome) awaitTime() {
+	var unsettled *unsettledError
+	if errors.As(o.err, &unsettled) {
+		o.after = unsettled.after
+	}
+	var unanswered *transfers.UnansweredError
+	if errors.As(o.err, &unanswered) && o.retry == backoff {
+		o.retry, o.after = atInterval, max(time.Second, unanswered.In)
+	}
+}
+
+// isCurrent reports whether a condition is of the spec of cs, and has an opinion.
+func isCurrent(c *metav1.Condition, cs *v1alpha1.CatalogSelection) bool {
+	return c != nil && c.Status != metav1.ConditionUnknown && c.ObservedGeneration == cs.Generation
 }
 
 func readyMessage(cs *v1alpha1.CatalogSelection) string {
@@ -106,11 +129,16 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	if s == nil || a == nil {
 		return ""
 	}
-	message := fmt.Sprintf("published %s, revision %s", published(cs, s), bounds.ShortRevision(a.Revision))
-	if cluster.AwaitsConsumer(cs) {
-		message += "; the ExternalArtifact names no artifact until a Kustomization uses it"
+	what := fmt.Sprintf("%s, revision %s", published(cs, s), bounds.ShortChecksum(a.Revision))
+	switch {
+	case !cluster.AwaitsConsumer(cs):
+		return "published " + what
+	case cs.Spec.Push != nil:
+		return "rendered for spec.push " + what + "; the ExternalArtifact names no artifact until a Kustomization uses it"
 	}
-	return message
+	// Ready is True all the same: where one Kustomization applies the selection and waits for it, the consumer may be
+	// applied only after that.
+	return "nothing is served until a Kustomization uses the ExternalArtifact; rendered " + what
 }
 
 // published counts what the artifact has.
@@ -131,23 +159,14 @@ func published(cs *v1alpha1.CatalogSelection, s *v1alpha1.Summary) string {
 // report writes the outcome into the conditions of the selection.
 func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	message := bounds.Truncate(o.message, bounds.ConditionMessage)
-	switch {
-	case o.held != nil:
-		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
-		cs.Status.Held = o.held
-	case o.ready || o.stalled || !conditions.Has(cs, v1alpha1.HeldCondition):
-		conditions.MarkFalse(cs, v1alpha1.HeldCondition, v1alpha1.NothingHeldReason, "no change is held")
-		cs.Status.Held = nil
-	default:
-		// A hold stays while a source or the storage fails. Whether a newer generation is held is unknown
-		// then, so the condition keeps the older observedGeneration.
-	}
+	o.reportHeld(cs, message)
 	if o.names != nil {
 		reportCondition(cs, v1alpha1.UnmatchedCondition, o.names.condition())
 	}
 	reportCondition(cs, v1alpha1.AppliedCondition, o.applied)
 	reportCondition(cs, v1alpha1.PushedCondition, o.pushed)
 	reportCondition(cs, v1alpha1.SourceReadyCondition, o.sources)
+	reportCondition(cs, v1alpha1.KeptCondition, o.kept)
 	// Only conditions that are not set again below are deleted, so that retries keep the transition times.
 	if o.ready || o.stalled {
 		conditions.Delete(cs, meta.ReconcilingCondition)
@@ -158,12 +177,14 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	switch {
 	case o.ready && o.held != nil:
 		conditions.MarkTrue(cs, meta.ReadyCondition, v1alpha1.SucceededReason, "%s; a change is held%s",
-			readyMessage(cs), o.sourceFailure())
+			readyMessage(cs), o.notes())
 	case o.waiting:
 		conditions.MarkReconciling(cs, o.reason, "%s", message)
-		conditions.MarkUnknown(cs, meta.ReadyCondition, o.reason, "%s", message)
+		if !o.keepsReady {
+			conditions.MarkUnknown(cs, meta.ReadyCondition, o.reason, "%s", message)
+		}
 	case o.ready:
-		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s%s", message, o.sourceFailure())
+		conditions.MarkTrue(cs, meta.ReadyCondition, o.reason, "%s%s", message, o.notes())
 	case o.stalled:
 		conditions.MarkStalled(cs, o.reason, "%s", message)
 		conditions.MarkFalse(cs, meta.ReadyCondition, o.reason, "%s", message)
@@ -174,12 +195,42 @@ func (o outcome) report(cs *v1alpha1.CatalogSelection) {
 	cs.Status.ObservedGeneration = cs.Generation
 }
 
-// sourceFailure returns what Ready adds to its message while a source fails and the last artifact is served.
-func (o outcome) sourceFailure() string {
-	if o.sources == nil || o.sources.Status != metav1.ConditionFalse {
-		return ""
+// reportHeld writes the condition Held, and status.held.
+func (o outcome) reportHeld(cs *v1alpha1.CatalogSelection, message string) {
+	const undecided = "whether a change of this spec is held is not decided yet: "
+	switch {
+	case o.held != nil:
+		conditions.MarkTrue(cs, v1alpha1.HeldCondition, o.reason, "%s", message)
+		cs.Status.Held = o.held
+	case o.ready || o.stalled || !conditions.Has(cs, v1alpha1.HeldCondition):
+		conditions.MarkFalse(cs, v1alpha1.HeldCondition, v1alpha1.NothingHeldReason, "no change is held")
+		cs.Status.Held = nil
+	case o.waiting && holdOfEarlierSpec(cs):
+		// status.held keeps what was held, because its approvals come too late once another revision is published.
+		conditions.MarkUnknown(cs, v1alpha1.HeldCondition, o.reason, "%s", bounds.Truncate(undecided+message, bounds.ConditionMessage))
+	default:
+		// A hold stays while a source or the storage fails. Whether a newer generation is held is unknown
+		// then, so the condition keeps the older observedGeneration.
 	}
-	return "; a source fails, see " + v1alpha1.SourceReadyCondition
+}
+
+// holdOfEarlierSpec reports whether a hold was decided for another generation than the present one.
+func holdOfEarlierSpec(cs *v1alpha1.CatalogSelection) bool {
+	return conditions.IsUnknown(cs, v1alpha1.HeldCondition) ||
+		conditions.IsTrue(cs, v1alpha1.HeldCondition) && conditions.GetObservedGeneration(cs, v1alpha1.HeldCondition) != cs.Generation
+}
+
+// notes returns what Ready adds to its message: while a source fails and the last artifact is served, and while objects
+// that left are kept.
+func (o outcome) notes() string {
+	notes := ""
+	if o.sources != nil && o.sources.Status == metav1.ConditionFalse {
+		notes += "; a source fails, see " + v1alpha1.SourceReadyCondition
+	}
+	if o.kept != nil {
+		notes += "; objects that leave are kept, see " + v1alpha1.KeptCondition
+	}
+	return notes
 }
 
 // reportCondition sets the condition of the type, or removes it if condition is nil.
@@ -193,7 +244,8 @@ func reportCondition(cs *v1alpha1.CatalogSelection, conditionType string, condit
 	conditions.Set(cs, &typed)
 }
 
-// conflictRetry is the delay before a conflict is checked again, because a reservation may have expired.
+// conflictRetry is the delay before a conflict is checked again, because a reservation may have expired, and before a loop
+// of sources is, which another selection may have ended.
 const conflictRetry = time.Minute
 
 // requeueWithin shortens the delay of the outcome to after, unless that is zero.

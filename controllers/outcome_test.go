@@ -265,3 +265,25 @@ func (e *environment) recover() {
 	e.equal("summary", cs.Status.Summary, v1alpha1.Summary{Available: 2, Selected: 2})
 	e.equal("events", e.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 }
+
+func TestReadyBeginsWithWhatIsNotServed(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx", "falco")
+	c.selection("kkp", compared, without("falco"))
+	c.look()
+	message := conditions.GetMessage(c.reconcile("kkp"), meta.ReadyCondition)
+	if !strings.HasPrefix(message, "nothing is served until a Kustomization uses the ExternalArtifact; rendered 2 of 3 applications, revision sha256:") {
+		t.Errorf("without a consumer the message is %q", message)
+	}
+	pushed := c.get("kkp")
+	pushed.Spec.Push = &v1alpha1.Push{}
+	if message := readyMessage(pushed); !strings.HasPrefix(message, "rendered for spec.push 2 of 3 applications, revision sha256:") {
+		t.Errorf("with a push the message is %q", message)
+	}
+	c.consumer("apps", "kkp", pruning)
+	c.look()
+	cs, _ := c.publish("kkp")
+	if message := conditions.GetMessage(cs, meta.ReadyCondition); !strings.HasPrefix(message, "published 2 of 3 applications, revision sha256:") {
+		t.Errorf("with a consumer the message is %q", message)
+	}
+}

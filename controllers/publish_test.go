@@ -85,7 +85,7 @@ func TestFirstPublication(t *testing.T) {
 		h.FirstReconciled, h.LastReconciled, h.LastReconciledDuration = latest.FirstReconciled, latest.LastReconciled, latest.LastReconciledDuration
 	}
 	e.equal("status", cs.Status, want)
-	message := "published 1 of 3 applications, revision " + revision[:len("latest@sha256:")+12]
+	message := "published 1 of 3 applications, revision " + revision[len("latest@"):len("latest@sha256:")+12]
 	if got := conditions.GetMessage(cs, meta.ReadyCondition); got != message {
 		t.Errorf("the message of Ready is %q, want %q", got, message)
 	}

@@ -21,7 +21,7 @@ import (
 func TestTheServedArtifactIsPushed(t *testing.T) {
 	p := newPushing(t)
 	p.reconcile("kkp")
-	if got := p.condition(); !strings.HasPrefix(got, "Unknown Progressing: pushing latest@sha256:") {
+	if got := p.condition(); !strings.HasPrefix(got, "Unknown Progressing: pushing sha256:") {
 		t.Errorf("before the push: %s", got)
 	}
 	p.events.take()
@@ -32,7 +32,7 @@ func TestTheServedArtifactIsPushed(t *testing.T) {
 		URL: p.url() + "@" + pushed, Revision: cs.Status.Artifact.Revision,
 		Sources: cs.Status.Sources[0].Revision, Tags: []string{"stable", "latest"},
 	})
-	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", bounds.ShortRevision(cs.Status.Artifact.Revision), p.url(), pushed))
+	p.equal("condition", p.condition(), fmt.Sprintf("True Succeeded: pushed %s as %s@%s", bounds.ShortChecksum(cs.Status.Artifact.Revision), p.url(), pushed))
 	p.equal("events", p.events.take(), []string{"Normal Succeeded CatalogSelection", "Normal Succeeded ExternalArtifact"})
 	p.equal("artifactType", m.ArtifactType, "application/vnd.winnow.rendered.v1")
 	p.equal("annotations", m.Annotations, map[string]string{
@@ -215,7 +215,7 @@ func TestThePushedLayerIsAnArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.equal("files", files.Paths(), []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/nginx.yaml", "kustomization.yaml"})
+	p.equal("files", files.Paths(), []string{"applicationdefinitions/argocd.yaml", "applicationdefinitions/kustomization.yaml", "applicationdefinitions/nginx.yaml", "kustomization.yaml"})
 }
 
 // A recreated selection has no record, but its tag refers to the artifact of the clusters that follow it.

@@ -3,17 +3,14 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
-
-// rebuildTimeout bounds the download of sources that Flux may not serve any more.
-const rebuildTimeout = 20 * time.Second
 
 // rebuild renders the lost archive of the artifact in the status again, from the recorded spec and the recorded
 // revisions of the sources, if Flux still serves them. It is for a selection whose new render must not be
@@ -33,18 +30,21 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, rebuildTimeout)
-	defer cancel()
-	loaded, err := r.sources.Load(bounded, observed)
+	loaded, err := r.loadSources(ctx, a, source.ForRebuild, observed)
 	if err != nil {
 		return err
 	}
+	bounded, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
 	result, err := render.Render(bounded, guard.Selections(source.Guarded(loaded)), opts)
 	if err != nil {
 		return err
 	}
+	if result, err = r.withPlaceholders(ctx, a, result); err != nil {
+		return err
+	}
 	if result.Revision != a.selection.Status.Artifact.Revision {
-		return fmt.Errorf("rendering it once more gives %s", bounds.ShortRevision(result.Revision))
+		return fmt.Errorf("rendering it once more gives %s", bounds.ShortChecksum(result.Revision))
 	}
 	artifact, err := r.artifacts.Store(a.selection, result, artifacts.Origin(observed))
 	if err != nil {
@@ -55,4 +55,13 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 		return err
 	}
 	return r.artifacts.Announce(ctx, a.selection)
+}
+
+// withPlaceholders adds the placeholders that the published artifact has.
+func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *attempt, result *render.Result) (*render.Result, error) {
+	consumers, err := r.cluster.ConsumersOf(ctx, a.selection)
+	if err != nil {
+		return nil, err
+	}
+	return result.WithPlaceholders(consumers.Placeholders(cluster.InArtifact(a.found)))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/registry"
 )
 
 // gone makes the URL of an artifact return 404, like Flux some time after the next artifact.
@@ -213,10 +214,28 @@ func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 func TestALostArchiveWithoutARecordIsReported(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	e.forge(nil)
-	next := e.source(applications(t, "argocd nginx falco"))
+	e.source(applications(t, "argocd nginx falco"))
 	e.emptyStorage()
 	e.restart()
 	e.lostHold(good.announced, "BaselineLost")
-	e.approve(next.Digest)
+	e.approve(e.get("kkp").Status.Held.Approve...)
 	e.good()
+}
+
+// A recorded source is read from the API server first: until then, its registry is not known.
+func TestALostArchiveIsRebuiltFromTheRegistry(t *testing.T) {
+	e, front := newEnvironment(t), newFront(t)
+	readme := registry.NewBlob("text/markdown", []byte("# Read me\n"))
+	pull := func(words string) {
+		e.pushed(e.repositoryAt(front.host()), shaped(readme, catalogLayer(applications(t, words)))) // Flux has selected the README
+	}
+	pull("argocd nginx")
+	e.selectByManifest(guarded)
+	good := e.good()
+	pull("argocd")
+	e.hold(good, "Removal")
+	e.emptyStorage()
+	e.restart()
+	e.hold(good, "Removal")
+	e.untouched(good)
 }

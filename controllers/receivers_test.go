@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"testing"
+	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -201,4 +202,52 @@ func TestPublishedObjectsAreNotMarkedAgain(t *testing.T) {
 	c.settle("alpha")
 	c.equal("alpha", conditionsOf(c.get("alpha")), stalled("Conflict"))
 	c.equal("marks that keep argocd", c.kept("argocd"), "")
+}
+
+// One commit moves an application to a selection that is able to apply it, and that does not render it within the time for
+// the receivers. The end of the time deletes nothing.
+func TestTheTimeIsOverForAnAbleReceiverWithoutTheRender(t *testing.T) {
+	own := func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "other" }
+	for _, test := range []struct {
+		name string
+		down func(c *liveCluster)
+		edit func(*v1alpha1.CatalogSelection)
+	}{
+		{"because its source has no artifact", func(c *liveCluster) { c.setArtifact(sourcev1.OCIRepositoryKind, c.key("other"), nil) }, without()},
+		{"because its catalog is invalid", func(c *liveCluster) { c.sourceOf(sourcev1.OCIRepositoryKind, c.key("other"), []byte("no catalog")) }, without()},
+		{"because of a typo", nil, func(cs *v1alpha1.CatalogSelection) {
+			cs.Spec.Exclude, cs.Spec.Limit = nil, &v1alpha1.Limit{NameSelector: []string{"nginx", "argcod"}}
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			c.catalog("argocd", "falco")
+			c.sourceOf(sourcev1.OCIRepositoryKind, c.key("other"), c.catalogOf("argocd", "nginx"))
+			c.selection("alpha", compared)
+			c.selection("beta", compared, own, without("argocd"))
+			c.consumer("alpha", "alpha", pruning)
+			c.consumer("beta", "beta", pruning)
+			c.settle("alpha", "beta")
+			c.flux("alpha", "alpha", "argocd", "falco")
+			c.flux("beta", "beta", "nginx")
+			c.settle("alpha", "beta")
+			c.ready("alpha", "beta")
+			if test.down != nil {
+				test.down(c)
+			}
+			c.change("alpha", without("argocd"))
+			c.change("beta", test.edit)
+			for range 13 {
+				for range 2 { // both times begin in the same minute
+					c.awaitCaches()
+					_, _ = c.tryReconcile("beta")
+					c.settle("alpha")
+				}
+				c.fluxAlpha()
+				c.passed += time.Minute
+			}
+			c.equal("the mark of the definition that beta is about to receive", c.kept("argocd"), disabled)
+			c.ready("alpha")
+		})
+	}
 }

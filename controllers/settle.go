@@ -70,8 +70,8 @@ func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) er
 	now := r.cluster.Now()
 	age := now.Sub(r.edits.since(a.selection, now))
 	if left := r.settleDelay - age; left > 0 {
-		return &unsettledError{fmt.Sprintf("the edit of the spec takes something away, and is published %s after it was seen first, "+
-			"so that sources that were edited with it are not missed", r.settleDelay), left}
+		return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits until it is %s old: "+
+			"Flux may still apply sources of the same commit", r.settleDelay), left}
 	}
 	if age > settleTimeout {
 		return nil
@@ -80,7 +80,7 @@ func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) er
 		if why, err := r.sources.Unsettled(ctx, s); err != nil {
 			return err
 		} else if why != "" {
-			return &unsettledError{fmt.Sprintf("the edit of the spec takes something away, and waits for source %s %s, which %s",
+			return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits for the source %s %s: %s",
 				s.Kind, s.Name, why), settleRetry}
 		}
 	}

@@ -35,6 +35,9 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.Add(r.cluster.Kinds); err != nil {
 		return fmt.Errorf("adding the watches of kinds: %w", err)
 	}
+	if err := mgr.Add(r.loader.Queue); err != nil {
+		return fmt.Errorf("adding the downloads: %w", err)
+	}
 	if err := mgr.Add(r.pushes); err != nil {
 		return fmt.Errorf("adding the pushes: %w", err)
 	}
@@ -43,7 +46,7 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
 		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{RateLimiter: limiter})
+		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader}})
 	for kind, object := range source.Kinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
 			builder.WithPredicates(source.Changed()))

@@ -99,6 +99,7 @@ func TestOutcomesAreUnderstoodByKstatus(t *testing.T) {
 		v1alpha1.SourceNotReadyReason:     "InProgress",
 		v1alpha1.FetchFailedReason:        "InProgress",
 		v1alpha1.StorageFailedReason:      "InProgress",
+		v1alpha1.QuotaExceededReason:      "InProgress",
 		v1alpha1.AccessDeniedReason:       "Failed",
 		v1alpha1.VerificationFailedReason: "Failed",
 		v1alpha1.InvalidArchiveReason:     "Failed",

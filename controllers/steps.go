@@ -22,7 +22,7 @@ import (
 )
 
 // publishTimeout bounds the steps of one reconciliation: a valid but expensive catalog must not block a
-// worker that other selections need.
+// worker that other selections need. Downloads are no part of it.
 const publishTimeout = 5 * time.Minute
 
 // errUnchanged ends the steps because their result is published already.
@@ -44,6 +44,7 @@ func (r *CatalogSelectionReconciler) steps() []step {
 		r.render,
 		r.inspect,
 		r.admit,
+		r.endKept,
 		r.store,
 		r.commit,
 	}
@@ -76,8 +77,11 @@ func run(ctx context.Context, a *attempt, steps []step) error {
 	return nil
 }
 
-func (r *CatalogSelectionReconciler) readSpec(_ context.Context, a *attempt) (err error) {
+func (r *CatalogSelectionReconciler) readSpec(ctx context.Context, a *attempt) (err error) {
 	if a.options, err = render.FromSpec(a.selection); err != nil {
+		return err
+	}
+	if err := r.acyclic(ctx, a.selection); err != nil {
 		return err
 	}
 	r.edits.since(a.selection, r.cluster.Now()) // also an edit that removes nothing: a later return to an older spec is a new edit
@@ -99,7 +103,8 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, a *attempt) (e
 // endUnchanged ends the steps if this process has published the same inputs before and still serves the result.
 func (r *CatalogSelectionReconciler) endUnchanged(ctx context.Context, a *attempt) error {
 	last, ok := r.lastPublication(a.selection)
-	if !ok || !a.served || !last.sameInputs(a.next) || a.selection.Status.Withheld != "" && !a.consumers.None() {
+	leaving := len(a.selection.Status.Leaving) > 0
+	if !ok || !a.served || leaving || !last.sameInputs(a.next) || a.selection.Status.Withheld != "" && !a.consumers.None() {
 		return nil
 	}
 	a.names = last.names
@@ -111,7 +116,7 @@ func (r *CatalogSelectionReconciler) load(ctx context.Context, a *attempt) (err 
 	if a.record != nil {
 		r.sources.Recall(a.observed, a.selection.Status.Sources, a.record.Locations)
 	}
-	if a.loaded, err = r.sources.Load(ctx, a.observed); err != nil {
+	if a.loaded, err = r.loadSources(ctx, a, source.ForRender, a.observed); err != nil {
 		return err
 	}
 	a.guarded = source.Guarded(a.loaded)
@@ -125,6 +130,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
+		return a.keep(cluster.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{render.UnmatchedOf(sources, a.options)} // explains why the result is empty
 		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
@@ -159,6 +165,9 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 				return err
 			}
 		}
+		if err := a.keep(a.surroundings.Staying); err != nil {
+			return err
+		}
 		if !a.surroundings.MayAct(a.selection) {
 			return nil
 		}
@@ -169,8 +178,19 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 	}
 }
 
+// endKept ends the steps if the artifact with placeholders is published already: objects that leave still stay.
+func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) error {
+	last, ok := r.lastPublication(a.selection)
+	if !ok || !a.served || len(a.surroundings.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
+		return nil
+	}
+	a.selection.Status.Leaving = cluster.Placed(a.surroundings.Staying)
+	r.cluster.Withdraw(ctx, a.selection)
+	return errUnchanged
+}
+
 func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error {
-	artifact, err := r.artifacts.Store(a.selection, a.result, artifacts.Origin(a.observed))
+	artifact, err := r.artifacts.Store(a.selection, a.stored, artifacts.Origin(a.observed))
 	if err != nil {
 		return err
 	}
@@ -181,8 +201,12 @@ func (r *CatalogSelectionReconciler) store(_ context.Context, a *attempt) error 
 // commit announces the stored artifact, first in the status, then in the ExternalArtifact. After a crash between
 // the two, keepServing updates the ExternalArtifact from the status, so a revision is never taken back.
 func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) error {
-	cs := a.selection
-	next := record.New(cs, record.Publication{Sources: a.loaded, Result: a.result, Last: a.record})
+	cs, before := a.selection, a.selection.Status.DeepCopy()
+	publication := record.Publication{Sources: a.loaded, Result: a.stored, Last: a.record}
+	if a.newer != nil {
+		publication.Newer = a.newer.Revision
+	}
+	next, earlier := record.New(cs, publication), a.earlierApprovals()
 	packed, err := next.Pack()
 	if err != nil {
 		return err
@@ -195,14 +219,16 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
+	cs.Status.Leaving = cluster.Placed(a.surroundings.Staying)
 	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
-		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, cs.Status.UsedApprovals,
+		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
 	}
 	if err := r.writeStatus(ctx, a); err != nil {
+		before.DeepCopyInto(&cs.Status) // or the objects that leave would count as given up
 		return err
 	}
-	a.record = nil
+	a.record, a.newer = nil, nil
 	if packed != nil {
 		a.record = &next
 	}

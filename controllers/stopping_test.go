@@ -19,7 +19,7 @@ func TestStoppingTheControllerDoesNotChangeTheStatus(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if _, err := e.reconciler.Reconcile(ctx, requestFor(before)); !errors.Is(err, context.Canceled) {
+	if _, err := e.reconcileIn(ctx, "kkp"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Reconcile() = %v", err)
 	}
 	e.equal("the selection", e.get("kkp"), before)

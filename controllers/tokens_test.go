@@ -96,6 +96,16 @@ func (s *tokenServer) config(t *testing.T) string {
 	return fmt.Sprintf("auth:\n  token: {realm: %q, service: test, issuer: test, rootcertbundle: %q, signingalgorithms: [ES256]}\n", s.URL+"/token", file)
 }
 
+// allowTokensAt restarts the controller with --allowed-token-hosts.
+func (e *environment) allowTokensAt(host string) {
+	e.Helper()
+	e.restartWith(func(o *Options) {
+		if err := o.TokenHosts.Set(host); err != nil {
+			e.Fatal(err)
+		}
+	})
+}
+
 // A registry with tokens gets one for the operation: to read, or to read and write.
 func TestARegistryWithTokens(t *testing.T) {
 	tokens := newTokenServer(t)
@@ -109,6 +119,7 @@ func TestARegistryWithTokens(t *testing.T) {
 		}
 	})
 	e := newEnvironment(t)
+	e.allowTokensAt(tokens.Listener.Addr().String())
 	e.registrySecret("login", host, registryPassword)
 	e.registrySecret("wrong", host, "wrong-password")
 	to, err := remote.NewRepository(host + "/" + e.namespace + "/catalog")

@@ -146,6 +146,7 @@ type CatalogSelectionSpec struct {
 	// mark live definitions, so that a tenant cannot mark definitions that it may not change. Absent: that
 	// of --default-service-account, or else the controller's own.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

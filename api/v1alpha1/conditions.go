@@ -7,7 +7,8 @@ const CatalogSelectionFinalizer = "catalog.winnow.dev/finalizer"
 // Condition types besides Ready, Reconciling and Stalled of Flux.
 const (
 	// HeldCondition is True while a safeguard holds a new render, with the reason of the most serious
-	// change; Ready stays True on the last good artifact, if there is one. Otherwise it is False.
+	// change; Ready stays True on the last good artifact, if there is one. It is Unknown while an edited
+	// spec waits and one before it was held, with the reason of Ready, and otherwise False.
 	HeldCondition = "Held"
 	// SourceReadyCondition is True when every source is Ready, and has the reason and the message of the
 	// first one that is not. Ready stays True on the last good artifact meanwhile.
@@ -22,6 +23,9 @@ const (
 	// PushedCondition is True when the registry of spec.push has the artifact, and its tags name it.
 	// Absent without spec.push, and before the first publication.
 	PushedCondition = "Pushed"
+	// KeptCondition is True, with the reason Handover, while objects that the selection no longer selects
+	// stay in the cluster, because another CatalogSelection may take them over.
+	KeptCondition = "Kept"
 )
 
 // Reasons of conditions and events. Whatever fails, the last good artifact stays served.
@@ -81,6 +85,8 @@ const (
 	// HandoverReason: applications move to another selection, which has to be evaluated, or has to have
 	// applied them, before this selection gives them up.
 	HandoverReason = "Handover"
+	// SourceLoopReason: the selection has its own artifact as a source, by the artifacts of other selections.
+	SourceLoopReason = "SourceLoop"
 	// SourcesUnsettledReason: an edit of the spec removes applications or versions, and Flux may not have
 	// observed yet the sources that were edited with it.
 	SourcesUnsettledReason = "SourcesUnsettled"
@@ -88,6 +94,10 @@ const (
 	NameConflictReason = "NameConflict"
 	// StorageFailedReason: the archive or the ExternalArtifact could not be written.
 	StorageFailedReason = "StorageFailed"
+	// QuotaExceededReason: a ResourceQuota of the namespace does not allow the ExternalArtifact.
+	QuotaExceededReason = "QuotaExceeded"
+	// NamespaceTerminatingReason: the namespace is being deleted, and accepts no ExternalArtifact.
+	NamespaceTerminatingReason = "NamespaceTerminating"
 	// GarbageCollectedReason: archives that are no longer referenced were deleted.
 	GarbageCollectedReason = "GarbageCollected"
 	// MarksForbiddenReason: the controller, or the account that it impersonates, may not read or mark

@@ -20,8 +20,8 @@ type Instance struct {
 	Namespace string `json:"namespace,omitempty"`
 
 	// Version of the application: one of its spec.versions, or a range of semantic versions, such as "~1.18",
-	// of which the highest is installed. By default the spec.defaultVersion of the definition; definitions
-	// without versions have none.
+	// of which the highest is installed. By default the spec.defaultVersion of the definition, and of one without
+	// it the highest of spec.versions, as in KKP; definitions without versions have none.
 	// +kubebuilder:validation:MaxLength=256
 	// +optional
 	Version string `json:"version,omitempty"`
@@ -96,11 +96,15 @@ type Instance struct {
 	// ServiceAccountName is an account in the namespace of the selection that the controller of the backend
 	// impersonates.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
-	// Interval at which the controller of the backend reconciles the instance; by default 10m.
+	// Interval at which the controller of the backend reconciles the instance; by default 10m, and 5m for Cozystack's
+	// definitions by the backend Helm. At least 1s.
 	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="must be at least 1s"
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	// +optional
 	Interval *metav1.Duration `json:"interval,omitempty"`

@@ -64,6 +64,7 @@ type Push struct {
 
 	// ServiceAccountName is an account whose imagePullSecrets have credentials.
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 	// +optional
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 

@@ -76,6 +76,12 @@ type CatalogSelectionStatus struct {
 	// +optional
 	Held *HeldStatus `json:"held,omitempty"`
 
+	// Leaving are the live objects that the selection no longer selects, and that it does not give up yet, because
+	// another CatalogSelection may take them over. The list is bounded: if more leave at once, the publication waits.
+	// +listType=atomic
+	// +optional
+	Leaving []LeavingStatus `json:"leaving,omitempty"`
+
 	// UsedApprovals are the entries of spec.safeguards.approve whose revision was published, or was
 	// held while another one was published. They approve nothing any more; with another #note it is a new
 	// entry.
@@ -135,8 +141,9 @@ type HeldStatus struct {
 	// separated by commas.
 	Revision string `json:"revision"`
 
-	// Approve lists the entries that spec.safeguards.approve needs for the change to be published. Empty
-	// if it cannot be approved.
+	// Approve lists the entries that spec.safeguards.approve needs for the changes to be published: the
+	// checksums of the new revisions where these cause all changes alone, otherwise that of the render. Empty
+	// if a change cannot be approved.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`
@@ -166,6 +173,34 @@ type HeldReason struct {
 	Versions []string `json:"versions,omitempty"`
 	// Message describes the change.
 	Message string `json:"message"`
+	// Approve lists the entries that release this change, where they are others than those of held.approve: a
+	// revision causes it alone, so that the checksum of that revision releases it, but not the other changes.
+	// +listType=atomic
+	// +optional
+	Approve []string `json:"approve,omitempty"`
+}
+
+// LeavingStatus is a live object that the selection no longer selects, and that it does not give up yet.
+type LeavingStatus struct {
+	// APIVersion of the object.
+	APIVersion string `json:"apiVersion"`
+	// Kind of the object.
+	Kind string `json:"kind"`
+	// Namespace of the object; absent for one without.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// Name of the object in the cluster.
+	Name string `json:"name"`
+	// Since is the time of the first attempt to publish without the object. The wait for other CatalogSelections is
+	// bounded from then on, whatever they do.
+	Since metav1.Time `json:"since"`
+	// Receiver is the namespace/name of the CatalogSelection that may take the object over, once that is known.
+	// +optional
+	Receiver string `json:"receiver,omitempty"`
+	// Placeholder is true if the artifact has a placeholder of the object: Flux keeps the object in its inventory,
+	// and neither changes nor deletes it.
+	// +optional
+	Placeholder bool `json:"placeholder,omitempty"`
 }
 
 // ConsumerStatus is a Kustomization that uses the artifact.

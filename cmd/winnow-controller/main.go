@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers"
@@ -80,8 +81,8 @@ func run(ctx context.Context, o *options) error {
 		Recorder: recorder, Metrics: helper.NewMetrics(mgr, metrics.MustMakeRecorder(), v1alpha1.CatalogSelectionFinalizer),
 		Storage: store, KindCaches: caches, DefaultServiceAccount: o.defaultServiceAccount,
 		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs, SourceHost: os.Getenv(helper.EnvSourceLocalhost),
-		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, SettleDelay: o.settleDelay,
-		PushQueue: pushQueue, PushWorkers: o.concurrent, Now: time.Now,
+		CatalogCacheBytes: o.catalogCache, HTTPRetry: o.httpRetry, TokenHosts: o.tokenHosts, SettleDelay: o.settleDelay,
+		PushQueue: pushQueue, Now: time.Now,
 	})
 	if err := reconciler.SetupWithManager(ctx, mgr, helper.GetRateLimiter(o.rateLimiter)); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
@@ -94,26 +95,20 @@ func run(ctx context.Context, o *options) error {
 	return start(ctx, mgr, o)
 }
 
-// start runs the manager and, once this process is the leader, the server of the artifacts. It returns the
-// error of the one that fails first.
+// start runs the manager and, once this process is the leader, the server of the artifacts, which the manager awaits when
+// it stops: the downloads that run get five seconds to end.
 func start(ctx context.Context, mgr ctrl.Manager, o *options) error {
 	ctrl.Log.WithName("setup").Info("starting manager", "version", version)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-mgr.Elected():
-			if err := artifactserver.Start(ctx, &o.artifact); err != nil {
-				cancel(fmt.Errorf("serving artifacts: %w", err))
-			}
+	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		if err := artifactserver.Start(ctx, &o.artifact); err != nil {
+			return fmt.Errorf("serving artifacts: %w", err)
 		}
-	}()
+		return nil
+	})); err != nil {
+		return fmt.Errorf("adding the server of artifacts: %w", err)
+	}
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running the manager: %w", err)
-	}
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/pprof"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	flag "github.com/spf13/pflag"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,6 +28,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/registry/realm"
 )
 
 // options are the flags, named as in Flux's controllers.
@@ -36,6 +38,7 @@ type options struct {
 	catalogCache                        int64
 	defaultServiceAccount               string
 	settleDelay                         time.Duration
+	tokenHosts                          realm.Hosts
 
 	features       features.FeatureGates
 	acl            acl.Options
@@ -54,6 +57,8 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&o.metricsAddr, "metrics-addr", ":8080", "The address the metric endpoint binds to.")
 	fs.StringVar(&o.eventsAddr, "events-addr", "", "The address of the events receiver.")
 	fs.StringVar(&o.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
+	fs.Var(&o.tokenHosts, realm.Flag,
+		"A list of HOST or HOST:PORT that issue tokens of registries, and may have an internal address or, on a registry's host, another port without TLS.")
 	fs.IntVar(&o.concurrent, "concurrent", 4, "The number of concurrent reconciles.")
 	fs.IntVar(&o.httpRetry, "http-retry", 9,
 		"The maximum number of retries when failing to fetch artifacts over HTTP.")
@@ -62,7 +67,7 @@ func parse(args []string) (*options, error) {
 	fs.StringVar(&o.defaultServiceAccount, "default-service-account", "",
 		"Default service account used for impersonation when definitions are marked.")
 	fs.DurationVar(&o.settleDelay, "settle-delay", 30*time.Second,
-		"How old an edit of a CatalogSelection has to be that takes something away, so that sources that were edited with it are not missed.")
+		"The minimum age of an edit of a CatalogSelection that removes applications or versions: Flux applies sources of the same commit later.")
 	o.acl.BindFlags(fs)
 	o.artifact.BindFlags(fs)
 	o.client.BindFlags(fs)
@@ -106,7 +111,7 @@ func enableFeatures(gates *features.FeatureGates) error {
 
 func newManager(o *options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{authorizationv1.AddToScheme, corev1.AddToScheme, kustomizev1.AddToScheme, sourcev1.AddToScheme, v1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("building the scheme: %w", err)
 		}

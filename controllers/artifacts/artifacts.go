@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/artifact/storage"
@@ -43,7 +44,7 @@ func (a *Artifacts) Announce(ctx context.Context, cs *v1alpha1.CatalogSelection)
 		err = a.Client.Create(ctx, existing, client.FieldOwner(a.FieldManager))
 	}
 	if err != nil {
-		return fmt.Errorf("getting or creating the ExternalArtifact: %w", err)
+		return refused(cs.Namespace, fmt.Errorf("getting or creating the ExternalArtifact: %w", err))
 	}
 	if err := a.patchSpec(ctx, cs, existing); err != nil {
 		return fmt.Errorf("patching the ExternalArtifact: %w", err)
@@ -61,12 +62,29 @@ func (a *Artifacts) Find(ctx context.Context, cs *v1alpha1.CatalogSelection) (*s
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
 		return nil, err
 	}
-	if !metav1.IsControlledBy(existing, cs) {
+	if !isOf(existing, cs) {
 		return nil, failure.Because(v1alpha1.NameConflictReason, fmt.Errorf(
 			"the ExternalArtifact %s/%s exists and belongs to another owner; rename this CatalogSelection, "+
 				"or delete the ExternalArtifact if nothing needs it", existing.Namespace, existing.Name))
 	}
 	return existing, nil
+}
+
+// isOf reports whether an ExternalArtifact is that of the selection: the selection owns it, or it names the selection as
+// its source and has no owner, or one of this name under another UID. A backup restores objects under new UIDs, without
+// their owners.
+func isOf(existing *sourcev1.ExternalArtifact, cs *v1alpha1.CatalogSelection) bool {
+	if metav1.IsControlledBy(existing, cs) {
+		return true
+	}
+	ref, desired := existing.Spec.SourceRef, desiredExternalArtifact(cs)
+	if ref == nil || *ref != *desired.Spec.SourceRef {
+		return false
+	}
+	own := desired.OwnerReferences[0]
+	return !slices.ContainsFunc(existing.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		return owner.APIVersion != own.APIVersion || owner.Kind != own.Kind || owner.Name != own.Name
+	})
 }
 
 func desiredExternalArtifact(cs *v1alpha1.CatalogSelection) *sourcev1.ExternalArtifact {
@@ -93,6 +111,9 @@ func (a *Artifacts) patchSpec(ctx context.Context, cs *v1alpha1.CatalogSelection
 	desired := desiredExternalArtifact(cs)
 	before := existing.DeepCopy()
 	existing.Spec = desired.Spec
+	if !metav1.IsControlledBy(existing, cs) {
+		existing.OwnerReferences = desired.OwnerReferences
+	}
 	if existing.Labels == nil {
 		existing.Labels = map[string]string{}
 	}
@@ -161,7 +182,7 @@ func (a *Artifacts) Last(ctx context.Context, cs *v1alpha1.CatalogSelection) (*m
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the ExternalArtifact: %w", err))
 	}
-	if err == nil && metav1.IsControlledBy(announced, cs) && announced.Status.Artifact != nil {
+	if err == nil && isOf(announced, cs) && announced.Status.Artifact != nil {
 		return announced.Status.Artifact, nil
 	}
 	return cs.Status.Artifact, nil
@@ -185,13 +206,13 @@ func (a *Artifacts) Serves(ctx context.Context, key types.NamespacedName) (bool,
 	return own.URL == announced.Status.Artifact.URL, nil
 }
 
-// Delete deletes the ExternalArtifact of the selection, if it exists and the selection owns it.
+// Delete deletes the ExternalArtifact of the selection, if it exists and is that of the selection.
 func (a *Artifacts) Delete(ctx context.Context, cs *v1alpha1.CatalogSelection) error {
 	existing := &sourcev1.ExternalArtifact{}
 	if err := a.Client.Get(ctx, client.ObjectKeyFromObject(cs), existing); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if !metav1.IsControlledBy(existing, cs) {
+	if !isOf(existing, cs) {
 		return nil
 	}
 	err := a.Client.Delete(ctx, existing, client.Preconditions{UID: &existing.UID})

@@ -40,8 +40,7 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	if err := result.WriteArchive(&content); err != nil {
 		return nil, fmt.Errorf("writing the archive: %w", err)
 	}
-	checksum := result.Revision[strings.LastIndexByte(result.Revision, ':')+1:]
-	artifact := a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, result.Revision, checksum+".tar.gz")
+	artifact := a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, result.Revision, archiveName(result.Revision))
 	if err := a.Storage.MkdirAll(artifact); err != nil {
 		return nil, fmt.Errorf("making the directory of the archive: %w", err)
 	}
@@ -52,6 +51,11 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()
 	artifact.Metadata = map[string]string{v1.AnnotationRevision: origin}
 	return &artifact, nil
+}
+
+// archiveName returns the name of the file with the archive of a revision.
+func archiveName(revision string) string {
+	return revision[strings.LastIndexByte(revision, ':')+1:] + ".tar.gz"
 }
 
 // Origin joins the revisions of the sources, which Flux shows as lastAppliedOriginRevision of a Kustomization:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,14 +18,19 @@ type Accounts struct {
 	// defaultName is the account of a selection without spec.serviceAccountName; empty for the controller's own.
 	defaultName string
 
-	mu      sync.Mutex
-	clients map[string]client.Client
+	mu sync.Mutex
+	// clients maps a user to its client. The clients share their connections: one that is evicted closes none.
+	clients *simplelru.LRU[string, client.Client]
 }
+
+// maxClients bounds the number of clients that are kept.
+const maxClients = 64
 
 // NewAccounts returns the accounts that the configuration may impersonate. A selection without a service
 // account uses defaultServiceAccount, or, if that is empty, the account of the configuration.
 func NewAccounts(config *rest.Config, options client.Options, defaultServiceAccount string) *Accounts {
-	return &Accounts{config: config, options: options, defaultName: defaultServiceAccount, clients: map[string]client.Client{}}
+	clients, _ := simplelru.NewLRU[string, client.Client](maxClients, nil) // fails for a size below one only
+	return &Accounts{config: config, options: options, defaultName: defaultServiceAccount, clients: clients}
 }
 
 // client returns a client that acts as the named account of the namespace.
@@ -38,7 +44,7 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if cached, ok := a.clients[user]; ok {
+	if cached, ok := a.clients.Get(user); ok {
 		return cached, nil
 	}
 	config := rest.CopyConfig(a.config)
@@ -49,9 +55,12 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a client that acts as %s: %w", user, err)
 	}
-	a.clients[user] = created
+	a.clients.Add(user, created)
 	return created, nil
 }
+
+// impersonates reports whether the client of a selection with this account acts as another account than the controller.
+func (a *Accounts) impersonates(name string) bool { return name != "" || a.defaultName != "" }
 
 func (c *Cluster) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {
 	return c.Accounts.client(cs.Namespace, cs.Spec.ServiceAccountName)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,8 +18,10 @@ type proposal struct {
 	// sequence orders the proposals by the first Claim of each.
 	sequence uint64
 	keys     Keys
-	// holders maps the keys that other owners hold to their holders.
+	// holders maps the keys that other owners hold to their holders, and waiting to the times when they were refused
+	// first.
 	holders map[safeguard.Key]holder
+	waiting map[safeguard.Key]time.Time
 }
 
 // keeps reports whether the latest render of a selection that has passed the guard contains a key. known is
@@ -82,15 +85,31 @@ func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	return late
 }
 
-// propose stores the proposal of a selection. A selection that proposes again keeps its position.
-func (c *claims) propose(uid types.UID, p proposal) {
-	if last, ok := c.proposed[uid]; ok {
+// propose stores the proposal of a selection. A selection that proposes again keeps its position, and the times for
+// which it has waited.
+func (c *claims) propose(uid types.UID, p proposal, now time.Time) {
+	last, ok := c.proposed[uid]
+	if ok {
 		p.sequence = last.sequence
 	} else {
 		c.lastSequence++
 		p.sequence = c.lastSequence
 	}
+	for key := range p.holders {
+		since, waits := last.waiting[key]
+		if !waits {
+			since = now
+		}
+		put(&p.waiting, key, since)
+	}
 	put(&c.proposed, uid, p)
+}
+
+// retract deletes the proposal of a selection that goes on waiting for what it awaits.
+func (c *claims) retract(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.proposed, uid)
 }
 
 // rivalsOf maps the keys of a proposal to the other admitted proposals that contain them.

@@ -34,7 +34,11 @@ func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		return nil, err
 	}
 	beside, err := c.beside(ctx, cs, published, result, around)
-	return slices.Concat(adoption.Changes(found.definitions, replaced), beside), err
+	if err != nil {
+		return nil, err
+	}
+	changes := slices.Concat(adoption.Changes(found.definitions, replaced), beside)
+	return c.withoutUnreadable(ctx, cs, changes, found.kinds)
 }
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
@@ -80,10 +84,15 @@ type foundLive struct {
 	// settings has those of the definitions that lose versions, up to maxSettings.
 	settings map[safeguard.Key]guard.Settings
 	next     map[safeguard.Key]safeguard.Definition
+	// kinds maps them to their kinds with the version.
+	kinds map[safeguard.Key]schema.GroupVersionKind
 }
 
 func newFoundLive(next []safeguard.Definition) *foundLive {
-	f := &foundLive{settings: map[safeguard.Key]guard.Settings{}, next: make(map[safeguard.Key]safeguard.Definition, len(next))}
+	f := &foundLive{
+		settings: map[safeguard.Key]guard.Settings{}, next: make(map[safeguard.Key]safeguard.Definition, len(next)),
+		kinds: map[safeguard.Key]schema.GroupVersionKind{},
+	}
 	for _, d := range next {
 		f.next[d.Key()] = d
 	}
@@ -93,6 +102,7 @@ func newFoundLive(next []safeguard.Definition) *foundLive {
 func (f *foundLive) add(content map[string]any) {
 	d := definitionOf(content)
 	f.definitions = append(f.definitions, d)
+	f.kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
 		f.settings[d.Key()] = guard.SettingsOf(content)
 	}

@@ -16,8 +16,8 @@ import (
 // *ConflictError while other owners hold some of them. Selections that give up keys for each other are admitted
 // together, and enqueued.
 //
-// A selection without a Kustomization in this cluster claims nothing. Reservations are local to this process:
-// other shards do not have them.
+// A selection without a Kustomization in this cluster claims nothing, and one whose Kustomizations are suspended and own
+// nothing reserves nothing. Reservations are local to this process: other shards do not have them.
 func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		c.Withdraw(ctx, cs)
@@ -28,11 +28,18 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	if err != nil {
 		return err
 	}
-	name := client.ObjectKeyFromObject(cs)
+	seen, err := c.evidenceOf(ctx, cs, around.Consumers, around.live)
+	if err != nil {
+		return err
+	}
+	name, dormant := client.ObjectKeyFromObject(cs), around.Consumers.dormant(seen, claimed)
 	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, name, around.Consumers.idle()}, claimed, mine, held, rivals)
-	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held})
+	c.reservations(claimant{cs.UID, name, seen, home(around.Consumers.releases(next)), dormant}, claimed, mine, held, rivals)
+	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held}, c.Now())
 	admitted := c.claims.admissible()
+	if dormant {
+		defer c.claims.retract(cs.UID)
+	}
 	if !admitted[cs.UID] {
 		blocking, blocked := c.claims.blocked(cs.UID, admitted)
 		if !blocked {
@@ -44,7 +51,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	}
 	delete(c.claims.waiting, name)
 	for key := range claimed {
-		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID {
+		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID && !dormant {
 			put(&c.claims.reserved, key, reservation{cs.UID, name, c.Now()})
 		}
 	}
@@ -82,7 +89,7 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	if held, mine, err = c.owners(ctx, claimed, c.served(ctx, cs), around.live, around.Consumers, others); err != nil {
 		return nil, nil, nil, err
 	}
-	rivals, err = c.rivals(ctx, claimed, others)
+	rivals, err = c.rivals(ctx, claimed, around.live, others)
 	return held, mine, rivals, err
 }
 
@@ -114,40 +121,56 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	if reserved && r.uid == by.uid {
 		return holder{}, false
 	}
-	i := slices.IndexFunc(rivals, func(o rival) bool { return o.keys[key] && (!reserved || o.uid == r.uid) })
-	if i < 0 {
-		// It may have published since the rivals were listed.
-		acts := slices.ContainsFunc(rivals, func(o rival) bool { return o.uid == r.uid })
-		asked := c.claims.proposed[r.uid].keys[key] || acts && c.claims.served[r.uid][key]
-		return holder{selection: r.name, uid: r.uid}, reserved && asked
+	i := slices.IndexFunc(rivals, func(o rival) bool { return o.uid == r.uid || !reserved && o.keys[key] && !o.dormant })
+	if !reserved && i < 0 {
+		return holder{}, false
+	}
+	var from rival
+	if i >= 0 {
+		from = rivals[i]
 	}
 	if !reserved {
-		r = reservation{rivals[i].uid, rivals[i].selection, c.Now()}
+		r = reservation{from.uid, from.selection, c.Now()}
 		put(&c.claims.reserved, key, r)
 	}
-	return holder{selection: rivals[i].selection, uid: rivals[i].uid}, !c.revoke(by, key, r, rivals[i])
+	// It may have published since the rivals were listed.
+	asked := from.keys[key] || c.claims.proposed[r.uid].keys[key] || i >= 0 && c.claims.served[r.uid][key]
+	if !asked || c.revoke(by, key, r, from) {
+		return holder{}, false
+	}
+	return holder{selection: r.name, uid: r.uid}, true
 }
 
-// claimant is a selection that claims keys. idle is true if its Kustomizations have never applied anything.
+// claimant is a selection that claims keys. seen is what its Kustomizations have applied, at has the releases that it claims
+// at home, dormant is true if these Kustomizations are all suspended and own nothing: then it takes no reservation.
 type claimant struct {
-	uid  types.UID
-	name types.NamespacedName
-	idle bool
+	uid     types.UID
+	name    types.NamespacedName
+	seen    evidence
+	at      Keys
+	dormant bool
 }
 
 // revoke moves a reservation to a claimant from a selection whose Kustomization failed, or did not apply the
-// key in time, and reports whether it did. A claimant that has applied something takes it at once from one that
-// never has: a reservation costs nothing. A selection that lost one takes none within reservationTimeout, or
+// key in time, and reports whether it did. The time is that of the reservation or, if it is longer, that for which the
+// claimant has waited for the key: a selection that releases a key and reserves it again gains nothing. A claimant whose
+// Kustomization owns a live object of the kind and namespace takes it at once from one that owns none, and any claimant takes it from one
+// that is dormant: a reservation costs nothing. A selection that lost one takes none within reservationTimeout, or
 // two that both fail would alternate. The caller holds the lock.
 func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from rival) bool {
 	now := c.Now()
-	squatted := from.idle && !by.idle
-	unapplied := !from.applied && (from.failed || now.Sub(r.since) > reservationTimeout)
-	if !squatted && (!unapplied || now.Sub(c.claims.revoked[by.uid]) <= reservationTimeout) {
+	since := r.since
+	if waiting, waits := c.claims.proposed[by.uid].waiting[key]; waits && waiting.Before(since) {
+		since = waiting
+	}
+	squatted := from.dormant || by.seen.ownsLike(key) && !from.seen.ownsLike(key)
+	unapplied := !from.seen.has(key, by.at) && (from.failed && from.keys[key] || now.Sub(since) > reservationTimeout)
+	if by.dormant || !squatted && (!unapplied || now.Sub(c.claims.revoked[by.uid]) <= reservationTimeout) {
 		return false
 	}
 	put(&c.claims.revoked, r.uid, now)
 	put(&c.claims.reserved, key, reservation{by.uid, by.name, now})
+	delete(c.claims.proposed, r.uid) // it has to propose again
 	return true
 }
 
@@ -180,7 +203,7 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 
 // NoteRender stores the definitions that a selection renders, whether or not the guard holds them: HandOver of
 // another selection keeps those alive. doubt marks a spec that may not select as intended, such as a name
-// without a match: while it is new, it may receive any definition.
+// without a match: while it is new, or the selection is able to apply it, it may receive any definition.
 func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
 	c.claims.noteRender(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
@@ -188,6 +211,9 @@ func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, 
 
 // Withdraw deletes the proposal of a selection, which is not going to be published.
 func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
+	if len(cs.Status.Leaving) == 0 {
+		c.claims.stay(cs.UID)
+	}
 	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
 	}

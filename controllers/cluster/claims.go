@@ -16,6 +16,9 @@ const (
 	reservationTimeout = 10 * time.Minute
 	// moveTimeout bounds the time between the two halves of a move.
 	moveTimeout = 10 * time.Minute
+	// runningTimeout is the part of moveTimeout for which a process has to run: a receiver does nothing while no
+	// controller runs.
+	runningTimeout = moveTimeout / 2
 	// barrierTimeout bounds the wait for the evaluation of other selections.
 	barrierTimeout = 30 * time.Second
 )
@@ -39,8 +42,8 @@ type claims struct {
 	// tick counts evaluations; evaluated maps a selection to the tick of its last one.
 	tick      uint64
 	evaluated map[types.UID]uint64
-	// leaving maps a selection to the first time when it was about to publish without some keys.
-	leaving map[types.UID]departure
+	// leaving maps a selection to the tick when it was first about to publish without some keys.
+	leaving map[types.UID]departed
 	// waiting maps each selection that waits to the owners and evaluations that it waits for.
 	waiting map[types.NamespacedName]wait
 }
@@ -65,10 +68,10 @@ type reservation struct {
 	since time.Time
 }
 
-type departure struct {
+type departed struct {
 	keys Keys
 	tick uint64
-	time time.Time
+	seen time.Time
 }
 
 type wait struct {
@@ -182,9 +185,15 @@ func (c *claims) withdraw(uid types.UID, name types.NamespacedName) bool {
 	defer c.mu.Unlock()
 	_, had := c.proposed[uid]
 	delete(c.proposed, uid)
-	delete(c.leaving, uid)
 	delete(c.waiting, name)
 	return had
+}
+
+// stay forgets that a selection was about to publish without some keys.
+func (c *claims) stay(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.leaving, uid)
 }
 
 // waitingFor returns the selections that wait for a Kustomization, or for the selection whose artifact it

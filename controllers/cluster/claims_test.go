@@ -57,7 +57,7 @@ func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
 			keys[k("shared")] = true
 			p.holders[k("shared")] = holder{uid: holderUID}
 		}
-		c.propose(types.UID(fmt.Sprint("u", i)), p)
+		c.propose(types.UID(fmt.Sprint("u", i)), p, time.Time{})
 	}
 	start := time.Now()
 	c.late(c.unblocked(c.proposed))
@@ -69,5 +69,21 @@ func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
 	}
 	if len(admitted) != 51 {
 		t.Errorf("%d proposals are admitted, want those that share no key, and one of the others", len(admitted))
+	}
+}
+
+// Whoever may write an object in its own namespace can set the owner labels of that object, and may apply no definition.
+func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
+	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
+	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "tenant", "nginx")
+	now := time.Now()
+	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
+		c := &Cluster{Now: func() time.Time { return now }}
+		tenant := claimant{uid: "tenant", seen: evidence{owns: true, applied: Keys{applied: true}}}
+		platform := rival{uid: "platform", keys: Keys{definition: true}}
+		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
+		if want := applied == definition; took != want {
+			t.Errorf("one that owns %s takes the reservation of one that owns nothing: %t, want %t", name, took, want)
+		}
 	}
 }

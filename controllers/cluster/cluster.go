@@ -35,6 +35,8 @@ type Cluster struct {
 	Accounts *Accounts
 	// Published returns the definitions in the artifact of a selection; nil if they are not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
+	// Outdated reports whether the status of a selection may be older than its artifact, as after a restore.
+	Outdated func(context.Context, *v1alpha1.CatalogSelection) bool
 	// Rendered reports whether the artifact of a selection was rendered from its present spec.
 	Rendered func(*v1alpha1.CatalogSelection) bool
 	// Enqueue adds selections to the queue.
@@ -79,26 +81,35 @@ func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
 	served := c.served(ctx, cs)
 	c.gone.Store(key, cs.UID)
-	c.claims.forget(cs.UID, key)
-	c.acted.Delete(cs.UID)
-	c.inspected.Delete(cs.UID)
-	c.forbidden.Range(func(k, _ any) bool {
-		if k.(warning).uid == cs.UID {
-			c.forbidden.Delete(k)
-		}
-		return true
-	})
+	c.drop(cs.UID, key)
 	c.Kinds.Forget(key)
 	c.enqueueOthers(ctx, cs, served)
 }
 
-// Gone deletes the claims of a selection that is no longer in the cache: it was deleted, or belongs to another
-// shard now.
-func (c *Cluster) Gone(key types.NamespacedName) {
+// Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another
+// shard now. It returns its UID, if there was any state.
+func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 	c.gone.Delete(key)
-	if uid, seen := c.seen.LoadAndDelete(key); seen {
-		c.claims.forget(uid.(types.UID), key)
+	seen, ok := c.seen.LoadAndDelete(key)
+	if !ok {
+		return "", false
 	}
+	uid := seen.(types.UID)
+	c.drop(uid, key)
+	return uid, true
+}
+
+// drop deletes the state of a selection, besides the watches of its kinds.
+func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
+	c.claims.forget(uid, key)
+	c.acted.Delete(uid)
+	c.inspected.Delete(uid)
+	c.forbidden.Range(func(k, _ any) bool {
+		if k.(warning).uid == uid {
+			c.forbidden.Delete(k)
+		}
+		return true
+	})
 }
 
 // warning identifies a warning that is sent once for a selection.

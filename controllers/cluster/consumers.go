@@ -42,12 +42,15 @@ type consumer struct {
 	reason string
 	// refused is the object that the API server refused, which is why it failed.
 	refused refusal
-	// prune reports whether the Kustomization deletes objects that leave the artifact.
-	prune bool
+	// prune reports whether the Kustomization deletes objects that leave the artifact, and suspended whether it applies
+	// nothing.
+	prune, suspended bool
 	// prefix and suffix are added to the names of objects.
 	prefix, suffix string
 	// namespace replaces that of objects that have one; empty if it does not.
 	namespace string
+	// interferences are what its spec changes of what is published.
+	interferences []string
 }
 
 func (c consumer) key() types.NamespacedName {
@@ -91,11 +94,6 @@ func (c Consumers) appliedHere() bool {
 	return c.ActHere() && !slices.ContainsFunc(c.local(), unapplied)
 }
 
-// idle reports whether no consumer of this cluster has ever applied anything.
-func (c Consumers) idle() bool {
-	return !slices.ContainsFunc(c.local(), func(item consumer) bool { return item.Revision != "" })
-}
-
 // include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) include(key types.NamespacedName) bool {
 	return slices.ContainsFunc(c.local(), func(item consumer) bool { return item.key() == key })
@@ -106,15 +104,44 @@ func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
 	live := make(Keys, len(definitions))
 	for _, item := range c.naming() {
 		for _, d := range definitions {
-			key := item.live(d.Key())
-			live[key] = true
-			d.Namespace = key.Namespace // that of the release of an object that is installed where it is
-			for _, release := range d.Releases() {
-				live[release] = true
+			live[item.live(d.Key())] = true
+		}
+	}
+	for _, r := range c.releases(definitions) {
+		live[r.key] = true
+	}
+	return live
+}
+
+// release is the key of a release that a live object has. In the namespace of the object, it is at home.
+type release struct{ key, object safeguard.Key }
+
+func (r release) home() bool { return r.key.Namespace == r.object.Namespace }
+
+// releases returns the releases of instances as the consumers name them.
+func (c Consumers) releases(definitions []safeguard.Definition) []release {
+	var all []release
+	for _, item := range c.naming() {
+		for _, d := range definitions {
+			object := item.live(d.Key())
+			d.Namespace = object.Namespace // that of the release of an object that is installed where it is
+			for _, key := range d.Releases() {
+				all = append(all, release{key, object})
 			}
 		}
 	}
-	return live
+	return all
+}
+
+// home returns the keys of the releases that are at home.
+func home(releases []release) Keys {
+	keys := Keys{}
+	for _, r := range releases {
+		if r.home() {
+			keys[r.key] = true
+		}
+	}
+	return keys
 }
 
 // liveDefinitions returns definitions with the names that they have in this cluster once they are applied.
@@ -179,7 +206,8 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
-	}, uid: ks.UID, prune: ks.Spec.Prune, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace}
+	}, uid: ks.UID, prune: ks.Spec.Prune, suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
+		interferences: interferences(ks.Spec)}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)
@@ -208,8 +236,16 @@ func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 }
 
 // Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files are
-// those of the applications, as far as they are known.
+// those of the applications, as far as they are known. Whatever its status, it names what the consumers change.
 func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
+	applied := c.applied(revision, files)
+	if named := c.interfering(); applied != nil && named != "" {
+		applied.Message += "; " + named
+	}
+	return applied
+}
+
+func (c Consumers) applied(revision string, files Files) *metav1.Condition {
 	if !c.Known || revision == "" {
 		return nil
 	}
@@ -220,7 +256,7 @@ func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
 	worst, waiting := c.worst()
 	if worst == nil {
 		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
-			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), bounds.ShortRevision(revision))}
+			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.items), len(c.items), bounds.ShortChecksum(revision))}
 	}
 	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files), worst.Message)
 	if waiting > 1 {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -103,10 +104,10 @@ func TestTheStateOfAConsumer(t *testing.T) {
 					remotely(ks)
 				}
 				got := consumerOf(ks, published2)
-				want := consumer{reason: test.reason, ConsumerStatus: v1alpha1.ConsumerStatus{
+				want := consumer{reason: test.reason, suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
 					Namespace: "flux-system", Name: "apps", Remote: remote, Revision: ks.Status.LastAppliedRevision, Message: test.message,
 				}}
-				if got != want {
+				if !reflect.DeepEqual(got, want) {
 					t.Errorf("consumerOf() = %+v, want %+v", got, want)
 				}
 			})
@@ -137,7 +138,7 @@ func TestApplied(t *testing.T) {
 	}{
 		{"Kustomizations cannot be seen", Consumers{}, ""},
 		{"none uses the artifact", consumersWith(), "Unknown NoConsumer: no Kustomization in this cluster uses the ExternalArtifact"},
-		{"all have applied it", consumersWith("done", "remote done"), "True Succeeded: applied by 2 of 2 Kustomizations, revision latest@sha256:222222222222"},
+		{"all have applied it", consumersWith("done", "remote done"), "True Succeeded: applied by 2 of 2 Kustomizations, revision sha256:222222222222"},
 		{"one is in progress", consumersWith("done", "Progressing"), "False Progressing: Kustomization apps/ks-1: message of Progressing"},
 		{"a remote one counts as well", consumersWith("done", "remote Progressing"), "False Progressing: Kustomization apps/ks-1: message of Progressing"},
 		{"suspension is worse than progress", consumersWith("Progressing", "Suspended"), "False Suspended: Kustomization apps/ks-1: message of Suspended; and 1 more"},

@@ -1,17 +1,15 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,7 +18,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// HandoverError reports that a selection cannot give up a definition yet that another one renders.
+// HandoverError reports that a selection cannot give up an object yet that another one may take over. It ends
+// moveTimeout after the first attempt to give the object up.
 type HandoverError struct{ message string }
 
 // Reason is the reason of the condition.
@@ -29,60 +28,108 @@ func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
 func (e *HandoverError) Error() string { return e.message }
 
 // HandOver makes sure that Flux deletes no object that moves to another selection, before a selection publishes
-// next. It marks the objects that move, or may move. If it may not mark one, the selection waits until the
-// receiver has applied the object, because Flux deletes only objects whose owner labels name the pruning
-// Kustomization.
+// next. It decides on each object that leaves:
 //
-// The renders of the other selections are known once those were evaluated. HandOver waits for that, bounded.
+//	a receiver                                  the object
+//	selects it, and is able to apply it         leaves the artifact, marked; without the right to mark it stays
+//	may select it, or cannot apply it yet       stays, marked, for moveTimeout after the first attempt
+//	the same, and the time is over, but a       leaves the artifact, marked; without the right to mark it stays
+//	  receiver that may select it is able
+//	none, or the time is over                   leaves the artifact, without a mark: Flux may delete it
+//
+// A selection is able to apply an object if it is neither suspended nor held, and a live object of its kind and namespace
+// names one of its Kustomizations in the owner labels. Flux forgets an object with a mark once it left the artifact, so an object that is
+// not decided upon stays in the artifact, where a mark can be taken back. A selection that renders a release of Helm of the
+// object, in whatever HelmRelease, selects the object: helm-controller uninstalls the release with any of its HelmReleases.
+//
+// The objects that stay are around.Staying, and status.leaving has the times of all first attempts. What stays without a
+// mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within moveTimeout. Nothing
+// that other selections do prolongs that.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	leaving := c.leaving(ctx, cs, around, around.Consumers.liveKeys(next))
+	around.Staying = nil
 	if len(leaving) == 0 {
+		c.claims.stay(cs.UID)
 		return nil
 	}
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return err
 	}
-	if err := c.awaitOthers(ctx, cs, leaving, others); err != nil {
+	d := newDeparture(cs, leaving, c.Now())
+	cs.Status.Leaving = append(d.entries(), d.elsewhere(cs)...)
+	tick, seen := c.claims.depart(cs.UID, leaving, d.now)
+	d.seen = seen
+	if err := c.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
 	}
-	receivers, err := c.receivers(ctx, others)
+	receivers, err := c.receivers(ctx, others, around.live, tick)
 	if err != nil {
 		return err
 	}
-	var unmarked []string
-	for key, object := range leaving {
-		i := slices.IndexFunc(receivers, func(r receiver) bool { return r.keys[key] })
-		if i < 0 {
-			i = slices.IndexFunc(receivers, func(r receiver) bool { return r.unknown })
-		}
-		if i < 0 {
-			// The mark of an unfinished move must not keep an object that is removed on purpose.
-			if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false }); err != nil {
-				return err
-			}
-			continue
-		}
-		done, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
-		if err != nil {
+	releases, err := c.releasesOf(ctx, leaving)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(leaving), compareKeys) {
+		if err := c.giveUp(ctx, cs, d, leaver{key, releases[key]}, receivers); err != nil {
 			return err
 		}
-		if !done {
-			unmarked = append(unmarked, key.Name)
-			continue
+	}
+	around.Staying = d.entries()
+	return d.unsafe()
+}
+
+// releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live
+// objects, because the last artifact may have nothing but a placeholder of them.
+func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*liveMeta) (map[safeguard.Key][]safeguard.Key, error) {
+	mains := map[safeguard.Key]*liveMeta{}
+	for key, object := range objects {
+		if !key.IsDefinition() {
+			mains[key] = object
 		}
-		why := fmt.Sprintf("it moves to the CatalogSelection %s", receivers[i].name)
-		if receivers[i].unknown && !receivers[i].keys[key] {
-			why = fmt.Sprintf("the CatalogSelection %s may select it, which is not certain yet", receivers[i].name)
+	}
+	found := newFoundLive(nil)
+	if err := c.readLive(ctx, slices.Collect(maps.Values(mains)), found); err != nil {
+		return nil, err
+	}
+	releases := map[safeguard.Key][]safeguard.Key{}
+	for _, d := range found.definitions {
+		d.Instance = cmp.Or(d.Instance, d.Name)
+		releases[d.Key()] = d.Releases()
+	}
+	return releases, nil
+}
+
+// giveUp decides on one object that leaves.
+func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, l leaver, receivers []receiver) error {
+	key := l.key
+	object, over := d.objects[key], d.over(key)
+	to, decided := chooseReceiver(receivers, l, over)
+	if to == nil {
+		// The mark of an unfinished move must not keep an object that is removed on purpose.
+		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
+		d.leaves(key)
+		return err
+	}
+	was := owns(object, pruneAnnotation)
+	marked, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
+	if err != nil {
+		return err
+	}
+	if marked && !was {
+		why := fmt.Sprintf("it moves to the CatalogSelection %s", to.name)
+		if !decided {
+			why = fmt.Sprintf("the CatalogSelection %s may select it, which is not certain yet", to.name)
 		}
 		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
 	}
-	if len(unmarked) == 0 {
+	if marked && decided {
+		d.leaves(key)
 		return nil
 	}
-	slices.Sort(unmarked)
-	return &HandoverError{fmt.Sprintf("%s moves to another CatalogSelection and may not be marked, "+
-		"so that this one waits until the other one's Kustomization has applied it", strings.Join(unmarked[:min(len(unmarked), 10)], ", "))}
+	d.stays(key, to.name, marked)
+	return nil
 }
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
@@ -104,82 +151,33 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	return nil
 }
 
-// receiver is another selection to which objects may move.
-type receiver struct {
-	name types.NamespacedName
-	keys Keys
-	// unknown is true while the render of the present spec, or its intention, is not known.
-	unknown bool
-}
-
-// receivers returns the selections to which objects may move: those with a Kustomization in this cluster, and
-// those whose spec is so new that their Kustomization may follow. A new spec that has no render yet, or whose
-// render has a doubt, may claim any object; an older one claims only the objects in its latest render.
-func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection) ([]receiver, error) {
-	var receivers []receiver
-	for _, other := range others {
-		consumed, err := c.ConsumersOf(ctx, other)
-		if err != nil {
-			return nil, err
-		}
-		name := client.ObjectKeyFromObject(other)
-		keys, rendered := c.claims.latest(other.UID, other.Generation)
-		fresh := c.claims.age(other.UID, other.Generation, c.Now()) < moveTimeout
-		switch {
-		case !consumed.ActHere() && (!fresh || !consumed.None()):
-		case fresh && c.claims.doubts(other.UID, other.Generation):
-			receivers = append(receivers, receiver{name: name, keys: keys, unknown: true})
-		case rendered || !fresh:
-			receivers = append(receivers, receiver{name: name, keys: keys})
-		default:
-			receivers = append(receivers, receiver{name: name, keys: keys, unknown: !c.Rendered(other)})
-		}
-	}
-	return receivers, nil
-}
-
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
 func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept Keys) map[safeguard.Key]*liveMeta {
 	found := map[safeguard.Key]*liveMeta{}
-	served := c.served(ctx, cs)
+	served, listed := c.served(ctx, cs), Keys{}
+	for _, entry := range cs.Status.Leaving {
+		listed[leavingKey(entry)] = true
+	}
 	for _, object := range around.live {
 		key, owner := keyOf(object), ownerOf(object)
 		pruned := slices.ContainsFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == owner })
 		protected := guard.Kept(object) && !owns(object, pruneAnnotation)
-		if pruned && !kept[key] && (served == nil || served[key]) && !protected {
+		if pruned && !kept[key] && (served == nil || served[key] || listed[key]) && !protected {
 			found[key] = object
 		}
 	}
 	return found
 }
 
-// awaitOthers returns a HandoverError until every other selection was evaluated after the first attempt to
-// remove these objects.
-func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, leaving map[safeguard.Key]*liveMeta,
-	others []*v1alpha1.CatalogSelection) error {
-	now, name := c.Now(), client.ObjectKeyFromObject(cs)
-	c.claims.mu.Lock()
-	last, known := c.claims.leaving[cs.UID]
-	if !known || !sameKeys(last.keys, leaving) {
-		last = departure{keys: keysOf(leaving), tick: c.claims.tick, time: now}
-		put(&c.claims.leaving, cs.UID, last)
+// awaitOthers returns a HandoverError until every other selection was evaluated after the first attempt to give up these
+// objects, and no longer than barrierTimeout.
+func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, tick uint64, others []*v1alpha1.CatalogSelection) error {
+	if d.now.Sub(d.latest()) >= barrierTimeout {
+		return nil
 	}
-	var pending []types.NamespacedName
-	uids := map[types.UID]bool{}
-	for _, other := range others {
-		if !other.Spec.Suspend && c.claims.evaluated[other.UID] <= last.tick {
-			pending, uids[other.UID] = append(pending, client.ObjectKeyFromObject(other)), true
-		}
-	}
-	wait := len(pending) > 0 && now.Sub(last.time) < barrierTimeout
-	if wait {
-		w := c.claims.waiting[name]
-		w.pending = uids
-		put(&c.claims.waiting, name, w)
-	}
-	c.claims.mu.Unlock()
-	if !wait {
+	pending := c.claims.awaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
+	if len(pending) == 0 {
 		return nil
 	}
 	c.Enqueue(ctx, pending...)
@@ -191,6 +189,43 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return &HandoverError{fmt.Sprintf("waiting for the evaluation of %s: applications that it selects must not be deleted", first)}
 }
 
+func compareKeys(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }
+
+// depart returns the tick at which a selection was about to publish without exactly these objects for the first time, and
+// the time at which it was about to give up any, as far as this process knows.
+func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*liveMeta, now time.Time) (uint64, time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, known := c.leaving[uid]
+	if !known || len(last.keys) != len(objects) || len(last.keys.without(keysOf(objects))) > 0 {
+		if !known {
+			last.seen = now
+		}
+		last.keys, last.tick = keysOf(objects), c.tick
+		put(&c.leaving, uid, last)
+	}
+	return last.tick, last.seen
+}
+
+// awaitEvaluation returns the selections that were not evaluated since the tick, and makes name wait for them.
+func (c *claims) awaitEvaluation(name types.NamespacedName, tick uint64, others []*v1alpha1.CatalogSelection) []types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var pending []types.NamespacedName
+	uids := map[types.UID]bool{}
+	for _, other := range others {
+		if !other.Spec.Suspend && c.evaluated[other.UID] <= tick {
+			pending, uids[other.UID] = append(pending, client.ObjectKeyFromObject(other)), true
+		}
+	}
+	if len(pending) > 0 {
+		w := c.waiting[name]
+		w.pending = uids
+		put(&c.waiting, name, w)
+	}
+	return pending
+}
+
 func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
 	keys := make(Keys, len(objects))
 	for key := range objects {
@@ -199,82 +234,23 @@ func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
 	return keys
 }
 
-func sameKeys(keys Keys, objects map[safeguard.Key]*liveMeta) bool {
-	return len(keys) == len(objects) && len(keys.without(keysOf(objects))) == 0
+// evaluatedSince reports whether a selection was evaluated after a tick.
+func (c *claims) evaluatedSince(uid types.UID, tick uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.evaluated[uid] > tick
 }
 
-// moveRetry is the interval at which an unfinished move is checked again.
-const moveRetry = 5 * time.Second
-
-// endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
-// has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
-// reports whether there is a mark of an unfinished move.
-func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (unfinished bool, err error) {
-	served := c.served(ctx, cs)
-	arrived := map[safeguard.Key]*liveMeta{}
-	for _, object := range live {
-		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.include(ownerOf(object)) && served[key] {
-			arrived[key] = object
+// handoverRetry is the delay before an object that stays is looked at again: soon within moveTimeout, as the receiver may
+// be ready for it at any time.
+func handoverRetry(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
+	const later = time.Minute
+	retry := time.Duration(0)
+	for _, entry := range cs.Status.Leaving {
+		if now.Sub(entry.Since.Time) < moveTimeout {
+			return moveRetry
 		}
+		retry = later
 	}
-	if len(arrived) == 0 || !consumed.appliedHere() {
-		return len(arrived) > 0, nil
-	}
-	unsettled, err := c.unsettledMoves(ctx, arrived)
-	if err != nil {
-		return true, err
-	}
-	var errs []error
-	for key, object := range arrived {
-		if unsettled[key] {
-			unfinished = true
-			continue
-		}
-		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
-		errs = append(errs, err)
-	}
-	return unfinished, errors.Join(errs...)
-}
-
-// unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
-// which would delete them; and the objects that their owner has not applied since they were marked: it may be
-// applying an artifact without them.
-func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
-	found := Keys{}
-	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
-		if ks.Spec.KubeConfig != nil {
-			return true
-		}
-		name, inventory := client.ObjectKeyFromObject(ks), inventoryOf(ks)
-		for key, object := range objects {
-			if owner := ownerOf(object); owner != name && inventory[key] ||
-				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
-				found[key] = true
-			}
-		}
-		return true
-	})
-	return found, err
-}
-
-// appliedSince reports whether the last apply of a Kustomization came after a time. Times in the API are
-// whole seconds: a revision that is new since then may be of the same second, an older one may not. A
-// kustomize-controller without a history gets moveTimeout.
-func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
-	last := ks.Status.History.Latest()
-	if last == nil {
-		return now.Sub(at) > moveTimeout
-	}
-	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
-		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))
-}
-
-// markedAt returns when the marks of a definition were last set.
-func markedAt(object *liveMeta) (at time.Time) {
-	for _, f := range object.ManagedFields {
-		if f.Manager == marksOwner && f.Time != nil && f.Time.After(at) {
-			at = f.Time.Time
-		}
-	}
-	return at
+	return retry
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,14 +42,30 @@ func (h holder) String() string {
 	return fmt.Sprintf("the CatalogSelection %s, by its Kustomization %s,", h.selection, h.kustomization)
 }
 
+// release returns how the holder lets go of its objects so that Flux deletes none of them. Between two selections, Winnow
+// marks what moves.
+func (h holder) release() string {
+	switch {
+	case h.selection.Name != "":
+		return " there"
+	case strings.HasPrefix(h.source, sourcev1.ExternalArtifactKind+" "):
+		return ", if nothing publishes that ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, " +
+			"and delete it once that is in the cluster; without Orphan, Flux deletes the objects with it"
+	}
+	return " annotate them in that source with kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects " +
+		"have that; without it, Flux deletes the objects"
+}
+
 // rival is another selection that serves or renders some of the keys.
 type rival struct {
 	uid       types.UID
 	selection types.NamespacedName
-	keys      Keys
-	// applied reports whether one of its Kustomizations has applied the artifact, failed whether one has
-	// failed, and idle whether none has ever applied anything.
-	applied, failed, idle bool
+	// keys are those that it serves.
+	keys Keys
+	// seen is what its Kustomizations have applied, failed reports whether one has failed, and dormant whether they
+	// are suspended and own nothing.
+	seen            evidence
+	failed, dormant bool
 }
 
 // ConflictError reports that other owners hold objects that a selection publishes, or is about to publish.
@@ -69,10 +86,7 @@ func (e *ConflictError) Error() string {
 	if e.more > 0 {
 		more = fmt.Sprintf(" and %d more", e.more)
 	}
-	what := "exclude them here, or there"
-	if e.by.selection.Name == "" {
-		what = "exclude them here, or remove them from that source"
-	}
+	what := "exclude them here, or" + e.by.release()
 	name := e.first.FullName()
 	if !e.first.IsDefinition() {
 		name, what = e.first.Kind+" "+name, strings.ReplaceAll(what, "exclude", "rename or remove")
@@ -91,8 +105,8 @@ func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
 }
 
 // served returns the live keys of a selection's artifact; none if they are not known, or while the selection
-// awaits a consumer. The result is nil for a selection without a record, which gives up nothing: its
-// Kustomization may have applied the artifact of an earlier selection of that name.
+// awaits a consumer. The result is nil for a selection without a record, or whose record is older than its artifact, which
+// gives up nothing: its Kustomization may have applied the artifact of an earlier selection of that name.
 func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
 	if AwaitsConsumer(cs) {
 		return nil
@@ -101,7 +115,7 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Key
 		return keys
 	}
 	definitions, _ := c.Published(cs)
-	if definitions == nil {
+	if definitions == nil || c.Outdated(ctx, cs) {
 		return nil
 	}
 	consumed, err := c.ConsumersOf(ctx, cs)
@@ -167,7 +181,7 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 
 // rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
 // keys, the oldest first.
-func (c *Cluster) rivals(ctx context.Context, claimed Keys, others []*v1alpha1.CatalogSelection) ([]rival, error) {
+func (c *Cluster) rivals(ctx context.Context, claimed Keys, live []*liveMeta, others []*v1alpha1.CatalogSelection) ([]rival, error) {
 	var rivals []rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
@@ -187,9 +201,11 @@ func (c *Cluster) rivals(ctx context.Context, claimed Keys, others []*v1alpha1.C
 		if !theirs.ActHere() {
 			continue
 		}
-		r.idle = theirs.idle()
+		if r.seen, err = c.evidenceOf(ctx, other, theirs, live); err != nil {
+			return nil, err
+		}
+		r.dormant = theirs.dormant(r.seen, claimed)
 		for _, item := range theirs.local() {
-			r.applied = r.applied || item.reason == ""
 			r.failed = r.failed || item.reason == v1alpha1.ApplyFailedReason
 		}
 		rivals = append(rivals, r)

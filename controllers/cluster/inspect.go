@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -20,6 +22,8 @@ import (
 // Surroundings is the live state that concerns a selection.
 type Surroundings struct {
 	Consumers Consumers
+	// Staying are the objects that leave the render, and that stay in the artifact, by HandOver.
+	Staying []v1alpha1.LeavingStatus
 
 	// live has the metadata of all live definitions of the kinds that the selection renders.
 	live []*liveMeta
@@ -35,7 +39,7 @@ func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published, _ := c.Published(cs)
 	c.inspected.Store(cs.UID, guard.Kinds(next))
 	var err error
-	around.live, err = c.liveDefinitions(ctx, cs, guard.Kinds(published, next), true)
+	around.live, err = c.liveDefinitions(ctx, cs, withLeaving(cs, guard.Kinds(published, next)), true)
 	return around, err
 }
 
@@ -59,8 +63,16 @@ func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
 	return s.Consumers.mayActHere() || alwaysServed(cs, s.Consumers)
 }
 
+// HaveApplied reports whether a consumer has applied an artifact of Winnow's: its status has a revision, or, because a
+// restore may leave that out, live objects have its owner labels and the labels of the selection.
+func (s *Surroundings) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
+	return slices.ContainsFunc(s.Consumers.items, func(item consumer) bool { return strings.HasPrefix(item.Revision, render.RevisionPrefix) }) ||
+		slices.ContainsFunc(s.live, func(object *liveMeta) bool { return appliedBy(cs, object) && s.Consumers.include(ownerOf(object)) })
+}
+
 // Observe reads the live state after an attempt to publish a selection.
 func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*Surroundings, error) {
+	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
 	consumed, err := c.ConsumersOf(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
@@ -72,14 +84,13 @@ func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*
 
 // SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
 // is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
-// move is unfinished. Errors are temporary.
+// move is unfinished, and no object waits for one. Errors are temporary.
 func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (requeueAfter time.Duration, err error) {
 	consumed, live := around.Consumers, around.live
-	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID)
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
-	if published != nil && !AwaitsConsumer(cs) {
+	if published != nil && !AwaitsConsumer(cs) && !c.Outdated(ctx, cs) {
 		c.claims.serve(cs.UID, consumed.liveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
@@ -107,15 +118,15 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
-		requeueAfter = moveRetry
+		return moveRetry, nil
 	}
-	return requeueAfter, nil
+	return handoverRetry(cs, c.Now()), nil
 }
 
 // kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may
 // have left the artifact with a mark.
 func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
-	gvks := guard.Kinds(published)
+	gvks := withLeaving(cs, guard.Kinds(published))
 	for _, gvk := range c.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
 		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
 			gvks = append(gvks, gvk)
@@ -128,7 +139,7 @@ func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 // object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
 // not accumulate.
 func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
-	kept := append(guard.Kinds(published), kustomizationKind)
+	kept := append(withLeaving(cs, guard.Kinds(published)), kustomizationKind)
 	if inspected, ok := c.inspected.Load(cs.UID); ok {
 		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
 	}

@@ -36,7 +36,8 @@ func trimKustomization(o client.Object) {
 		return
 	}
 	ks.ManagedFields, ks.Annotations = nil, nil
-	ks.Spec.Patches, ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil, nil
+	ks.Spec.Patches = readPatches(ks.Spec.Patches)
+	ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil
 	ks.Status.Inventory, ks.Status.History = nil, nil
 }
 

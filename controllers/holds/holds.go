@@ -4,19 +4,19 @@ package holds
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // Error reports that a safeguard holds a render.
 type Error struct {
 	reason string
 	status v1alpha1.HeldStatus
+	// because precedes the message; it may be empty.
+	because string
 }
 
 // New returns the error with the reason of the condition Held. revision is that of the sources, reasons are all
@@ -27,6 +27,15 @@ func New(reason, revision string, reasons []v1alpha1.HeldReason, approve ...stri
 	}}
 }
 
+// Because returns the error with a message about a status that is older than what is served.
+func (e *Error) Because(outdated string) *Error {
+	e.because = outdated
+	return e
+}
+
+// IsOutdated reports whether the status is older than what is served.
+func (e *Error) IsOutdated() bool { return e.because != "" }
+
 // Reason is the reason of the condition Held.
 func (e *Error) Reason() string { return e.reason }
 
@@ -36,10 +45,22 @@ func (e *Error) Status() *v1alpha1.HeldStatus { return e.status.DeepCopy() }
 // Error returns the message of the condition Held.
 func (e *Error) Error() string {
 	message := Describe(e.status.Reasons, int(e.status.Total))
+	if e.because != "" {
+		message = e.because + ": " + message
+	}
 	if len(e.status.Approve) > 0 {
-		message += "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(e.status.Approve, ", ")
+		message += e.bySome() + "; to publish it all the same, add to spec.safeguards.approve: " + strings.Join(e.status.Approve, ", ")
 	}
 	return message
+}
+
+// bySome returns what other entries release than those for all changes; empty if there are none.
+func (e *Error) bySome() string {
+	i := slices.IndexFunc(e.status.Reasons, func(r v1alpha1.HeldReason) bool { return len(r.Approve) > 0 })
+	if i < 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s releases only what that revision takes away alone", strings.Join(e.status.Reasons[i].Approve, ", "))
 }
 
 // Describe joins the messages of the reasons, of which total is the number, and leaves room in an event for the
@@ -64,16 +85,6 @@ func Describe(reasons []v1alpha1.HeldReason, total int) string {
 	return message
 }
 
-// Reasons returns the reasons for held changes, with messages within the limit of the status. decided explains
-// why an application is gone.
-func Reasons(changes []safeguard.Change, decided selection.Result) []v1alpha1.HeldReason {
-	reasons := guard.Reasons(changes, decided)
-	for i := range reasons {
-		reasons[i].Message = bounds.Truncate(reasons[i].Message, bounds.EventMessage)
-	}
-	return reasons
-}
-
 // Bounds of status.held: the bytes of a version, and the lines of all reasons in the output of kubectl
 // describe.
 const (
@@ -84,11 +95,13 @@ const (
 // bounded returns as many reasons as fit into the status.
 func bounded(reasons []v1alpha1.HeldReason) []v1alpha1.HeldReason {
 	room := maxLines
-	for i, reason := range reasons {
+	for i := range reasons {
+		reason := &reasons[i]
+		reason.Message = bounds.Truncate(reason.Message, bounds.EventMessage)
 		for j, version := range reason.Versions {
 			reason.Versions[j] = bounds.Truncate(version, maxVersionBytes)
 		}
-		if room -= bounds.Lines([]string{reason.Application, reason.Message, reason.Reason}, reason.Versions); room < 0 {
+		if room -= bounds.Lines([]string{reason.Application, reason.Message, reason.Reason}, reason.Versions, reason.Approve); room < 0 {
 			return reasons[:i]
 		}
 	}

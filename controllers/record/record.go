@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,6 +33,9 @@ type Record struct {
 	Spec v1alpha1.CatalogSelectionSpec `json:"spec"`
 	// URLs of the sources' artifacts, in the order of status.sources.
 	URLs []string `json:"urls,omitempty"`
+	// Filters are what Flux took from the revisions of the sources, in the same order, by guard.FilterOf; nil in records of
+	// older releases.
+	Filters []string `json:"filters,omitempty"`
 	// Locations of the catalogs of the sources, in the same order; nil for a source without a contract.
 	Locations []*source.Location `json:"carriers,omitempty"`
 	// Definitions in the artifact.
@@ -66,8 +68,20 @@ const maxRevisions = 100
 // 256 KiB), and unpacked, because the status is untrusted.
 const (
 	maxRecord         = 192 << 10
-	maxUnpackedRecord = 64 << 20
+	maxUnpackedRecord = 16 << 20
+	// maxElements bounds what begins or separates the elements of lists and mappings: an empty definition of three bytes
+	// takes a hundred times of that in memory.
+	maxElements = 300_000
 )
+
+// isReadable reports whether the unpacked content of a record may be decoded. The signs inside of texts count as well.
+func isReadable(content []byte) bool {
+	elements := 0
+	for _, sign := range []string{",", "[", "{"} {
+		elements += bytes.Count(content, []byte(sign))
+	}
+	return len(content) <= maxUnpackedRecord && elements <= maxElements
+}
 
 // ErrNone reports that the status does not have a readable record of its artifact.
 var ErrNone = errors.New("status.writtenRecord is missing or cannot be read")
@@ -90,6 +104,8 @@ type Publication struct {
 	Result  *render.Result
 	// Last is the record of the previous publication; nil if it cannot be read.
 	Last *Record
+	// Newer is the revision of a publication that the status does not know; empty without one.
+	Newer string
 }
 
 // New returns the record of the next publication of a selection, whose status is that of the last one.
@@ -98,7 +114,7 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	r := Record{
 		Spec: guard.RenderedSpec(cs), Definitions: p.Result.Compared(), Sources: guard.Record(guarded, p.Result.Compared()),
 		PassedOver: passedOver(cs, p, append(guard.Checksums(guarded), guard.Checksum(p.Result.Revision))),
-		Revisions:  []string{p.Result.Revision},
+		Revisions:  []string{p.Result.Revision}, Filters: guard.Filters(guarded),
 	}
 	for _, s := range p.Sources {
 		r.URLs = append(r.URLs, s.Artifact.URL)
@@ -107,8 +123,8 @@ func New(cs *v1alpha1.CatalogSelection, p Publication) Record {
 	if !slices.ContainsFunc(r.Locations, func(l *source.Location) bool { return l != nil }) {
 		r.Locations = nil
 	}
-	for _, revision := range p.Last.PublishedRevisions(cs) {
-		if revision != p.Result.Revision && len(r.Revisions) < maxRevisions {
+	for _, revision := range append([]string{p.Newer}, p.Last.PublishedRevisions(cs)...) {
+		if revision != "" && !slices.Contains(r.Revisions, revision) && len(r.Revisions) < maxRevisions {
 			r.Revisions = append(r.Revisions, revision)
 		}
 	}
@@ -122,9 +138,14 @@ const maxPassedOver = 64
 func passedOver(cs *v1alpha1.CatalogSelection, p Publication, now []string) []string {
 	var all []string
 	if held := cs.Status.Held; held != nil && p.Result.Revision != cluster.RevisionOf(cs) {
-		for _, line := range held.Approve {
-			sum, _, _ := strings.Cut(line, "#")
-			all = append(all, sum)
+		lines := held.Approve
+		for _, reason := range held.Reasons {
+			lines = append(lines, reason.Approve...)
+		}
+		for _, line := range lines {
+			if sum := guard.Approved(line); !slices.Contains(all, sum) {
+				all = append(all, sum)
+			}
 		}
 	}
 	if p.Last != nil {
@@ -152,22 +173,27 @@ func (r *Record) PublishedRevisions(cs *v1alpha1.CatalogSelection) []string {
 // Pack returns the record in the form of the status, nil if it is too large.
 func (r Record) Pack() (*v1alpha1.WrittenRecord, error) {
 	r.Format = 0
+	content, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the record of the artifact: %w", err)
+	}
 	var packed bytes.Buffer
 	compressor, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.NewEncoder(compressor).Encode(r); err != nil {
-		return nil, fmt.Errorf("encoding the record of the artifact: %w", err)
+	if _, err := compressor.Write(content); err != nil {
+		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
 	if err := compressor.Close(); err != nil {
 		return nil, fmt.Errorf("packing the record of the artifact: %w", err)
 	}
-	if packed.Len() > maxRecord && r.Sources != nil {
+	tooLarge := packed.Len() > maxRecord || !isReadable(content)
+	if tooLarge && r.Sources != nil {
 		r.Sources = guard.Leaner(r.Sources) // without any, an edit of the spec excuses no loss while the catalog changes
 		return r.Pack()
 	}
-	if packed.Len() > maxRecord {
+	if tooLarge {
 		if lean, ok := r.lean(); ok {
 			return lean.Pack()
 		}
@@ -220,7 +246,7 @@ func unpack(packed []byte) (*Record, error) {
 		return nil, ErrNone
 	}
 	content, err := io.ReadAll(io.LimitReader(decompressor, maxUnpackedRecord+1))
-	if err != nil || len(content) > maxUnpackedRecord {
+	if err != nil || !isReadable(content) {
 		return nil, ErrNone
 	}
 	var r Record
@@ -236,7 +262,7 @@ func (r *Record) Published() guard.Published {
 	if r == nil {
 		return guard.Published{}
 	}
-	return guard.Published{Spec: &r.Spec, Definitions: r.Definitions, Sources: r.Sources, Older: r.Format < attributedFormat}
+	return guard.Published{Spec: &r.Spec, Definitions: r.Definitions, Sources: r.Sources, Filters: r.Filters, Older: r.Format < attributedFormat}
 }
 
 // Rendered reports whether the artifact of a selection was rendered from its present spec.

@@ -132,6 +132,7 @@ func hostileRecords(t *testing.T, good []byte) map[string][]byte {
 		"with garbage after it":       append(bytes.Clone(good), "garbage"...),
 		"twice":                       append(bytes.Clone(good), good...),
 		"more than maxUnpackedRecord": sourcetest.Gzip(t, append(spaces, "{}"...)),
+		"more than maxElements":       sourcetest.Gzip(t, []byte(`{"definitions":[{}`+strings.Repeat(",{}", maxElements/2)+"]}")),
 		"gzip of nothing":             sourcetest.Gzip(t, nil),
 		"gzip of garbage":             sourcetest.Gzip(t, []byte("garbage")),
 		"gzip of a list":              sourcetest.Gzip(t, []byte("[]")),
@@ -174,6 +175,23 @@ func TestCostOfLargeRecords(t *testing.T) {
 				t.Errorf("packing changed the record: %q", got)
 			}
 		})
+	}
+}
+
+// A record that would not be read is not written.
+func TestARecordOfTooManyElementsIsNotWritten(t *testing.T) {
+	for definitions, want := range map[int]bool{30_000: true, 40_000: false} {
+		r := Record{Definitions: slices.Repeat([]safeguard.Definition{{Name: "argocd", Versions: []string{"1", "2"}, Identity: map[string]string{"a": "b"}}}, definitions)}
+		packed, err := r.Pack()
+		if err != nil || (packed != nil) != want {
+			t.Fatalf("the record of %d definitions is written: %v, %v", definitions, packed != nil, err)
+		}
+		if packed == nil {
+			continue
+		}
+		if _, err := unpack(packed.Packed); err != nil {
+			t.Errorf("the record of %d definitions is not read: %v", definitions, err)
+		}
 	}
 }
 

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// Flux would get half of an artifact if the process ended while it downloads one.
+func TestADownloadEndsBeforeTheProcess(t *testing.T) {
+	const size = 64 << 20 // more than the buffers of a connection
+	o := &options{}
+	o.artifact.StoragePath, o.artifact.StorageAddress = t.TempDir(), freeAddress(t)
+	if err := os.WriteFile(filepath.Join(o.artifact.StoragePath, "artifact"), make([]byte, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "https://127.0.0.1:1"}, ctrl.Options{
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- start(ctx, mgr, o) }()
+	download := get(t, "http://"+o.artifact.StorageAddress+"/artifact", ended)
+	defer download.Close()
+
+	stop()
+	select {
+	case err := <-ended:
+		t.Fatalf("start() = %v during a download", err)
+	case <-time.After(time.Second):
+	}
+	if got, err := io.Copy(io.Discard, download); err != nil || got != size {
+		t.Errorf("downloaded %d bytes: %v", got, err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("start() = %v", err)
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// get begins a download once the server listens.
+func get(t *testing.T, url string, ended <-chan error) io.ReadCloser {
+	t.Helper()
+	for {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err == nil && response.StatusCode == http.StatusOK {
+			return response.Body
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("start() = %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func TestAServerThatCannotListenEndsTheProcess(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	o := &options{}
+	o.artifact.StoragePath, o.artifact.StorageAddress = t.TempDir(), taken.Addr().String()
+	mgr, err := ctrl.NewManager(&rest.Config{Host: "https://127.0.0.1:1"}, ctrl.Options{
+		Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := start(t.Context(), mgr, o); err == nil {
+		t.Error("start() = nil")
+	}
+}

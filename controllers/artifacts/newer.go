@@ -1,0 +1,138 @@
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Newer is a publication of a selection that its status does not know: the status was restored from a backup.
+type Newer struct {
+	// Revision of the publication; of an archive that no ExternalArtifact names, its checksum alone.
+	Revision string
+	// artifact is that of the ExternalArtifact; nil for an archive.
+	artifact *meta.Artifact
+	// file is the path of an archive.
+	file string
+}
+
+// String says where the publication was found.
+func (n *Newer) String() string {
+	where := "the ExternalArtifact names"
+	if n.artifact == nil {
+		where = "the storage has"
+	}
+	return fmt.Sprintf("%s %s, which the status does not know: it is older", where, n.Revision)
+}
+
+// Newer returns the publication that is newer than the status; nil if there is none. known are the revisions that the
+// status knows, the published one first. The ExternalArtifact of a crash between two writes names one of these, and so
+// does one that was restored. While the ExternalArtifact names none, the archives in the storage count.
+func (a *Artifacts) Newer(ctx context.Context, cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
+	announced, err := a.Find(ctx, cs)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, err
+	}
+	switch missing := err != nil; {
+	case missing || announced.Status.Artifact == nil && cs.Status.Withheld != v1alpha1.NoConsumerReason:
+		return a.newestArchive(cs, known)
+	case announced.Status.Artifact == nil || !a.stored(cs, announced.Status.Artifact) || knows(cs, known, announced.Status.Artifact):
+		return nil, nil
+	}
+	return a.confirmed(ctx, cs, known)
+}
+
+// stored reports whether Store may have written the archive of an artifact: its path has the revision. Otherwise the
+// ExternalArtifact was edited, which Announce repairs.
+func (a *Artifacts) stored(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) bool {
+	return artifact.Path == a.Storage.NewArtifactFor(sourcev1.ExternalArtifactKind, cs, artifact.Revision, archiveName(artifact.Revision)).Path
+}
+
+// knows reports whether the status knows the artifact, as the published one or as an older one. An older revision that was
+// published once more after the status was written is newer.
+func knows(cs *v1alpha1.CatalogSelection, known []string, artifact *meta.Artifact) bool {
+	last := cs.Status.Artifact
+	return last != nil && (artifact.Revision == last.Revision ||
+		slices.Contains(known, artifact.Revision) && !artifact.LastUpdateTime.After(last.LastUpdateTime.Time))
+}
+
+// confirmed returns the artifact of the ExternalArtifact in the API server, past the cache. If the selection was published
+// meanwhile, it returns a conflict.
+func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
+	announced := &sourcev1.ExternalArtifact{}
+	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), announced); client.IgnoreNotFound(err) != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the ExternalArtifact: %w", err))
+	}
+	now := &v1alpha1.CatalogSelection{}
+	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("reading the CatalogSelection: %w", err))
+	}
+	artifact := announced.Status.Artifact
+	switch {
+	case now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs):
+		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
+			errors.New("another process has published another revision"))
+	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):
+		return nil, nil
+	}
+	return &Newer{Revision: artifact.Revision, artifact: artifact}, nil
+}
+
+// newestArchive returns the newest archive in the storage of a revision that the status does not know; nil without one.
+func (a *Artifacts) newestArchive(cs *v1alpha1.CatalogSelection, known []string) (*Newer, error) {
+	files, err := filepath.Glob(a.Storage.LocalPath(a.archives(cs)))
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("listing the archives: %w", err))
+	}
+	type archive struct {
+		Newer
+		written time.Time
+	}
+	var unknown []archive
+	for _, file := range files {
+		sum, isArchive := strings.CutSuffix(filepath.Base(file), ".tar.gz")
+		info, err := os.Lstat(file)
+		named := func(revision string) bool { return archiveName(revision) == filepath.Base(file) }
+		if !isArchive || err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(known, named) {
+			continue
+		}
+		unknown = append(unknown, archive{Newer{Revision: "sha256:" + sum, file: file}, info.ModTime()})
+	}
+	if len(unknown) == 0 {
+		return nil, nil
+	}
+	newest := slices.MaxFunc(unknown, func(a, b archive) int {
+		return cmp.Or(a.written.Compare(b.written), strings.Compare(a.file, b.file))
+	})
+	return &newest.Newer, nil
+}
+
+// DefinitionsOf reads the definitions of a newer publication from the storage.
+func (a *Artifacts) DefinitionsOf(ctx context.Context, cs *v1alpha1.CatalogSelection, n *Newer) ([]safeguard.Definition, error) {
+	if n.artifact != nil {
+		return a.Definitions(ctx, cs, n.artifact)
+	}
+	archive, err := os.Open(n.file)
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("opening the archive: %w", err))
+	}
+	defer archive.Close()
+	return render.ReadArtifact(ctx, archive)
+}

@@ -1,0 +1,124 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// evidence is what the owner labels of live objects say about the Kustomizations of a selection. A status proves
+// nothing: whoever owns a Kustomization can write it, or let it apply an empty build. It counts only for the objects of a
+// kind that the controller may not read.
+type evidence struct {
+	// owns reports whether a live object names one of the Kustomizations.
+	owns bool
+	// applied has the live objects that name one of them, with their releases at home, and afar the other releases.
+	applied Keys
+	afar    []release
+	// unread has the kinds that the controller may not read. reports is true if a Kustomization reports a revision.
+	unread  map[schema.GroupKind]bool
+	reports bool
+}
+
+// ownsLike reports whether a live object of the kind and namespace of the key names one of the Kustomizations. Whoever may
+// write one of another kind or namespace, such as a tenant in its own, can set its labels, and may write nothing else. The
+// same holds for releases, which count in the namespace of their object.
+func (e evidence) ownsLike(key safeguard.Key) bool {
+	for applied := range e.applied {
+		if applied.Group == key.Group && applied.Kind == key.Kind && applied.Namespace == key.Namespace {
+			return true
+		}
+	}
+	return e.reportsOn(key)
+}
+
+// reportsOn reports whether only the Kustomizations themselves can tell what they have applied of the kind of the key, and
+// say that they have applied something.
+func (e evidence) reportsOn(key safeguard.Key) bool {
+	return e.reports && e.unread[schema.GroupKind{Group: key.Group, Kind: key.Kind}]
+}
+
+// has reports whether a Kustomization has applied what a claimant claims by a key. at are the releases that the claimant
+// has at home: an object of another namespace keeps none of its releases from a claimant that is at home in one of them,
+// because anyone may write such an object, which Helm or an account may not obey.
+func (e evidence) has(key safeguard.Key, at Keys) bool {
+	yields := func(object safeguard.Key) bool {
+		return slices.ContainsFunc(e.afar, func(r release) bool { return r.object == object && at[r.key] })
+	}
+	return e.applied[key] || slices.ContainsFunc(e.afar, func(r release) bool { return r.key == key && !yields(r.object) })
+}
+
+// evidenceOf returns the evidence about the Kustomizations of a selection. live has objects that the caller has listed
+// already; the objects of the other kinds that the selection publishes are added. Without the right to read one of
+// these kinds, what the Kustomizations report about its objects has to do: two selections that both apply one
+// definition would be worse than one that waits.
+func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta) (evidence, error) {
+	published, _ := c.Published(cs)
+	unread := map[schema.GroupKind]bool{}
+	readable := slices.DeleteFunc(c.kindsToMark(cs, published), func(gvk schema.GroupVersionKind) bool {
+		_, err := c.Kinds.Look(ctx, c.definitionKind(gvk), client.ObjectKeyFromObject(cs))
+		forbidden := errors.Is(err, kinds.ErrForbidden)
+		if forbidden {
+			unread[gvk.GroupKind()] = true
+		}
+		return forbidden
+	})
+	more, err := c.liveDefinitions(ctx, cs, readable, false)
+	if err != nil {
+		return evidence{}, err
+	}
+	return evidenceIn(append(more, live...), consumed, published, unread), nil
+}
+
+// evidenceIn returns the evidence in live objects, and for the unread kinds in what the Kustomizations report.
+func evidenceIn(live []*liveMeta, consumed Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
+	e := evidence{applied: Keys{}, unread: unread}
+	for _, object := range live {
+		if consumed.include(ownerOf(object)) {
+			e.owns, e.applied[keyOf(object)] = true, true
+		}
+	}
+	reported := false
+	for _, item := range consumed.local() {
+		e.reports = e.reports || item.Revision != ""
+		reported = reported || item.reason == ""
+	}
+	for key := range consumed.liveKeys(published) {
+		if reported && e.reportsOn(key) {
+			e.applied[key] = true
+		}
+	}
+	for _, r := range consumed.releases(published) {
+		switch {
+		case !e.applied[r.object]:
+		case r.home():
+			e.applied[r.key] = true
+		default:
+			e.afar = append(e.afar, r)
+		}
+	}
+	return e
+}
+
+// dormant reports whether the Kustomizations of a selection are all suspended, and own nothing that lives, or that one of
+// the claimed keys might be. Such a selection reserves nothing.
+func (c Consumers) dormant(seen evidence, claimed Keys) bool {
+	for _, item := range c.local() {
+		if !item.suspended {
+			return false
+		}
+	}
+	for key := range claimed {
+		if seen.reportsOn(key) {
+			return false
+		}
+	}
+	return !seen.owns
+}

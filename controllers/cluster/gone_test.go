@@ -1,0 +1,34 @@
+package cluster
+
+import (
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// A selection of another shard is not deleted, so nothing else ends what is noted of it.
+func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
+	key, uid := types.NamespacedName{Namespace: "ns", Name: "a"}, types.UID("x")
+	c := &Cluster{}
+	for _, of := range []types.UID{uid, "other"} {
+		c.acted.Store(of, true)
+		c.inspected.Store(of, nil)
+		c.forbidden.Store(warning{of, "nothing is marked"}, true)
+	}
+	c.seen.Store(key, uid)
+	c.Gone(key)
+	for name, noted := range map[string]*sync.Map{"acted": &c.acted, "inspected": &c.inspected, "forbidden": &c.forbidden} {
+		left := 0
+		noted.Range(func(of, _ any) bool {
+			if of == uid || of == any(warning{uid, "nothing is marked"}) {
+				t.Errorf("%s has the selection", name)
+			}
+			left++
+			return true
+		})
+		if left != 1 {
+			t.Errorf("%s has %d entries, want that of the other selection", name, left)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// moveRetry is the interval at which an unfinished move is checked again.
+const moveRetry = 5 * time.Second
+
+// endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
+// has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
+// reports whether there is a mark of an unfinished move.
+func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (unfinished bool, err error) {
+	served := c.served(ctx, cs)
+	arrived := map[safeguard.Key]*liveMeta{}
+	for _, object := range live {
+		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.include(ownerOf(object)) && served[key] {
+			arrived[key] = object
+		}
+	}
+	if len(arrived) == 0 || !consumed.appliedHere() {
+		return len(arrived) > 0, nil
+	}
+	unsettled, err := c.unsettledMoves(ctx, arrived)
+	if err != nil {
+		return true, err
+	}
+	var errs []error
+	for key, object := range arrived {
+		if unsettled[key] {
+			unfinished = true
+			continue
+		}
+		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
+		errs = append(errs, err)
+	}
+	return unfinished, errors.Join(errs...)
+}
+
+// unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
+// which would delete them; and the objects that their owner has not applied since they were marked: it may be
+// applying an artifact without them.
+func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
+	found := Keys{}
+	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
+		if ks.Spec.KubeConfig != nil {
+			return true
+		}
+		name, inventory := client.ObjectKeyFromObject(ks), inventoryOf(ks)
+		for key, object := range objects {
+			if owner := ownerOf(object); owner != name && inventory[key] ||
+				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
+				found[key] = true
+			}
+		}
+		return true
+	})
+	return found, err
+}
+
+// appliedSince reports whether the last apply of a Kustomization came after a time. Times in the API are
+// whole seconds: a revision that is new since then may be of the same second, an older one may not. A
+// kustomize-controller without a history gets moveTimeout.
+func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
+	last := ks.Status.History.Latest()
+	if last == nil {
+		return now.Sub(at) > moveTimeout
+	}
+	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
+		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))
+}
+
+// markedAt returns when the marks of a definition were last set.
+func markedAt(object *liveMeta) (at time.Time) {
+	for _, f := range object.ManagedFields {
+		if f.Manager == marksOwner && f.Time != nil && f.Time.After(at) {
+			at = f.Time.Time
+		}
+	}
+	return at
+}

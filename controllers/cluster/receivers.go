@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// receiver is another selection to which objects may move.
+type receiver struct {
+	name types.NamespacedName
+	// keys are those of its latest render; known is true if that is the render of its present spec.
+	keys  Keys
+	known bool
+	// open is true while it may select any object: its present spec has no render, or may not select as intended. stale is
+	// true if that has been so for too long for a selection that is not able to apply an object.
+	open, stale bool
+	// acts is true if it is neither suspended nor held, and seen is what its Kustomizations own then.
+	acts bool
+	seen evidence
+}
+
+// leaver is an object that leaves, with the releases that helm-controller uninstalls when the object is deleted.
+type leaver struct {
+	key      safeguard.Key
+	releases []safeguard.Key
+}
+
+// able reports whether nothing prevents the receiver from applying an object: it acts, and a live object of the kind names
+// one of its Kustomizations. A release moves to another object, in a namespace of the receiver's.
+func (r receiver) able(l leaver) bool {
+	return r.acts && (r.seen.ownsLike(l.key) || r.seen.owns && r.inherits(l))
+}
+
+// inherits reports whether the latest render has a release of the object.
+func (r receiver) inherits(l leaver) bool {
+	return slices.ContainsFunc(l.releases, func(release safeguard.Key) bool { return r.keys[release] })
+}
+
+func (r receiver) rendered(l leaver) bool { return r.keys[l.key] || r.inherits(l) }
+
+func (r receiver) selects(l leaver) bool { return r.known && r.rendered(l) }
+
+func (r receiver) maySelect(l leaver) bool {
+	return r.rendered(l) || r.open && (!r.stale || r.able(l))
+}
+
+// chooseReceiver returns the receiver of an object, nil if the object may leave without one; decided is false while the
+// object has to stay in the artifact. over is true once the time for the receivers is over.
+func chooseReceiver(receivers []receiver, l leaver, over bool) (to *receiver, decided bool) {
+	for i, r := range receivers {
+		switch {
+		case r.able(l) && r.selects(l):
+			return &receivers[i], true
+		case over && !r.able(l):
+		case to == nil && r.maySelect(l):
+			to = &receivers[i]
+		}
+	}
+	return to, over
+}
+
+// receivers returns the selections to which objects may move: those with a Kustomization in this cluster, and
+// those whose spec is so new that their Kustomization may follow. A spec that has no render, or whose render has a
+// doubt, may claim any object, for as long as it is new or the selection is able to apply the object, and so does a
+// selection that was not evaluated since the tick; another one claims only the objects in its latest render.
+func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*liveMeta, tick uint64) ([]receiver, error) {
+	var receivers []receiver
+	for _, other := range others {
+		consumed, err := c.ConsumersOf(ctx, other)
+		if err != nil {
+			return nil, err
+		}
+		if !consumed.ActHere() && (!c.fresh(other) || !consumed.None()) {
+			continue
+		}
+		r, err := c.receiverOf(ctx, other, consumed, live, tick)
+		if err != nil {
+			return nil, err
+		}
+		receivers = append(receivers, r)
+	}
+	return receivers, nil
+}
+
+// fresh reports whether the spec of a selection is so new that its Kustomization, or its sources, may follow.
+func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
+	return c.claims.age(cs.UID, cs.Generation, c.Now()) < moveTimeout
+}
+
+func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta, tick uint64) (receiver, error) {
+	r := receiver{name: client.ObjectKeyFromObject(cs)}
+	r.keys, r.known = c.claims.latest(cs.UID, cs.Generation)
+	r.known = r.known || c.Rendered(cs)
+	pending := !cs.Spec.Suspend && !c.claims.evaluatedSince(cs.UID, tick)
+	r.open = !r.known || pending || c.claims.doubts(cs.UID, cs.Generation)
+	r.stale = !pending && !c.fresh(cs)
+	if consumed.ActHere() && !cs.Spec.Suspend && cs.Status.Held == nil {
+		seen, err := c.evidenceOf(ctx, cs, consumed, live)
+		if err != nil {
+			return receiver{}, err
+		}
+		r.acts, r.seen = true, seen
+	}
+	return r, nil
+}

@@ -1,0 +1,344 @@
+package controllers
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/record"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// restore puts the status of an older publication back, as a backup does, and restarts the controller.
+func (e *environment) restore(old *v1alpha1.CatalogSelection) {
+	e.Helper()
+	e.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { old.Status.DeepCopyInto(s) })
+}
+
+func TestARestoredStatusAnnouncesNothing(t *testing.T) {
+	for _, trouble := range []trouble{
+		{name: "the source has no artifact", cause: func(e *environment) { e.setArtifact("OCIRepository", e.key("catalog"), nil) }},
+		{name: "the catalog is invalid", cause: func(e *environment) { e.source([]byte("this is no catalog")) }},
+		{name: "the download fails", cause: func(e *environment) { serve(http.NotFound)(e) }},
+		{name: "its archive is gone as well", cause: func(e *environment) {
+			e.setArtifact("OCIRepository", e.key("catalog"), nil)
+			for _, file := range e.archiveFiles() {
+				if !strings.HasSuffix(file, filepath.Base(e.announced("kkp").Status.Artifact.Path)) {
+					if err := os.Remove(file); err != nil {
+						e.Fatal(err)
+					}
+				}
+			}
+		}},
+	} {
+		t.Run(trouble.name, func(t *testing.T) {
+			e, first := publishGuarded(t, "argocd")
+			second := e.source(applications(t, "argocd nginx"))
+			good := e.good()
+			e.restore(first.cs)
+			trouble.cause(e)
+			for range 3 {
+				_, _ = e.tryReconcile("kkp")
+				e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+				if e.download(good.announced) == nil {
+					t.Fatal("the archive that the ExternalArtifact names is gone")
+				}
+			}
+			e.setArtifact("OCIRepository", e.key("catalog"), second)
+			e.source(applications(t, "argocd nginx"))
+			e.equal("what is published again", e.good().announced.Status.Artifact.Revision, good.announced.Status.Artifact.Revision)
+			e.equal("revisions", len(slices.Compact(e.traffic.revisions)), 2)
+		})
+	}
+}
+
+func TestARestoredStatusIsNoBaseline(t *testing.T) {
+	for name, edit := range map[string]specEdit{
+		"the catalog takes away":           func(*v1alpha1.CatalogSelection) {},
+		"an edit takes the same away":      exclude("nginx"),
+		"the first revision was published": func(*v1alpha1.CatalogSelection) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, first := publishGuarded(t, "argocd")
+			e.source(applications(t, "argocd nginx"))
+			good := e.good()
+			words := "argocd falco"
+			if strings.HasPrefix(name, "the first") {
+				words = "argocd"
+			}
+			third := e.source(applications(t, words))
+			e.hold(good, "Removal")
+			e.approve(third.Digest + "#late")
+			e.restore(first.cs)
+			e.edit(edit)
+			cs := e.reconcile("kkp")
+			e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+			e.equal("conditions", conditionsOf(cs), []string{"Held=True Removal", "Ready=False Removal", "Stalled=True Removal"})
+			want := "the ExternalArtifact names " + good.announced.Status.Artifact.Revision + ", which the status does not know: it is older: nginx: would be removed"
+			if message := conditions.GetMessage(cs, v1alpha1.HeldCondition); !strings.HasPrefix(message, want) {
+				t.Errorf("the message is %q", message)
+			}
+			e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+			e.approve(cs.Status.Held.Approve...)
+			published := e.good()
+			r, err := record.Read(published.cs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			revision := func(p lastGood) string { return p.announced.Status.Artifact.Revision }
+			if got := r.Revisions[:2]; !slices.Equal(got, []string{revision(published), revision(good)}) {
+				t.Errorf("the record has the revisions %q", got)
+			}
+			e.equal("used approvals", len(published.cs.Status.UsedApprovals), 2)
+		})
+	}
+}
+
+// A revision that the record knows was published before, but once more after the status was written.
+func TestARestoredStatusOfARevisionThatCameBack(t *testing.T) {
+	e, first := publishGuarded(t, "argocd nginx")
+	e.source(applications(t, "argocd nginx falco"))
+	second := e.good()
+	content := applications(t, "argocd nginx")
+	e.approve(digestOf(content))
+	e.source(content)
+	third := e.good()
+	e.equal("the third", third.cs.Status.Artifact.Revision, first.cs.Status.Artifact.Revision)
+	later := metav1.NewTime(second.cs.Status.Artifact.LastUpdateTime.Add(1e9))
+	announced := e.announced("kkp")
+	announced.Status.Artifact.LastUpdateTime = later
+	if err := apiServer.Status().Update(t.Context(), announced); err != nil {
+		t.Fatal(err)
+	}
+	e.restore(second.cs)
+	e.setArtifact("OCIRepository", e.key("catalog"), nil)
+	e.reconcile("kkp")
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(announced))
+}
+
+// Of the ExternalArtifact nothing is left, and of the status an older one, perhaps of a time of conflict.
+func TestAnArchiveThatARestoredStatusDoesNotKnow(t *testing.T) {
+	for name, empty := range map[string]func(*environment, *v1alpha1.CatalogSelection){
+		"the ExternalArtifact is gone": func(e *environment, _ *v1alpha1.CatalogSelection) { e.remove(e.announced("kkp")) },
+		"the older status is withheld": func(e *environment, old *v1alpha1.CatalogSelection) {
+			old.Status.Withheld = v1alpha1.ConflictReason
+			announced := e.announced("kkp")
+			announced.Status.Artifact = nil
+			if err := apiServer.Status().Update(e.Context(), announced); err != nil {
+				e.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { restoreWithoutAnnouncement(t, empty) })
+	}
+}
+
+func restoreWithoutAnnouncement(t *testing.T, empty func(*environment, *v1alpha1.CatalogSelection)) {
+	e, first := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	e.good()
+	empty(e, first.cs)
+	e.restore(first.cs)
+	e.source(applications(t, "argocd falco"))
+	cs := e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+	if announced := e.announced("kkp"); announced != nil && announced.Status.Artifact != nil {
+		t.Error("something is announced")
+	}
+	e.approve(cs.Status.Held.Approve...)
+	e.good()
+}
+
+func TestANewerArtifactThatCannotBeRead(t *testing.T) {
+	e, first := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	good := e.good()
+	e.restore(first.cs)
+	e.emptyStorage()
+	third := e.source(applications(t, "argocd nginx falco"))
+	e.approve(third.Digest)
+	cs := e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"BaselineLost "})
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+	e.source(applications(t, "argocd nginx"))
+	e.good() // the same content loses nothing
+}
+
+// A crash after the archive was stored is no publication.
+func TestACrashBeforeTheStatusIsNoDisagreement(t *testing.T) {
+	e, good := publishGuarded(t, "argocd")
+	e.source(applications(t, "argocd nginx"))
+	e.traffic.before = crashAt("patch CatalogSelection/status")
+	if _, err := e.tryReconcile("kkp"); !errors.Is(err, errDead) {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	e.traffic.before = nil
+	e.restart()
+	e.source(applications(t, "argocd falco"))
+	e.equal("the ExternalArtifact", essence(e.announced("kkp")), essence(good.announced))
+	e.good()
+}
+
+// recreate deletes the selection with all that it has, and applies the same YAML.
+func (c *liveCluster) recreate() *v1alpha1.CatalogSelection {
+	c.Helper()
+	old := c.get("kkp")
+	c.remove(old)
+	if _, err := c.tryReconcile("kkp"); err != nil {
+		c.Fatal(err)
+	}
+	if artifact := c.announced("kkp"); artifact != nil {
+		c.Fatal("the ExternalArtifact is there")
+	}
+	again := &v1alpha1.CatalogSelection{ObjectMeta: metav1.ObjectMeta{Name: old.Name, Namespace: old.Namespace}, Spec: old.Spec}
+	if err := apiServer.Create(c.Context(), again); err != nil {
+		c.Fatal(err)
+	}
+	return again
+}
+
+func TestAUsedApprovalReleasesNothingOfANewSelection(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd")
+	c.selection("kkp", compared, guarded)
+	c.consumer("kkp", "kkp", pruning)
+	c.settle("kkp")
+	render := guard.Checksum(c.get("kkp").Status.Artifact.Revision)
+	c.flux("kkp", "kkp", "argocd")
+	c.catalog("argocd", "nginx")
+	c.settle("kkp")
+	c.flux("kkp", "kkp", "argocd", "nginx")
+	c.settle("kkp")
+	c.catalog("argocd")
+	less := c.reconcile("kkp").Status.Held.Approve
+	c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = append(less, render) })
+	c.settle("kkp")
+	c.ready("kkp")
+	c.flux("kkp", "kkp", "argocd")
+	c.catalog("argocd", "nginx")
+	c.settle("kkp")
+	c.flux("kkp", "kkp", "argocd", "nginx")
+	c.settle("kkp")
+	c.ready("kkp")
+
+	again := c.recreate()
+	c.catalog("argocd")
+	cs := c.reconcile("kkp")
+	c.equal("lost", lost(cs), []string{"Removal nginx"})
+	c.equal("approve", cs.Status.Held.Approve, []string{render + "#" + string(again.UID)[:8]})
+	c.edit(func(cs *v1alpha1.CatalogSelection) {
+		cs.Spec.Safeguards.Approve = append(cs.Spec.Safeguards.Approve, render+"#2")
+	})
+	c.equal("lost with another note", lost(c.reconcile("kkp")), []string{"Removal nginx"})
+	c.edit(func(now *v1alpha1.CatalogSelection) {
+		now.Spec.Safeguards.Approve = append(now.Spec.Safeguards.Approve, cs.Status.Held.Approve...)
+	})
+	c.settle("kkp")
+	c.ready("kkp")
+	c.equal("used approvals", len(c.get("kkp").Status.UsedApprovals), len(less)+3)
+}
+
+// A restored namespace has no status, neither that of the selection nor that of its Kustomization. The definitions of the
+// cluster still have the labels of both.
+func TestAUsedApprovalReleasesNothingAfterARestoreOfTheNamespace(t *testing.T) {
+	for _, test := range []struct {
+		name, labels string // labels are those of the selection whose artifact was applied
+		want         []string
+	}{
+		{"the selection was published", "kkp", []string{"Adoption 1.0.0"}},
+		{"another selection was published", "other", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t)
+			name := c.environment.own("argocd")
+			c.environment.live("argocd:1.0.0,2.0.0", func(u *unstructured.Unstructured) {
+				u.SetLabels(map[string]string{
+					v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue, v1alpha1.NameLabel: test.labels, v1alpha1.NamespaceLabel: c.namespace,
+					"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": c.namespace,
+				})
+			})
+			c.source(applications(t, name+"::2.0.0"))
+			cs := c.selection("kkp", compared, guarded)
+			c.consumer("apps", "kkp", pruning)
+			render := c.reconcile("kkp").Status.Held.Approve
+			sum := guard.Approved(render[0])
+			if test.want != nil {
+				c.equal("approve", render, []string{sum + "#" + guard.NoteOf(cs)})
+			}
+			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = []string{sum} })
+			var held []string
+			for _, line := range lost(c.reconcile("kkp")) {
+				held = append(held, strings.ReplaceAll(line, " "+name, ""))
+			}
+			c.equal("lost", held, test.want)
+			c.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = render })
+			c.settle("kkp")
+			c.ready("kkp")
+		})
+	}
+}
+
+// A backup has the objects, but neither their owners, nor UIDs.
+func TestAnExternalArtifactOfThisSelectionIsTakenBack(t *testing.T) {
+	for name, own := range map[string]func(*metav1.OwnerReference) []metav1.OwnerReference{
+		"without an owner": func(*metav1.OwnerReference) []metav1.OwnerReference { return nil },
+		"under another UID": func(owner *metav1.OwnerReference) []metav1.OwnerReference {
+			owner.UID = "0"
+			return []metav1.OwnerReference{*owner}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, good := publishGuarded(t, "argocd nginx")
+			disown := func() {
+				announced := e.announced("kkp")
+				announced.OwnerReferences = own(metav1.GetControllerOf(announced))
+				if err := apiServer.Update(t.Context(), announced); err != nil {
+					t.Fatal(err)
+				}
+			}
+			disown()
+			e.restart()
+			e.equal("the ExternalArtifact", essence(e.good().announced), essence(good.announced))
+			if !metav1.IsControlledBy(e.announced("kkp"), e.get("kkp")) {
+				t.Errorf("the owners are %v", e.announced("kkp").OwnerReferences)
+			}
+			disown()
+			e.rewrite(func(s *v1alpha1.CatalogSelectionStatus) { *s = v1alpha1.CatalogSelectionStatus{} })
+			e.source(applications(t, "argocd"))
+			e.equal("lost", lost(e.reconcile("kkp")), []string{"Removal nginx 1.0.0"})
+		})
+	}
+}
+
+// What a restored status names is not pushed over what was pushed after it.
+func TestARestoredStatusMovesNoTag(t *testing.T) {
+	p := newPushing(t)
+	first := p.settle()
+	p.source(applications(t, "argocd"))
+	second := p.settle()
+	pushed, _ := p.tagged("latest")
+	p.restore(first)
+	p.setArtifact("OCIRepository", p.key("catalog"), nil)
+	p.reconcile("kkp")
+	p.push()
+	p.reconcile("kkp")
+	if now, _ := p.tagged("latest"); now != pushed {
+		t.Errorf("latest is %s, and was %s", now, pushed)
+	}
+	p.source(applications(t, "argocd"))
+	cs := p.settle()
+	p.equal("revision", cs.Status.Artifact.Revision, second.Status.Artifact.Revision)
+	p.equal("push", cs.Status.Push.URL, second.Status.Push.URL)
+	if now, _ := p.tagged("latest"); now != pushed {
+		t.Errorf("published again, latest is %s, and was %s", now, pushed)
+	}
+}
