@@ -67,7 +67,7 @@ lint: $(GOLANGCI_LINT) ## Run golangci-lint.
 .PHONY: build
 build: ## Build bin/winnow and bin/winnow-controller.
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags $(call quoted,-s -w -X main.version=$(VERSION)) -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags $(call quoted,-s -w -X main.version=$(VERSION) -X github.com/winnow-dev/winnow/cmd/winnow/verbs/version.linked=$(VERSION)) -o $(BIN)/ ./cmd/winnow ./cmd/winnow-controller
 
 .PHONY: man
 man: ## Build the man pages of winnow into bin/man/man1.
@@ -141,8 +141,9 @@ SERVERS := $(GO) run ./test/stack/cmd/stack -build
 test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"
 	@$(SERVERS) -control-plane
-	$(GO) test $(RACE) -shuffle=on -skip '^TestCost' -timeout 30m ./controllers ./...
+	$(GO) test $(RACE) -shuffle=on -skip '^TestCost' -timeout 45m ./controllers ./...
 	$(GO) test -shuffle=on -run '^TestCost' -timeout 10m $(call dirs-of,func TestCost)
+	$(GO) -C test/tools/promql test -count=1 ./...
 
 # -run '^$$' leaves the seeds out: `make test` runs them. Skipped are those that compare what was edited or built with
 # what YAML's library and kustomize make of it, which find oddities of these for hours.

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/filebased/graph"
 )
 
 // bound is what is kept of the bundles of one channel, from the highest version to the lowest.
@@ -88,7 +89,7 @@ func (o opm) prune(t *testing.T, p pruning) bool {
 	of, channel := p.of, p.channel
 	order := map[string]int{}
 	for _, bundle := range of.Bundles {
-		if slices.ContainsFunc(channel.Entries, func(e filebased.Entry) bool { return e.Name == bundle.Name }) {
+		if slices.ContainsFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == bundle.Name }) {
 			order[bundle.Name] = len(order)
 		}
 	}

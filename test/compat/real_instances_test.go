@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/crds"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/backends"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/test/stack"
 )
@@ -45,7 +46,7 @@ func instances(t *testing.T, dir string) map[string]backend.Instance {
 
 func TestInstancesOfKKPsOwnApplications(t *testing.T) {
 	all := instances(t, "kkp/system-applications")
-	helm := backend.Named(backend.Helm)
+	helm := backends.Named(backend.Helm)
 	if _, err := helm.Build(all["cilium"]); err != nil {
 		t.Errorf("cilium, whose default values need no cluster of KKP: %v", err)
 	}
@@ -59,7 +60,7 @@ func TestInstancesOfKKPsOwnApplications(t *testing.T) {
 		t.Errorf("cluster-autoscaler with a value: %v", err)
 	}
 	for name, instance := range all {
-		if _, err := backend.Named(backend.ApplicationInstallation).Build(instance); !errors.As(err, &problem) {
+		if _, err := backends.Named(backend.ApplicationInstallation).Build(instance); !errors.As(err, &problem) {
 			t.Errorf("%s, which KKP installs by itself: %v", name, err)
 		}
 	}
@@ -81,7 +82,7 @@ func TestInstancesOfCozystacksDefinitions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, b := range []string{backend.Helm, backend.CozystackApplication} {
-			objects, err := backend.Named(b).Build(instance)
+			objects, err := backends.Named(b).Build(instance)
 			if err != nil {
 				t.Errorf("%s: %s: %v", name, b, err)
 				continue

@@ -73,7 +73,8 @@ func TestARenamedSelectionThatIsHeldGivesNothingToAnotherOne(t *testing.T) {
 	e.assertSameObjects(before, e.uids())
 }
 
-// Without the archive as well, the last publication is unknown: the selection is held for that reason.
+// Without the archive as well, the last publication is unknown: another render than the announced one is held for that
+// reason.
 func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 	e := newEstate(t, "baseless", catalogOf("baseless"))
 	e.commit([]string{e.selecting("apps"), e.applying("apps", "apps")})
@@ -82,6 +83,7 @@ func TestAWipedStatusWithoutArchiveHoldsWhatNobodyKnows(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.of("apps").wipeStatus()
+	e.release("v2", catalogOf("baseless")[:2])
 	restartWith(t, stack.ControllerOptions{}) // with an empty data directory
 	e.of("apps").awaitSelection("held", func(cs *v1alpha1.CatalogSelection) error {
 		if conditions.GetReason(cs, v1alpha1.HeldCondition) != v1alpha1.BaselineLostReason {

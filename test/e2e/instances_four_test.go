@@ -91,6 +91,13 @@ kind: Secret
 metadata: {name: authorities, namespace: instances}
 stringData: {values.yaml: "acme: certificate"}
 `
+	// What Cozystack has in the namespace of every tenant, and its charts read.
+	platformSecret = `---
+apiVersion: v1
+kind: Secret
+metadata: {name: cozystack-values, namespace: instances}
+stringData: {values.yaml: "_cluster: {root-host: example.com}"}
+`
 )
 
 // webWith returns the application web with these versions.
@@ -122,7 +129,7 @@ func prepareInstances(t *testing.T) (i *installing, others []packaged) {
 	source.Name, source.Spec.URL, source.Spec.LayerSelector = "instances-platform", source.Spec.URL+"-platform", nil
 	i.create(source)
 	i.create(namespace("platform-charts"))
-	i.commit([]string{webSecret, chartRepository("platform-charts", "platform-cache", "instances-charts/cache", "0.1.0")})
+	i.commit([]string{webSecret, platformSecret, chartRepository("platform-charts", "platform-cache", "instances-charts/cache", "0.1.0")})
 	i.commitBase(fourInstances)
 	return i, others
 }

@@ -73,7 +73,7 @@ func (i *installing) checkValues() {
 	for name, want := range map[string]map[string]any{
 		"authorities": {"acme": "certificate"},
 		"handbook":    {"title": "base"},
-		"store":       {"memory": "1Gi", "replicas": 2.0},
+		"store":       {"_cluster": map[string]any{"root-host": "example.com"}, "memory": "1Gi", "replicas": 2.0}, // as in Cozystack
 		"web": {
 			"a": "default", "b": "secret", "c": "values", "d": "override", "only": "chart",
 			// Helm keeps a null where the chart itself has no such value.

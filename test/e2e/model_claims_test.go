@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // settle publishes and applies until the model no longer changes. order is the order in which parts claim
@@ -47,9 +48,9 @@ func (m *model) decide(order []int) {
 	}
 }
 
-func keysOf(apps map[string]app) map[string]bool {
+func keysOf[V any](of map[string]V) map[string]bool {
 	keys := map[string]bool{}
-	for name := range apps {
+	for name := range of {
 		keys[name] = true
 	}
 	return keys
@@ -125,33 +126,50 @@ func (m *model) givesUp(h *modelPart, name string, next map[*modelPart]map[strin
 // part renders or may render, and those that it takes over from another Kustomization. It removes the
 // mark of definitions that Flux shall delete.
 func (m *model) publish(p *modelPart, next map[string]app) {
+	stays := map[string]time.Time{}
 	for name, l := range m.live {
 		_, served := p.published[name]
-		if _, stays := next[name]; stays || l.owner != p.applier || !served && p.knowsServed() {
+		since, listed := p.leaving[name]
+		if _, selected := next[name]; selected || l.owner != p.applier || !served && !listed && p.knowsServed() {
 			continue
 		}
-		l.kept = slices.ContainsFunc(m.parts, func(o *modelPart) bool { return o != p && o.mayWant(name) })
+		if !listed {
+			since = m.now
+		}
+		to := m.receiver(p, name, m.now.Sub(since) >= moveWait)
+		if l.kept = to != nobody; to == undecided {
+			stays[name] = since
+		}
 		if l.kept {
-			m.tally["moved"]++
+			m.tally[to.String()]++
 		}
 	}
+	before := p.artifact()
+	p.leaving, p.placed = stays, keysOf(stays)
 	for name := range next { // until its Kustomization is the owner, which it never is of a bypassed definition
 		if l, lives := m.live[name]; lives && l.owner != p.applier {
 			l.kept = true
 		}
 	}
 	catalog := m.catalogs[p.catalog]
-	if p.baseline != baselineRecord {
+	if p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
 	}
 	p.restarted = false
+	forgets := p.forgets() || p.newer
+	p.newer = false
 	p.baseline, p.published, p.reviewed, p.revision = baselineRecord, next, p.spec.clone(), catalog.digest
 	p.seen, p.then = maps.Clone(next), catalog.apps
-	p.revisions[p.render(next)] = true
+	p.revisions[p.artifact()] = true
+	if p.artifact() != before {
+		p.passed, p.offered = append(slices.Clone(p.passed), p.offered...), nil
+	}
+	p.passed = slices.DeleteFunc(p.passed, func(sum string) bool { return sum == catalog.digest || m.renders[sum] == p.render(next) })
 	p.compared = p.applied
 	p.used = slices.DeleteFunc(slices.Clone(p.spec.approved), func(entry string) bool {
 		sum, _, _ := strings.Cut(entry, "#")
-		return !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next)
+		return !forgets && !slices.Contains(p.used, entry) && sum != catalog.digest && m.renders[sum] != p.render(next) &&
+			!slices.Contains(p.passed, sum)
 	})
 }
 
@@ -161,21 +179,19 @@ func (p *modelPart) knowsServed() bool {
 	return p.baseline == baselineRecord || p.baseline == baselineContent && !p.restarted
 }
 
-// mayWant reports whether a part renders a definition, or may do so once it is resumed or a typo is
-// corrected: the applications of an edited spec are unknown before.
-func (p *modelPart) mayWant(name string) bool {
-	edited := p.baseline != baselineRecord || !p.spec.rendersAs(p.reviewed)
-	return p.wants[name] || p.doubt || p.suspended && edited
-}
-
 // apply applies the served artifact by the Kustomization of a part: it creates and updates definitions
 // without a bypass, and prunes those that left, have its labels and are not protected.
 func (m *model) apply(p *modelPart, again bool) {
-	if p.paused || !p.served() || p.applied == p.render(p.published) && !again {
+	if p.paused || !p.served() || p.applied == p.artifact() && !again {
 		return
 	}
 	before := p.inventory
-	p.inventory, p.applied = keysOf(p.published), p.render(p.published)
+	p.inventory, p.applied = keysOf(p.published), p.artifact()
+	for name := range p.placed { // Flux leaves the object of a placeholder alone
+		if _, lives := m.live[name]; lives {
+			p.inventory[name] = true
+		}
+	}
 	for name, a := range p.published {
 		l, lives := m.live[name]
 		switch {
@@ -207,7 +223,7 @@ func (m *model) endMoves() {
 	for name, l := range m.live {
 		for _, p := range m.parts {
 			_, serves := p.published[name]
-			ended := l.owner == p.applier && serves && p.applied == p.render(p.published)
+			ended := l.owner == p.applier && serves && p.applied == p.artifact()
 			elsewhere := func(o *modelPart) bool { return o != p && o.inventory[name] }
 			if l.kept && ended && !slices.ContainsFunc(m.parts, elsewhere) {
 				l.kept = false

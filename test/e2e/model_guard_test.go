@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,33 +12,72 @@ import (
 // objections returns the reasons why the next applications of a part are held, sorted and without duplicates:
 //
 //	nothing is selected            EmptyResult, which cannot be approved
-//	it is approved                 nothing
+//	all reasons are approved       nothing
 //	the served state is unknown    BaselineLost
 //	otherwise                      losses by the catalog, objects that the Kustomization would delete
 //	                               without a comparison, losses of live definitions that enter
 func (m *model) objections(p *modelPart, next map[string]app) []string {
-	switch {
-	case len(next) == 0:
+	if len(next) == 0 {
 		return []string{"EmptyResult"}
-	case m.approved(p, next):
-		return nil
-	case p.baseline == baselineLost:
-		return []string{"BaselineLost"}
 	}
-	reasons := slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next), m.unknownNames(p, next))
+	reasons := []string{"BaselineLost"}
+	if p.baseline != baselineLost || p.newer && p.render(next) == p.artifact() {
+		reasons = slices.Concat(p.takenByCatalog(next), m.takenFromLive(p, next), p.pruned(next), m.unknownNames(p, next))
+	}
+	if m.approved(p, next, reasons) {
+		return nil
+	}
 	slices.Sort(reasons)
 	return slices.Compact(reasons)
 }
 
-// approved reports whether an unused entry names the render, or the revision of the catalog if that is
-// known to differ from the revision of the last publication.
-func (m *model) approved(p *modelPart, next map[string]app) bool {
-	digest := m.catalogs[p.catalog].digest
+// approved reports whether an unused entry names the render, or the revision of the catalog if that causes all reasons
+// alone.
+func (m *model) approved(p *modelPart, next map[string]app, reasons []string) bool {
 	return slices.ContainsFunc(p.spec.approved, func(entry string) bool {
-		sum, _, _ := strings.Cut(entry, "#")
+		sum, note, _ := strings.Cut(entry, "#")
 		return !slices.Contains(p.used, entry) &&
-			(m.renders[sum] == p.render(next) || sum == digest && p.revision != "" && p.revision != digest)
+			(m.renders[sum] == p.render(next) && (!p.forgets() || isUID.MatchString(note)) ||
+				sum == m.catalogs[p.catalog].digest && m.byRevision(p, reasons))
 	})
+}
+
+// isUID matches the first digits of the UID of a selection.
+var isUID = regexp.MustCompile("^[0-9a-f]{8}$")
+
+// forgets reports whether nobody knows which approvals are used up: nothing of this selection, or of its status, is left,
+// and its Kustomization has applied something.
+func (p *modelPart) forgets() bool { return p.revision == "" && p.applied != "" }
+
+// byRevision reports whether the revision of the catalog causes all reasons alone: the spec of the last publication loses
+// as much over it.
+func (m *model) byRevision(p *modelPart, reasons []string) bool {
+	catalog := m.catalogs[p.catalog]
+	if p.baseline != baselineRecord || p.revision == "" || p.revision == catalog.digest {
+		return false
+	}
+	alone := p.lost(p.reviewed.selects(catalog.apps))
+	return !slices.ContainsFunc(reasons, func(reason string) bool {
+		of := strings.Fields(reason + " -")
+		whole := of[0] == "VersionRemoval" && slices.Contains(alone, "Removal "+of[1])
+		return !whole && !slices.Contains(alone, reason)
+	})
+}
+
+// lost returns the losses of the published applications.
+func (p *modelPart) lost(next map[string]app) (reasons []string) {
+	for name, a := range p.published {
+		now, stays := next[name]
+		if !stays {
+			reasons = append(reasons, "Removal "+name)
+		}
+		for _, v := range a.versions {
+			if stays && !slices.Contains(now.versions, v) {
+				reasons = append(reasons, "VersionRemoval "+name+" "+v)
+			}
+		}
+	}
+	return reasons
 }
 
 // takenByCatalog returns the losses of the published applications, except those that the new spec over
@@ -100,11 +141,12 @@ func (m *model) unknownNames(p *modelPart, next map[string]app) []string {
 func (m *model) addsUnknown(p *modelPart) bool {
 	var before modelSpec
 	known := map[string]bool{}
-	if p.baseline == baselineRecord {
+	recorded := p.baseline == baselineRecord || p.newer
+	if recorded {
 		before, known = p.reviewed, keysOf(p.seen)
 	}
 	for _, a := range p.then {
-		known[a.tier] = known[a.tier] || p.baseline == baselineRecord
+		known[a.tier] = known[a.tier] || recorded
 	}
 	for name, a := range m.catalogs[p.catalog].apps {
 		known[name], known[a.tier] = true, true
@@ -133,7 +175,7 @@ func (p *modelPart) pruned(next map[string]app) (reasons []string) {
 // render, which the model cannot compute.
 func (m *model) lines(p *modelPart) (line string, known bool) {
 	digest := m.catalogs[p.catalog].digest
-	if p.revision == "" || p.revision == digest {
+	if !m.byRevision(p, p.held) {
 		return "", false
 	}
 	line = digest
@@ -145,9 +187,23 @@ func (m *model) lines(p *modelPart) (line string, known bool) {
 
 // wipe removes the status. The ExternalArtifact still names the content of the last publication.
 func (m *model) wipe(p *modelPart) {
-	p.used, p.revision, p.revisions, p.compared = nil, "", nil, ""
+	p.used, p.revision, p.revisions, p.compared, p.newer, p.leaving = nil, "", nil, "", false, nil
+	p.offered, p.passed = nil, nil
 	if p.baseline == baselineRecord {
 		p.baseline = baselineContent
+	}
+}
+
+// restore puts an older status back. If the ExternalArtifact names its revision, it is believed. Otherwise the status is
+// older than what is served: only the content of that is known, and only the checksum of a render approves.
+func (m *model) restore(p, old *modelPart) {
+	p.reviewed, p.seen, p.then, p.revision = old.reviewed.clone(), maps.Clone(old.seen), old.then, old.revision
+	p.revisions, p.compared, p.leaving = maps.Clone(old.revisions), old.compared, maps.Clone(old.leaving)
+	p.used, p.offered, p.passed = slices.Clone(old.used), slices.Clone(old.offered), slices.Clone(old.passed)
+	p.newer = old.artifact() != p.artifact()
+	if p.baseline = baselineRecord; p.newer {
+		p.baseline = baselineContent
+		m.tally["older than what is served"]++
 	}
 }
 

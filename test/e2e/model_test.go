@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -21,7 +22,9 @@ type model struct {
 	parts    []*modelPart
 	live     map[string]*liveApp
 	renders  map[string]string // maps the checksum of a render to the render
-	tally    map[string]int    // counts the events that a run has covered
+	now      time.Time
+	tenants  bool           // selections of a tenant may select any definition, and apply none
+	tally    map[string]int // counts the events that a run has covered
 }
 
 // modelPart is a selection with its Kustomization.
@@ -44,7 +47,14 @@ type modelPart struct {
 	revisions map[string]bool // all that were published
 	compared  string          // objects of the Kustomization at the last comparison
 	used      []string        // approvals that are used up
+	offered   []string        // checksums in status.held
+	passed    []string        // checksums that were held when another revision was published
 	restarted bool            // the controller has restarted since the last publication
+	newer     bool            // the status is older than what is published
+	announced string          // revision in the ExternalArtifact
+	placed    map[string]bool // placeholders in the artifact
+	// leaving has the first attempts to give up those with a placeholder, as far as the status has them.
+	leaving map[string]time.Time
 
 	applier   string // name of the Kustomization
 	paused    bool   // the Kustomization is suspended
@@ -126,6 +136,15 @@ func (p *modelPart) render(apps map[string]app) string {
 	return text.String()
 }
 
+// artifact returns a text that identifies what the part serves.
+func (p *modelPart) artifact() string {
+	text := p.render(p.published)
+	if len(p.placed) > 0 {
+		text += fmt.Sprint(" and placeholders of ", slices.Sorted(maps.Keys(p.placed)))
+	}
+	return text
+}
+
 // served reports whether the part serves an artifact.
 func (p *modelPart) served() bool { return p.baseline != baselineNone }
 
@@ -135,12 +154,14 @@ func (p *modelPart) clone() *modelPart {
 	c.held, c.used = slices.Clone(p.held), slices.Clone(p.used)
 	c.wants, c.inventory, c.revisions = maps.Clone(p.wants), maps.Clone(p.inventory), maps.Clone(p.revisions)
 	c.published, c.seen = maps.Clone(p.published), maps.Clone(p.seen)
+	c.leaving, c.placed = maps.Clone(p.leaving), maps.Clone(p.placed)
 	return &c
 }
 
 func (m *model) clone() *model {
 	c := &model{
 		catalogs: maps.Clone(m.catalogs), live: map[string]*liveApp{}, renders: maps.Clone(m.renders), tally: maps.Clone(m.tally),
+		now: m.now, tenants: m.tenants,
 	}
 	for _, p := range m.parts {
 		c.parts = append(c.parts, p.clone())
@@ -157,7 +178,7 @@ func (m *model) String() string {
 	var text strings.Builder
 	for _, p := range m.parts {
 		fmt.Fprintf(&text, "%s selects %v; held %q, conflict %t, baseline %d, used %q; applied %q with %v; %s\n", p.name, p.spec, p.held, p.conflict,
-			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.render(p.published))
+			p.baseline, p.used, p.applied, slices.Sorted(maps.Keys(p.inventory)), p.artifact())
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.live)) {
 		fmt.Fprintln(&text, m.live[name])

@@ -38,6 +38,7 @@ type app struct {
 	versions   []string
 	values     string
 	switches   bool // sets default, enforced and selector
+	namespace  string
 }
 
 // scenario is a catalog in the registry, an OCIRepository, a CatalogSelection and a
@@ -120,7 +121,11 @@ func writeApp(t *testing.T, dir string, a app) {
 	t.Helper()
 	var doc strings.Builder
 	fmt.Fprintf(&doc, "# %s, written by a test\napiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\n", a.name)
-	fmt.Fprintf(&doc, "metadata:\n  name: %s\nspec:\n  method: helm\n  description: %q\n", a.name, "of "+a.name)
+	fmt.Fprintf(&doc, "metadata:\n  name: %s\n", a.name)
+	if a.namespace != "" {
+		fmt.Fprintf(&doc, "  namespace: %s\n", a.namespace)
+	}
+	fmt.Fprintf(&doc, "spec:\n  method: helm\n  description: %q\n", "of "+a.name)
 	if a.switches {
 		doc.WriteString("  default: false\n  enforced: false\n  selector:\n    datacenters: [elsewhere]\n")
 	}

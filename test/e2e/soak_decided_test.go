@@ -78,6 +78,9 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 	if got, want := slices.Sorted(slices.Values(cs.Status.UsedApprovals)), slices.Sorted(slices.Values(p.used)); !slices.Equal(got, want) {
 		return fmt.Errorf("used up are %v, want %v", got, want)
 	}
+	if got, want := placeholdersOf(cs), slices.Sorted(maps.Keys(p.placed)); !slices.Equal(got, want) {
+		return fmt.Errorf("placeholders are %v, want %v", got, want)
+	}
 	var bypassed []string
 	for _, name := range cs.Status.Bypassed {
 		if name = strings.TrimPrefix(name, soakName+"-"); p.inventory[name] { // other definitions have no holder
@@ -91,6 +94,14 @@ func (o *observed) decidedPublished(m *model, p *modelPart, cs *v1alpha1.Catalog
 		return errors.New("not applied")
 	}
 	return nil
+}
+
+// placeholdersOf returns the names of the definitions with a placeholder in the artifact, sorted.
+func placeholdersOf(cs *v1alpha1.CatalogSelection) (names []string) {
+	for _, entry := range cs.Status.Leaving {
+		names = append(names, strings.TrimPrefix(entry.Name, soakName+"-"))
+	}
+	return slices.Sorted(slices.Values(names))
 }
 
 // heldReasons formats the reasons like the model.

@@ -29,6 +29,15 @@ func with(names []string, name string) []string {
 
 func (k *soak) drawPart() *modelPart { return pick(k, k.model.parts) }
 
+// drawOf draws one of the parts for which a step makes sense.
+func (k *soak) drawOf(suits func(*modelPart) bool) (*modelPart, bool) {
+	parts := slices.DeleteFunc(slices.Clone(k.model.parts), func(p *modelPart) bool { return !suits(p) })
+	if len(parts) == 0 {
+		return nil, false
+	}
+	return pick(k, parts), true
+}
+
 func (k *soak) drawTwo() (*modelPart, *modelPart) {
 	shuffled := slices.Clone(k.model.parts)
 	k.rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

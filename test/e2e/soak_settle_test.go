@@ -53,6 +53,7 @@ func (k *soak) wait(patience time.Duration, check func(context.Context) error) e
 // claims for definitions without a holder is undefined: the model accepts each and follows the system.
 func (k *soak) settle(did string) {
 	k.t.Helper()
+	k.model.now = time.Now()
 	var outcomes []*model
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		m := k.model.clone()
@@ -72,9 +73,7 @@ func (k *soak) settle(did string) {
 			err := now.compare(m)
 			if err == nil {
 				k.model = m
-				for name, object := range now.live {
-					m.live[name].uid = object.GetUID()
-				}
+				now.follow(m)
 				return nil
 			}
 			errs = append(errs, fmt.Errorf("%w; the model is\n%s", err, m))
@@ -85,6 +84,55 @@ func (k *soak) settle(did string) {
 		k.remind(now, outcomes)
 		k.poll(did, look)
 	}
+	k.outwait()
+}
+
+// outwait waits for the end of a wait for a receiver that would fall into the next step.
+func (k *soak) outwait() {
+	k.t.Helper()
+	const margin = time.Minute
+	if left := time.Until(k.model.soonest()); !k.model.soonest().IsZero() && left < margin {
+		time.Sleep(left + time.Second)
+		k.settle("the end of a wait for a receiver")
+	}
+}
+
+// follow records what the model cannot know: UIDs, checksums and times.
+func (o *observed) follow(m *model) {
+	for name, object := range o.live {
+		m.live[name].uid = object.GetUID()
+	}
+	for _, p := range m.parts {
+		if p.suspended {
+			continue
+		}
+		cs := o.selections[p.name]
+		p.offered = nil
+		if held := cs.Status.Held; held != nil {
+			p.offered = checksumsIn(held)
+		}
+		for _, entry := range cs.Status.Leaving {
+			if name := strings.TrimPrefix(entry.Name, soakName+"-"); p.placed[name] {
+				p.leaving[name] = entry.Since.Time
+			}
+		}
+		if artifact := o.artifacts[p.name].Status.Artifact; artifact != nil {
+			p.announced = artifact.Revision
+		}
+	}
+}
+
+// checksumsIn returns the checksums that would release what is held, or a part of it.
+func checksumsIn(held *v1alpha1.HeldStatus) (sums []string) {
+	lines := slices.Clone(held.Approve)
+	for _, reason := range held.Reasons {
+		lines = append(lines, reason.Approve...)
+	}
+	for _, line := range lines {
+		sum, _, _ := strings.Cut(line, "#")
+		sums = append(sums, sum)
+	}
+	return sums
 }
 
 // reminderDelay is longer than most steps.
@@ -185,17 +233,22 @@ func (o *observed) comparePart(m *model, p *modelPart) error {
 	if served := artifact != nil; served != p.served() {
 		return fmt.Errorf("served is %+v, want %t", artifact, p.served())
 	}
+	if artifact != nil && p.newer && artifact.Revision != p.announced {
+		return fmt.Errorf("a restored status has announced %s instead of %s", artifact.Revision, p.announced)
+	}
 	if artifact == nil || p.paused {
 		return nil
 	}
-	if cs.Status.Artifact != nil && artifact.Revision != cs.Status.Artifact.Revision ||
+	if !p.newer && cs.Status.Artifact != nil && artifact.Revision != cs.Status.Artifact.Revision ||
 		ks.Status.LastAppliedRevision != artifact.Revision || !conditions.IsReady(&ks) {
 		return fmt.Errorf("the selection has %+v, the ExternalArtifact %+v, the Kustomization %+v", cs.Status.Artifact, artifact, ks.Status)
 	}
 	if requested, _ := meta.ReconcileAnnotationValue(ks.Annotations); ks.Status.GetLastHandledReconcileRequest() != requested {
 		return errors.New("the Kustomization has not been reconciled")
 	}
-	m.renders[guardChecksum(artifact.Revision)] = p.render(p.published)
+	if len(p.placed) == 0 {
+		m.renders[guardChecksum(artifact.Revision)] = p.render(p.published)
+	}
 	return nil
 }
 

@@ -11,6 +11,9 @@ import (
 // recover often does what people do about the state after the last step. It returns "" if it did
 // nothing.
 func (k *soak) recover() string {
+	if k.model.tenants && k.rand.IntN(3) == 0 {
+		return k.dismissTenant()
+	}
 	for _, p := range k.model.parts {
 		switch {
 		case (p.suspended || p.paused) && k.rand.IntN(3) == 0:
@@ -231,7 +234,7 @@ func (k *soak) anew(p *modelPart, gone string) (did string) {
 // wipe removes the whole status of a selection, and requests its reconciliation.
 func (k *soak) wipe() string {
 	p := k.drawPart()
-	if p.suspended || p.baseline == baselineLost {
+	if p.suspended || p.baseline == baselineLost || k.model.isAwaited(p) {
 		return k.release()
 	}
 	k.of(p.name).wipeStatus()

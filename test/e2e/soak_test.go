@@ -24,6 +24,8 @@ type soak struct {
 	revisions map[string][]catalogRevision // all that were pushed, by OCIRepository
 	requests  int                          // number of requests to reconcile Kustomizations
 	dataDir   string                       // of the controller
+	tenant    *estate                      // whose registry hangs; nil until a step needs it
+	backups   []backup                     // of statuses
 }
 
 const (
@@ -39,8 +41,9 @@ func soakOptions(dataDir string) stack.ControllerOptions {
 }
 
 // TestSoak runs three selections over two catalogs with shared definitions. Its steps release catalogs,
-// edit, move, swap, rename, bypass, suspend and approve selections, and restart the controller. It
-// compares the cluster with a model after each step. WINNOW_SOAK_SEED repeats a run of
+// edit, move, swap, rename, bypass, suspend and approve selections, and restart the controller. Every seventh one is an
+// attack: an older status, an odd path, reserved metadata, a hanging registry. It compares the cluster with a model after
+// each step. WINNOW_SOAK_SEED repeats a run of
 // WINNOW_SOAK_STEPS steps.
 func TestSoak(t *testing.T) {
 	seed := fromEnvironment(t, "WINNOW_SOAK_SEED", time.Now().UnixNano()%1e9)
@@ -53,6 +56,7 @@ func TestSoak(t *testing.T) {
 		before := time.Now()
 		did := k.step(int(i + 1))
 		k.model.count()
+		k.save(int(i + 1))
 		t.Logf("step %d: %s: %s, %v", i+1, did, k.verdict(), time.Since(before).Round(10*time.Millisecond))
 	}
 	fmt.Fprintf(os.Stderr, "soak: %d steps in %v: %v\n", steps, time.Since(start).Round(time.Second), k.model.tally)
@@ -104,8 +108,10 @@ func (k *soak) step(n int) string {
 	if n%restartEvery == 0 {
 		return k.whileDown()
 	}
-	did := k.recover()
-	if did != "" {
+	if n%attackEvery == 0 {
+		return k.reconsider(k.attack(n))
+	}
+	if did := k.recover(); did != "" {
 		return k.reconsider(did)
 	}
 	steps := []struct {
