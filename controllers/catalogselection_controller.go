@@ -212,8 +212,11 @@ func (r *CatalogSelectionReconciler) keepServing(ctx context.Context, a *attempt
 	if a.newer, err = r.artifacts.Newer(ctx, a.selection, a.record.PublishedRevisions(a.selection)); err != nil {
 		return err
 	}
-	if a.newer != nil || a.selection.Status.Artifact == nil || !r.artifacts.Intact(a.selection) {
+	if a.newer != nil || a.selection.Status.Artifact == nil {
 		return nil
+	}
+	if err := r.artifacts.Unstage(a.selection); err != nil || !r.artifacts.Intact(a.selection) {
+		return err
 	}
 	r.artifacts.Storage.SetArtifactURL(a.selection.Status.Artifact)
 	err = r.artifacts.Announce(ctx, a.selection)

@@ -172,9 +172,7 @@ func (a *attempt) earlierApprovals() []string {
 
 // hold returns the error that holds changes, which an approval releases.
 func (a *attempt) hold(reason string, changes []safeguard.Change, reasons []v1alpha1.HeldReason) error {
-	approval := a.toApprove()
-	approve := approval.Lines(approval.Needed(changes...), a.selection.Status.UsedApprovals)
-	held := holds.New(reason, artifacts.Origin(a.observed), reasons, approve...)
+	held := holds.New(reason, artifacts.Origin(a.observed), reasons, a.toApprove().Entry(a.selection.Status.UsedApprovals, changes...))
 	if a.newer != nil {
 		return held.Because(a.newer.String())
 	}

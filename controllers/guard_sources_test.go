@@ -41,25 +41,25 @@ func publishSources(t *testing.T, edit specEdit, pairs ...string) (*environment,
 	return e, e.good()
 }
 
-func TestEachSourceThatChangedHasToBeApproved(t *testing.T) {
+// Nobody has seen what one of them takes away without the others.
+func TestSeveralNewRevisionsAreApprovedByTheRender(t *testing.T) {
 	e, good := publishSources(t, from("a", "b", "c"), "a", "argocd argo", "b", "nginx angie", "c", "falco")
-	changed := e.catalogs("a", "argocd", "b", "nginx")
-	unchanged := good.cs.Status.Sources[2].Digest
-	want := []string{changed["a"].Digest, changed["b"].Digest}
-	slices.Sort(want)
+	changed := e.catalogs("a", "argocd", "b", "nginx argo")
 
 	cs := e.hold(good, "Removal")
-	e.equal("lost", lost(cs), []string{"Removal angie 1.0.0", "Removal argo 1.0.0"})
-	e.equal("approve", cs.Status.Held.Approve, want)
+	e.equal("lost", lost(cs), []string{"Removal angie 1.0.0"})
 	e.equal("revision", cs.Status.Held.Revision, fmt.Sprintf("OCIRepository/%[1]s/a=%[2]s,OCIRepository/%[1]s/b=%[3]s,OCIRepository/%[1]s/c=%[4]s",
 		e.namespace, changed["a"].Revision, changed["b"].Revision, good.cs.Status.Sources[2].Revision))
-	e.events.take()
-	for _, sum := range []string{unchanged, want[0]} {
-		e.approve(sum)
-		e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, want)
-	}
-	e.equal("events", e.events.take(), []string(nil))
-	e.approve(want[1])
+	approve := cs.Status.Held.Approve
+	e.approve(changed["a"].Digest+"#copied", changed["b"].Digest, good.cs.Status.Sources[2].Digest)
+	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, approve)
+
+	e.edit(func(cs *v1alpha1.CatalogSelection) { cs.Spec.Safeguards.Approve = approve })
+	e.catalogs("b", "nginx angie") // not fetched yet
+	cs = e.hold(good, "Removal")
+	e.equal("lost by the first alone", lost(cs), []string{"Removal argo 1.0.0"})
+	e.equal("approve of the first alone", cs.Status.Held.Approve, []string{changed["a"].Digest})
+	e.catalogs("b", "nginx argo")
 	e.good()
 }
 

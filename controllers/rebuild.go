@@ -54,6 +54,9 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if err := r.writeStatus(ctx, a); err != nil {
 		return err
 	}
+	if err := r.artifacts.Unstage(a.selection); err != nil {
+		return err
+	}
 	return r.artifacts.Announce(ctx, a.selection)
 }
 

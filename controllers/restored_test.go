@@ -188,6 +188,23 @@ func TestACrashBeforeTheStatusIsNoDisagreement(t *testing.T) {
 	e.good()
 }
 
+// Nobody has applied the archive of a crash, also when the ExternalArtifact is lost.
+func TestACrashBeforeTheStatusIsNoBaseline(t *testing.T) {
+	e, _ := publishGuarded(t, "argocd nginx")
+	crashed := e.source(applications(t, "argocd falco"))
+	e.approve(crashed.Digest)
+	e.traffic.before = crashAt("patch CatalogSelection/status")
+	if _, err := e.tryReconcile("kkp"); !errors.Is(err, errDead) {
+		t.Errorf("Reconcile() = %v", err)
+	}
+	e.traffic.before = nil
+	e.remove(e.announced("kkp"))
+	e.restart()
+	e.source(applications(t, "argocd"))
+	cs := e.reconcile("kkp")
+	e.equal("lost", lost(cs), []string{"Removal nginx 1.0.0"})
+}
+
 // recreate deletes the selection with all that it has, and applies the same YAML.
 func (c *liveCluster) recreate() *v1alpha1.CatalogSelection {
 	c.Helper()

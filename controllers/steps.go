@@ -235,6 +235,9 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
 	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Live())
+	if err := r.artifacts.Unstage(cs); err != nil {
+		return err
+	}
 	return r.artifacts.Announce(ctx, cs)
 }
 

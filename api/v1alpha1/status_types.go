@@ -141,9 +141,9 @@ type HeldStatus struct {
 	// separated by commas.
 	Revision string `json:"revision"`
 
-	// Approve lists the entries that spec.safeguards.approve needs for the changes to be published: the
-	// checksums of the new revisions where these cause all changes alone, otherwise that of the render. Empty
-	// if a change cannot be approved.
+	// Approve has the entry that spec.safeguards.approve needs for the changes to be published: the checksum
+	// of the only new revision where it causes all changes alone, otherwise that of the render. Empty if a
+	// change cannot be approved.
 	// +listType=atomic
 	// +optional
 	Approve []string `json:"approve,omitempty"`

@@ -27,8 +27,11 @@ import (
 // garbageTimeout bounds a garbage collection of archives.
 const garbageTimeout = 10 * time.Second
 
-// Store writes the archive of a render and returns the artifact that describes it. It keeps an intact archive
-// of the same revision. origin is the result of Origin.
+// staged is appended to the name of an archive that no status names yet.
+const staged = ".staged"
+
+// Store writes the archive of a render and returns the artifact that describes it, which Unstage makes servable. It keeps
+// an intact archive of the same revision. origin is the result of Origin.
 func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, origin string) (*meta.Artifact, error) {
 	if last := cs.Status.Artifact; last != nil && last.Revision == result.Revision && a.Intact(cs) {
 		kept := last.DeepCopy()
@@ -44,13 +47,35 @@ func (a *Artifacts) Store(cs *v1alpha1.CatalogSelection, result *render.Result, 
 	if err := a.Storage.MkdirAll(artifact); err != nil {
 		return nil, fmt.Errorf("making the directory of the archive: %w", err)
 	}
+	name := artifact.Path
+	artifact.Path += staged
 	if err := a.Storage.Copy(&artifact, &content); err != nil {
 		return nil, fmt.Errorf("storing the archive: %w", err)
 	}
+	artifact.Path = name
 	// The API stores whole seconds.
 	artifact.LastUpdateTime = artifact.LastUpdateTime.Rfc3339Copy()
 	artifact.Metadata = map[string]string{v1.AnnotationRevision: origin}
 	return &artifact, nil
+}
+
+// Unstage gives the archive that the status names, and that Store has written, the name under which it is served. Thus a
+// crash before the status leaves no archive that counts as published.
+func (a *Artifacts) Unstage(cs *v1alpha1.CatalogSelection) error {
+	artifact := cs.Status.Artifact
+	if artifact == nil || !isOwn(cs, artifact) {
+		return nil
+	}
+	file := a.Storage.LocalPath(*artifact)
+	if err := os.Rename(file+staged, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("naming the archive: %w", err))
+	}
+	return nil
+}
+
+// isOwn reports whether the path of an artifact is in the directory of the selection.
+func isOwn(cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) bool {
+	return path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
 }
 
 // archiveName returns the name of the file with the archive of a revision.
@@ -74,9 +99,7 @@ func Origin(sources []source.Observed) string {
 // Intact reports whether the directory of the selection has the bytes of the artifact in its status.
 func (a *Artifacts) Intact(cs *v1alpha1.CatalogSelection) bool {
 	artifact := cs.Status.Artifact
-	dir := storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
-	return path.Dir(artifact.Path) == dir && a.Storage.ArtifactExist(*artifact) &&
-		a.Storage.VerifyArtifact(*artifact) == nil
+	return isOwn(cs, artifact) && a.Storage.ArtifactExist(*artifact) && a.Storage.VerifyArtifact(*artifact) == nil
 }
 
 // CollectGarbage deletes archives that are no longer served, after their retention, and returns their names. It
@@ -106,8 +129,7 @@ func (a *Artifacts) archives(cs *v1alpha1.CatalogSelection) meta.Artifact {
 
 // Definitions reads the definitions of an artifact from the storage.
 func (a *Artifacts) Definitions(ctx context.Context, cs *v1alpha1.CatalogSelection, artifact *meta.Artifact) ([]safeguard.Definition, error) {
-	own := path.Dir(artifact.Path) == storage.ArtifactDir(sourcev1.ExternalArtifactKind, cs.Namespace, cs.Name)
-	if !own || !a.Storage.ArtifactExist(*artifact) {
+	if !isOwn(cs, artifact) || !a.Storage.ArtifactExist(*artifact) {
 		return nil, errors.New("the archive is missing")
 	}
 	if err := a.Storage.VerifyArtifact(*artifact); err != nil {

@@ -2,6 +2,7 @@ package artifacts_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -45,6 +46,12 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cs.Status.Artifact = first
+	if a.Intact(cs) {
+		t.Error("an archive is served before it is unstaged")
+	}
+	if err := a.Unstage(cs); err != nil {
+		t.Fatal(err)
+	}
 	file := a.Storage.LocalPath(*first)
 	if !a.Intact(cs) || !a.HasAny(cs) {
 		t.Error("the stored archive is not intact")
@@ -77,7 +84,8 @@ func TestAnArchiveIsStoredOnce(t *testing.T) {
 	if _, err := a.Definitions(t.Context(), cs, first); err == nil {
 		t.Error("a damaged archive is read")
 	}
-	if _, err := a.Store(cs, rendered(t, "argocd"), "v2@sha256:1"); err != nil || !a.Intact(cs) {
+	_, err = a.Store(cs, rendered(t, "argocd"), "v2@sha256:1")
+	if err = errors.Join(err, a.Unstage(cs)); err != nil || !a.Intact(cs) {
 		t.Errorf("the archive is not stored again: %v", err)
 	}
 

@@ -99,7 +99,7 @@ func TestWhatIsHeld(t *testing.T) {
 				s.Sources = append(s.Sources, v1alpha1.SourceReference{Name: "second"})
 				s.Safeguards.Approve = []string{sumB, sumA}
 			},
-			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approved",
+			want: "a VersionRemoval [1.0.0], b Removal [1.0.0]; approve [the render]",
 		},
 		{
 			name: "the revision is approved, and the edit reads it from another directory", after: less, checksum: sumB,

@@ -12,9 +12,9 @@ import (
 
 // Approval has the checksums that release the held changes of a render.
 type Approval struct {
-	// Revisions are the checksums of the new revisions of sources. All of them together release the changes
-	// that these revisions cause alone; empty where they cannot be named.
-	Revisions []string
+	// Revision is the checksum of the only new revision of a source. It releases the changes that the revision causes
+	// alone; empty where it cannot be named.
+	Revision string
 	// Render is the checksum of the new render. It alone releases every change.
 	Render string
 	// Note is what entries must have as their note to count; empty: any.
@@ -25,11 +25,12 @@ type Approval struct {
 // the first digits of its UID.
 func NoteOf(cs *v1alpha1.CatalogSelection) string { return string(cs.UID[:min(len(cs.UID), 8)]) }
 
-// ToApprove returns the approval that releases a render. A pull request can name the digest of a manifest
-// before it is pulled, so the new revisions of all changed OCIRepositories and ExternalArtifacts have to be
-// approved. The render itself has to be approved where that is not possible: a commit cannot name itself,
-// an edit of the spec alone has no revision, other content of the same revision neither, and before the first render
-// no revision is the cause. An entry that was copied from another selection does not name this render.
+// ToApprove returns the approval that releases a render. A pull request can name the digest of a manifest before it is
+// pulled, so the new revision of the only changed source, an OCIRepository or an ExternalArtifact, is approved. The render
+// itself has to be approved where that is not possible: a commit cannot name itself, an edit of the spec alone has no
+// revision, other content of the same revision neither, and before the first render no revision is the cause. So has the
+// render of several new revisions: a list of them would release what one of them takes away before the others arrive, and
+// nobody has seen that. An entry that was copied from another selection does not name this render.
 func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string) Approval {
 	a := Approval{Render: Checksum(revision)}
 	var changed []Source
@@ -47,62 +48,52 @@ func ToApprove(before []v1alpha1.SourceStatus, sources []Source, revision string
 			changed = append(changed, source)
 		}
 	}
-	a.Revisions = Checksums(changed)
+	if len(changed) == 1 {
+		a.Revision = changed[0].Checksum
+	}
 	return a
 }
 
-// Needed returns the checksums that all have to be approved for these changes, or for one of them.
-func (a Approval) Needed(changes ...safeguard.Change) []string {
+// Needed returns the checksum that has to be approved for these changes, or for one of them.
+func (a Approval) Needed(changes ...safeguard.Change) string {
 	unnamed := func(c safeguard.Change) bool { return !c.ByRevision }
-	if len(a.Revisions) == 0 || slices.ContainsFunc(changes, unnamed) {
-		return []string{a.Render}
+	if a.Revision == "" || slices.ContainsFunc(changes, unnamed) {
+		return a.Render
 	}
-	return a.Revisions
+	return a.Revision
 }
 
-// Releases reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, approve all
-// changes.
+// Releases reports whether entries of spec.safeguards.approve, <checksum> or <checksum>#<note>, approve all changes.
 func (a Approval) Releases(changes []safeguard.Change, entries []string) bool {
-	return len(a.Missing(changes, entries)) == 0
-}
-
-// Missing returns the checksums that entries still have to name, none when they approve all changes.
-func (a Approval) Missing(changes []safeguard.Change, entries []string) []string {
 	if a.Note != "" {
 		entries = slices.DeleteFunc(slices.Clone(entries), func(entry string) bool { return !strings.HasSuffix(entry, "#"+a.Note) })
 	}
-	if len(changes) == 0 || Approves(entries, a.Render) {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(a.Needed(changes...)), func(sum string) bool { return Approves(entries, sum) })
+	return len(changes) == 0 || Approves(entries, a.Render) || Approves(entries, a.Needed(changes...))
 }
 
-// Reasons returns a description of each change, with the entries that release it where they are others than those for
-// all changes. decided has the decisions of the new render, and used are the entries that are used up.
+// Reasons returns a description of each change, with the entry that releases it where it is another than that for all
+// changes. decided has the decisions of the new render, and used are the entries that are used up.
 func (a Approval) Reasons(changes []safeguard.Change, decided selection.Result, used []string) []v1alpha1.HeldReason {
 	reasons, all := Reasons(changes, decided), a.Needed(changes...)
 	for i, c := range changes {
-		if needed := a.Needed(c); !slices.Equal(needed, all) {
-			reasons[i].Approve = a.Lines(needed, used)
+		if a.Needed(c) != all {
+			reasons[i].Approve = []string{a.Entry(used, c)}
 		}
 	}
 	return reasons
 }
 
-// Lines returns entries that approve the checksums, with the note that they need, or one where the plain checksum is used
-// up.
-func (a Approval) Lines(sums, used []string) []string {
-	lines := slices.Clone(sums)
-	for i, sum := range sums {
-		if a.Note != "" {
-			lines[i] = sum + "#" + a.Note
-			continue
-		}
-		for n := 2; slices.Contains(used, lines[i]); n++ {
-			lines[i] = fmt.Sprintf("%s#%d", sum, n)
-		}
+// Entry returns the entry that approves changes, with the note that it needs, or one where the plain checksum is used up.
+func (a Approval) Entry(used []string, changes ...safeguard.Change) string {
+	sum := a.Needed(changes...)
+	if a.Note != "" {
+		return sum + "#" + a.Note
 	}
-	return lines
+	entry := sum
+	for n := 2; slices.Contains(used, entry); n++ {
+		entry = fmt.Sprintf("%s#%d", sum, n)
+	}
+	return entry
 }
 
 // Unused returns the entries that are not used up.

@@ -24,14 +24,13 @@ func held(from, to *Side, verdict guard.Verdict) *diff.Held {
 	entries := to.Selection.Spec.Safeguards.Approve
 	approval := guard.ToApprove(from.statuses(), to.Sources, to.Result.Revision)
 	h.Reasons, h.Render = approval.Reasons(verdict.Held, to.Result.Selection, to.Reviewed), approval.Render
-	missing := approval.Missing(verdict.Held, guard.Unused(entries, to.Reviewed))
-	if h.Approved = len(missing) == 0; h.Approved {
+	if h.Approved = approval.Releases(verdict.Held, guard.Unused(entries, to.Reviewed)); h.Approved {
 		return h
 	}
-	h.Approve = sorted(approval.Lines(missing, to.Reviewed))
+	h.Approve = []string{approval.Entry(to.Reviewed, verdict.Held...)}
 	for _, entry := range entries {
 		sum := guard.Approved(entry)
-		if slices.Contains(to.Reviewed, entry) && (sum == approval.Render || slices.Contains(approval.Needed(verdict.Held...), sum)) {
+		if slices.Contains(to.Reviewed, entry) && (sum == approval.Render || sum == approval.Needed(verdict.Held...)) {
 			h.BaseApprovals = append(h.BaseApprovals, entry)
 		}
 	}
