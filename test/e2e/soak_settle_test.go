@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +35,7 @@ func (k *soak) poll(did string, check func(context.Context) error) {
 // wait polls check and returns its last error, or nil.
 func (k *soak) wait(patience time.Duration, check func(context.Context) error) error {
 	const pulse = 20 * time.Millisecond
-	var last error
+	last := errors.New("nothing was read in time")
 	err := wait.PollUntilContextTimeout(k.t.Context(), pulse, patience, true, func(ctx context.Context) (bool, error) {
 		if err := check(ctx); ctx.Err() == nil {
 			last = err
@@ -44,7 +43,7 @@ func (k *soak) wait(patience time.Duration, check func(context.Context) error) e
 		return last == nil, nil
 	})
 	if err != nil {
-		return cmp.Or(last, err)
+		return last
 	}
 	return nil
 }
@@ -64,10 +63,12 @@ func (k *soak) settle(did string) {
 		}
 	}
 	var now *observed
-	look := func(ctx context.Context) (err error) {
-		if now, err = k.look(ctx); err != nil {
+	look := func(ctx context.Context) error {
+		seen, err := k.look(ctx)
+		if err != nil {
 			return err
 		}
+		now = seen
 		var errs []error
 		for _, m := range outcomes {
 			err := now.compare(m)
@@ -80,8 +81,14 @@ func (k *soak) settle(did string) {
 		}
 		return errors.Join(errs...)
 	}
-	if k.wait(reminderDelay, look) != nil {
-		k.remind(now, outcomes)
+	settled := k.wait(reminderDelay, look) == nil
+	for range reminders {
+		if !settled {
+			k.remind(now, outcomes)
+			settled = k.wait(reminderDelay, look) == nil
+		}
+	}
+	if !settled {
 		k.poll(did, look)
 	}
 	k.outwait()
@@ -135,8 +142,11 @@ func checksumsIn(held *v1alpha1.HeldStatus) (sums []string) {
 	return sums
 }
 
-// reminderDelay is longer than most steps.
-const reminderDelay = 8 * time.Second
+// reminderDelay is longer than most steps. The object may not have moved at the first of the reminders.
+const (
+	reminderDelay = 8 * time.Second
+	reminders     = 2
+)
 
 // remind requests a reconciliation of the Kustomizations that own marked definitions. A mark ends once its
 // Kustomization has reconciled in a later second than that of the mark, without a new revision: at the
