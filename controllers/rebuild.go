@@ -24,6 +24,11 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 	if err != nil {
 		return err
 	}
+	for _, s := range observed { // who may write the status may name any source
+		if err := r.sources.MayRefer(a.selection, s.Kind, s.Name); err != nil {
+			return err
+		}
+	}
 	old := a.selection.DeepCopy()
 	old.Spec = a.record.Spec
 	opts, err := render.FromSpec(old)

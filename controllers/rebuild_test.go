@@ -211,6 +211,20 @@ func TestForgedRecordsAreNotRebuilt(t *testing.T) {
 	}
 }
 
+func TestARebuildReadsNoForbiddenNamespace(t *testing.T) {
+	e, good := publishGuarded(t, "argocd nginx")
+	cs := e.get("kkp")
+	cs.Status.Sources[0].Namespace = "elsewhere"
+	if err := apiServer.Status().Update(t.Context(), cs); err != nil {
+		t.Fatal(err)
+	}
+	e.source(applications(t, "argocd"))
+	e.emptyStorage()
+	e.restart()
+	e.reconciler.sources.NoCrossNamespaceRefs = true
+	e.lostHold(good.announced, "Removal")
+}
+
 func TestALostArchiveWithoutARecordIsReported(t *testing.T) {
 	e, good := publishGuarded(t, "argocd nginx")
 	e.forge(nil)

@@ -53,7 +53,7 @@ func (s *Sources) Readiness(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 // source that the selection may not refer to.
 func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	kind string, key types.NamespacedName) metav1.Condition {
-	err := s.mayRefer(cs, kind, key)
+	err := s.MayRefer(cs, kind, key)
 	var object Object
 	if err == nil {
 		object, err = s.get(ctx, kind, key)

@@ -100,7 +100,7 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 	observed := make([]Observed, 0, len(cs.Spec.Sources))
 	for _, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs, ref)
-		if err := s.mayRefer(cs, kind, key); err != nil {
+		if err := s.MayRefer(cs, kind, key); err != nil {
 			return nil, err
 		}
 		object, err := s.ready(ctx, kind, key)
@@ -170,9 +170,9 @@ func (s *Sources) Cached(observed []Observed) ([]Loaded, bool, error) {
 	return loaded, true, nil
 }
 
-// mayRefer returns an error with the reason AccessDenied for a source of another namespace, if such
+// MayRefer returns an error with the reason AccessDenied for a source of another namespace, if such
 // references are forbidden.
-func (s *Sources) mayRefer(cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName) error {
+func (s *Sources) MayRefer(cs *v1alpha1.CatalogSelection, kind string, key types.NamespacedName) error {
 	if !s.NoCrossNamespaceRefs || key.Namespace == cs.Namespace {
 		return nil
 	}
