@@ -90,9 +90,17 @@ func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitt
 		}
 	}
 	for name := range next[p] {
-		taken[name] = p
+		if !m.dormant(p) {
+			taken[name] = p
+		}
 	}
 	return false
+}
+
+// dormant reports whether the Kustomization of a part is suspended and owns nothing: then the part reserves nothing.
+func (m *model) dormant(p *modelPart) bool {
+	owned := func(l *liveApp) bool { return l.owner == p.applier }
+	return p.paused && !slices.ContainsFunc(slices.Collect(maps.Values(m.live)), owned)
 }
 
 // holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
@@ -104,7 +112,7 @@ func (m *model) holder(name string) *modelPart {
 		}
 	}
 	for _, p := range m.parts {
-		if _, serves := p.published[name]; serves && p.knowsServed() {
+		if _, serves := p.published[name]; serves && p.knowsServed() && !m.dormant(p) {
 			return p
 		}
 	}
