@@ -152,6 +152,26 @@ func TestAPatchOfAStrangerDelaysNothing(t *testing.T) {
 	c.ready("alpha")
 }
 
+// An object that is selected again does not leave any more, also if that render is not published: when it leaves later, the
+// time for its receivers begins then.
+func TestAnObjectThatIsSelectedAgainLeavesAnew(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations()) // and marks nothing, so that alpha waits
+	c.change("beta", without("falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha")
+	c.equal("objects that leave", len(c.get("alpha").Status.Leaving), 1)
+	c.change("alpha", without("falco"))
+	c.rounds("alpha")
+	c.equal("conditions of a render with an object of beta", conditionsOf(c.get("alpha")), stalled("Conflict"))
+	c.equal("objects that leave then", len(c.get("alpha").Status.Leaving), 0)
+	c.passed += 11 * time.Minute
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha")
+	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd")
+}
+
 // While no controller runs, no receiver can take an object over: that time is not theirs.
 func TestATimeWithoutAControllerIsNotTheReceivers(t *testing.T) {
 	c := newCluster(t)

@@ -191,6 +191,14 @@ func NotLeaving(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Leaving = InArtifact(cs)
 }
 
+// withoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
+// time for their receivers begins anew. Those with a placeholder in the artifact stay, whose removal needs a publication.
+func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered Keys) []v1alpha1.LeavingStatus {
+	return slices.DeleteFunc(slices.Clone(leaving), func(entry v1alpha1.LeavingStatus) bool {
+		return !entry.Placeholder && rendered[leavingKey(entry)]
+	})
+}
+
 // Placeholders returns the objects that stay in the artifact, with the names that they have there.
 func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []render.Placeholder {
 	var all []render.Placeholder
