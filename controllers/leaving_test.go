@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -45,6 +46,130 @@ func TestAPatchThatFitsNoPlaceholder(t *testing.T) {
 			c.equal("the definition that the platform removes", c.kept("argocd"), "gone")
 		})
 	}
+}
+
+// patchedBy sets the patches of a Kustomization.
+func (c *liveCluster) patchedBy(name string, patches ...kustomize.Patch) {
+	c.Helper()
+	ks := c.kustomization(name)
+	ks.Spec.Patches = patches
+	if err := apiServer.Update(c.Context(), ks); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// undecided makes a neighbor that may select anything, and lets alpha give up argocd for falco.
+func (c *liveCluster) undecided() *liveCluster {
+	c.Helper()
+	n := c.neighbor()
+	n.selection("tenant", compared, func(cs *v1alpha1.CatalogSelection) { cs.Spec.Sources[0].Name = "none" })
+	c.change("alpha", without("argocd", "nginx"))
+	return n
+}
+
+// Flux applies nothing at all while a patch of a Kustomization fails on a placeholder, and applies a placeholder that a
+// patch makes an object of: the last artifact stays instead, for as long as the placeholder would.
+func TestAPatchOfAKustomizationThatFitsNoPlaceholder(t *testing.T) {
+	target := &kustomize.Selector{Kind: "ApplicationDefinition"}
+	for name, patch := range map[string]kustomize.Patch{
+		"an operation on a field that it lacks": {Patch: "- {op: replace, path: /spec/description, value: ours}", Target: target},
+		"a test":                                {Patch: "- {op: test, path: /spec/versions/0/version, value: 1.0.0}", Target: target},
+		"other annotations":                     {Patch: "- {op: add, path: /metadata/annotations, value: {a: b}}", Target: target},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := moving(t)
+			c.patchedBy("alpha", patch)
+			n := c.undecided()
+			c.reconcileBoth(n)
+			applied, placeholders := c.contents()
+			c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"argocd"}, []string(nil)})
+			c.equal("conditions", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+			c.mentions("Ready", c.message("alpha"), "Kustomization "+c.namespace+"/alpha", "spec.patches", "annotationSelector", "reconcile!=disabled")
+			c.passed += 11 * time.Minute
+			c.reconcileBoth(n)
+			c.fluxAlpha()
+			c.equal("the definition that alpha removes", c.kept("argocd"), "gone")
+			c.equal("what alpha publishes", c.publishedByAlpha(), "falco")
+			c.ready("alpha")
+		})
+	}
+}
+
+func TestAPatchOfAKustomizationThatFitsPlaceholders(t *testing.T) {
+	const replaced = "- {op: replace, path: /spec/description, value: ours}"
+	for name, patch := range map[string]kustomize.Patch{
+		"of a label": {
+			Patch: "apiVersion: v1\nkind: X\nmetadata: {name: x, labels: {team: a}}\n", Target: &kustomize.Selector{Kind: "ApplicationDefinition"},
+		},
+		"of another object": {Patch: replaced, Target: &kustomize.Selector{Name: "falco"}},
+		"that spares them":  {Patch: replaced, Target: &kustomize.Selector{AnnotationSelector: "kustomize.toolkit.fluxcd.io/reconcile!=disabled"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := moving(t)
+			c.patchedBy("alpha", patch)
+			c.reconcileBoth(c.undecided())
+			applied, placeholders := c.contents()
+			c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
+			c.ready("alpha")
+		})
+	}
+}
+
+// With a placeholder in the artifact, the wait ends as without: the patch goes, or the placeholder.
+func TestAPatchThatFollowsAPlaceholder(t *testing.T) {
+	unfit := kustomize.Patch{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{Kind: "ApplicationDefinition"}}
+	c := moving(t)
+	n := c.undecided()
+	c.reconcileBoth(n)
+	c.ready("alpha")
+	c.patchedBy("alpha", unfit)
+	c.reconcileBoth(n)
+	c.equal("conditions", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	applied, placeholders := c.contents()
+	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
+	c.patchedBy("alpha")
+	c.reconcileBoth(n)
+	c.ready("alpha")
+	c.patchedBy("alpha", unfit)
+	c.passed += 11 * time.Minute
+	c.reconcileBoth(n)
+	c.fluxAlpha()
+	c.equal("the definition that alpha removes", c.kept("argocd"), "gone")
+	c.ready("alpha")
+}
+
+// A Kustomization of another namespace that owns nothing of what leaves delays no publication.
+func TestAPatchOfAStrangerDelaysNothing(t *testing.T) {
+	c := moving(t)
+	n := c.undecided()
+	n.consumer("tenant", "alpha", pruning, func(ks *kustomizev1.Kustomization) {
+		ks.Spec.SourceRef.Namespace = c.namespace
+		ks.Spec.Patches = []kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{}}}
+	})
+	c.reconcileBoth(n)
+	applied, placeholders := c.contents()
+	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
+	c.ready("alpha")
+}
+
+// An object that is selected again does not leave any more, also if that render is not published: when it leaves later, the
+// time for its receivers begins then.
+func TestAnObjectThatIsSelectedAgainLeavesAnew(t *testing.T) {
+	c := moving(t)
+	c.runAs(read(platformGroup, "applicationdefinitions"), readKustomizations()) // and marks nothing, so that alpha waits
+	c.change("beta", without("falco"))
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha")
+	c.equal("objects that leave", len(c.get("alpha").Status.Leaving), 1)
+	c.change("alpha", without("falco"))
+	c.rounds("alpha")
+	c.equal("conditions of a render with an object of beta", conditionsOf(c.get("alpha")), stalled("Conflict"))
+	c.equal("objects that leave then", len(c.get("alpha").Status.Leaving), 0)
+	c.passed += 11 * time.Minute
+	c.change("alpha", without("argocd", "nginx"))
+	c.rounds("beta", "alpha")
+	c.equal("conditions of the giver", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
+	c.equal("what alpha publishes", c.publishedByAlpha(), "argocd")
 }
 
 // While no controller runs, no receiver can take an object over: that time is not theirs.

@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/tree"
+	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // PlaceholdersFile is the file of an artifact that has the placeholders.
@@ -19,6 +24,10 @@ const PlaceholdersFile = "placeholders.yaml"
 // reconcileAnnotation with the value disabled, in a manifest, keeps Flux from applying the object. Flux has the object in
 // its inventory nevertheless, and deletes it once the manifest is gone. No other annotation of an artifact has this key.
 const reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
+
+// NoPlaceholder is an annotation selector of patches that selects no placeholder. Nothing else in an artifact has their
+// annotation before it is patched.
+const NoPlaceholder = reconcileAnnotation + "!=disabled"
 
 // Placeholder is an object of an artifact that Flux neither changes nor deletes, but keeps in its inventory.
 type Placeholder struct{ APIVersion, Kind, Namespace, Name string }
@@ -29,13 +38,11 @@ func (r *Result) WithPlaceholders(placeholders []Placeholder) (*Result, error) {
 	if len(placeholders) == 0 {
 		return r, nil
 	}
-	sorted := slices.SortedFunc(slices.Values(placeholders), func(a, b Placeholder) int { return strings.Compare(a.String(), b.String()) })
-	sorted = slices.Compact(sorted)
-	content, err := documentsOf(sorted)
+	content, err := documentsOf(distinct(placeholders))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.leavesAlone(content, sorted); err != nil {
+	if err := r.leavesAlone(content); err != nil {
 		return nil, err
 	}
 	k := r.kustomization
@@ -59,6 +66,12 @@ func (r *Result) WithPlaceholders(placeholders []Placeholder) (*Result, error) {
 	kept := *r
 	kept.Tree, kept.Revision = files, "latest@"+files.Digest()
 	return &kept, nil
+}
+
+// distinct returns placeholders sorted, each once.
+func distinct(placeholders []Placeholder) []Placeholder {
+	sorted := slices.SortedFunc(slices.Values(placeholders), func(a, b Placeholder) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(sorted)
 }
 
 func (p Placeholder) String() string {
@@ -86,9 +99,8 @@ func documentsOf(placeholders []Placeholder) ([]byte, error) {
 }
 
 // sparing returns patches that select no placeholder: a patch of all objects of a kind may fail on one, or replace its
-// annotations, and Flux would then apply it. Nothing else in an artifact has their annotation before it is patched.
+// annotations, and Flux would then apply it.
 func sparing(patches []tree.Patch) []tree.Patch {
-	const applied = reconcileAnnotation + "!=disabled"
 	spared := slices.Clone(patches)
 	for i, p := range patches {
 		if p.Target == nil {
@@ -98,36 +110,109 @@ func sparing(patches []tree.Patch) []tree.Patch {
 		if target.AnnotationSelector != "" {
 			target.AnnotationSelector += ","
 		}
-		target.AnnotationSelector += applied
+		target.AnnotationSelector += NoPlaceholder
 		spared[i].Target = &target
 	}
 	return spared
 }
 
-// leavesAlone builds the placeholders alone, with the patches, labels and annotations of the artifact, and compares what
-// Flux gets of them.
-func (r *Result) leavesAlone(content []byte, placeholders []Placeholder) error {
+// leavesAlone returns an error unless placeholders stay what they are with the patches, labels and annotations of the
+// artifact.
+func (r *Result) leavesAlone(content []byte) error {
 	k := r.kustomization
-	k.Resources = nil
-	// A patch without a target names another object, without which kustomize refuses it.
-	k.Patches = slices.DeleteFunc(sparing(k.Patches), func(p tree.Patch) bool { return p.Target == nil })
-	files := tree.New()
-	if err := addPlaceholders(files, k, content); err != nil {
+	k.Patches = sparing(k.Patches)
+	if err := stay(content, k); err != nil {
+		return fmt.Errorf("building the placeholders of objects that leave with the patches of the spec: %w", err)
+	}
+	return nil
+}
+
+// FitPlaceholders returns an error unless placeholders stay what they are with the patches of a Kustomization, which Flux
+// applies after those of the artifact: a patch that fails on a placeholder stops the whole build, and Flux applies a
+// placeholder without its annotation. The patches are untrusted, and bounded as those of a spec.
+func FitPlaceholders(placeholders []Placeholder, of []kustomize.Patch) error {
+	k := tree.Kustomization{Patches: patches(v1alpha1.CatalogSelectionSpec{Patches: of})}
+	if err := errors.Join(checkPatches(k.Patches)...); err != nil {
 		return err
 	}
-	built, err := build(files)
+	if err := checkWork(len(placeholders), len(k.Patches)); err != nil {
+		return err
+	}
+	content, err := documentsOf(distinct(placeholders))
 	if err != nil {
-		return fmt.Errorf("building the placeholders of objects that leave: the patches of the spec do not fit them: %w", err)
+		return err
 	}
-	if built.Size() != len(placeholders) {
-		return errors.New("building the placeholders of objects that leave: the patches of the spec add or remove some")
+	return stay(content, k)
+}
+
+// stay builds placeholders alone, without and with what k sets on objects, and compares what Flux gets of them.
+func stay(content []byte, k tree.Kustomization) error {
+	plain, err := buildPlaceholders(content, tree.Kustomization{})
+	if err != nil {
+		return err
 	}
-	for _, object := range built.Resources() {
+	if k.Patches, err = naming(plain, k.Patches); err != nil {
+		return err
+	}
+	if err := checkGrowth(plain, k.Patches); err != nil {
+		return err
+	}
+	patched, err := buildPlaceholders(content, k)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(sameObjects(plain, patched), listsNothing(patched)); err != nil {
+		return err
+	}
+	for _, object := range patched.Resources() {
 		if object.GetAnnotations()[reconcileAnnotation] != "disabled" {
-			return fmt.Errorf("building the placeholders of objects that leave: a patch of the spec replaces the annotations of %s", object.GetName())
+			return fmt.Errorf("patches must not change the annotation %s of %s", reconcileAnnotation, object.GetName())
 		}
 	}
 	return nil
+}
+
+func buildPlaceholders(content []byte, k tree.Kustomization) (resmap.ResMap, error) {
+	k.Resources = nil
+	files := tree.New()
+	if err := addPlaceholders(files, k, content); err != nil {
+		return nil, err
+	}
+	return build(files)
+}
+
+// naming returns the patches without those that name another object: kustomize refuses a patch without a target whose
+// object does not exist.
+func naming(objects resmap.ResMap, patches []tree.Patch) ([]tree.Patch, error) {
+	var all []tree.Patch
+	for _, p := range patches {
+		if p.Target != nil {
+			all = append(all, p)
+			continue
+		}
+		for document, err := range yamlnode.Documents([]byte(p.Patch)) {
+			if err != nil {
+				return nil, err
+			}
+			content, err := yamlnode.Plain(document.Content[0])
+			if err != nil {
+				return nil, err
+			}
+			object, _ := content.(map[string]any)
+			u := unstructured.Unstructured{Object: object}
+			gvk := u.GroupVersionKind()
+			id := resid.NewResIdWithNamespace(resid.NewGvk(gvk.Group, gvk.Version, gvk.Kind), u.GetName(), u.GetNamespace())
+			if _, err := objects.GetById(id); err != nil {
+				continue
+			}
+			text, err := yamlnode.Encode(document)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, tree.Patch{Patch: string(text)})
+		}
+	}
+	return all, nil
 }
 
 // resourcesOf returns the resources in the kustomization.yaml of a tree.

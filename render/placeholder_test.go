@@ -133,3 +133,47 @@ func TestAPatchLeavesPlaceholdersAlone(t *testing.T) {
 		})
 	}
 }
+
+func TestPatchesOfAKustomizationThatFitPlaceholders(t *testing.T) {
+	const named = "apiVersion: apps.kubermatic.k8c.io/v1\nkind: ApplicationDefinition\nmetadata: {name: nginx}\n"
+	all := &kustomize.Selector{}
+	many := make([]kustomize.Patch, 10_001)
+	for i := range many {
+		many[i] = kustomize.Patch{Patch: named, Target: &kustomize.Selector{Name: "argocd"}}
+	}
+	for name, test := range map[string]struct {
+		patches []kustomize.Patch
+		fits    bool
+	}{
+		"none":                             {nil, true},
+		"a value of all":                   {[]kustomize.Patch{{Patch: "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: b}\n", Target: all}}, true},
+		"an annotation of all":             {[]kustomize.Patch{{Patch: "- {op: add, path: /metadata/annotations/a, value: b}", Target: all}}, true},
+		"an object that is not there":      {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{Name: "argocd"}}}, true},
+		"another object by its name":       {[]kustomize.Patch{{Patch: strings.Replace(named, "nginx", "argocd", 1) + "$patch: delete\n"}}, true},
+		"it by its name":                   {[]kustomize.Patch{{Patch: named + "spec: {a: b}\n"}}, true},
+		"all but placeholders":             {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{AnnotationSelector: render.NoPlaceholder}}}, true},
+		"an operation without a target":    {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}"}}, true}, // which kustomize always refuses
+		"a field that it lacks":            {[]kustomize.Patch{{Patch: "- {op: replace, path: /spec/versions/0, value: {}}", Target: &kustomize.Selector{Kind: "Application.*"}}}, false},
+		"a field of the instance":          {[]kustomize.Patch{{Patch: "- {op: test, path: /spec/interval, value: 5m}", Target: &kustomize.Selector{Namespace: "web"}}}, false},
+		"its deletion":                     {[]kustomize.Patch{{Patch: named + "$patch: delete\n"}}, false},
+		"its deletion in a later document": {[]kustomize.Patch{{Patch: strings.Replace(named, "nginx", "argocd", 1) + "---\n" + named + "$patch: delete\n"}}, false},
+		"its annotations by its name":      {[]kustomize.Patch{{Patch: strings.Replace(named, "nginx", "nginx, annotations: null", 1)}}, false},
+		"its annotation": {[]kustomize.Patch{{
+			Patch:  "- {op: replace, path: /metadata/annotations/kustomize.toolkit.fluxcd.io~1reconcile, value: enabled}",
+			Target: all,
+		}}, false},
+		"its name":                    {[]kustomize.Patch{{Patch: "- {op: replace, path: /metadata/name, value: x}", Target: &kustomize.Selector{Name: "nginx"}}}, false},
+		"a list":                      {[]kustomize.Patch{{Patch: "- {op: add, path: /items, value: []}", Target: all}}, false},
+		"a target that is no pattern": {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{Name: "("}}}, false},
+		"no YAML":                     {[]kustomize.Patch{{Patch: "a: [", Target: all}}, false},
+		"an alias of itself":          {[]kustomize.Patch{{Patch: "a: &a [*a]", Target: all}}, false},
+		"copies without bound":        {[]kustomize.Patch{{Patch: strings.Repeat("- {op: copy, from: '', path: /a}\n", 9), Target: all}}, false},
+		"too many":                    {many, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := render.FitPlaceholders(placeholders(), test.patches); (err == nil) != test.fits {
+				t.Errorf("FitPlaceholders() = %v, and it fits is %t", err, test.fits)
+			}
+		})
+	}
+}

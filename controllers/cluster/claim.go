@@ -203,9 +203,12 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 
 // NoteRender stores the definitions that a selection renders, whether or not the guard holds them: HandOver of
 // another selection keeps those alive. doubt marks a spec that may not select as intended, such as a name
-// without a match: while it is new, or the selection is able to apply it, it may receive any definition.
+// without a match: while it is new, or the selection is able to apply it, it may receive any definition. It removes the
+// objects from status.leaving that are rendered again.
 func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
-	c.claims.noteRender(cs.UID, cs.Generation, consumed.liveKeys(next), doubt)
+	keys := consumed.liveKeys(next)
+	cs.Status.Leaving = withoutRendered(cs.Status.Leaving, keys)
+	c.claims.noteRender(cs.UID, cs.Generation, keys, doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
 }
 

@@ -9,6 +9,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/acl"
+	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,8 @@ type consumer struct {
 	namespace string
 	// interferences are what its spec changes of what is published.
 	interferences []string
+	// patches are those of its spec. They belong to the cache.
+	patches []kustomize.Patch
 }
 
 func (c consumer) key() types.NamespacedName {
@@ -207,7 +210,7 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
 	}, uid: ks.UID, prune: ks.Spec.Prune, suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
-		interferences: interferences(ks.Spec)}
+		interferences: interferences(ks.Spec), patches: ks.Spec.Patches}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
 	message := bounds.Truncate(readyMessage, maxConsumerMessage)

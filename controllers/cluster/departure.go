@@ -19,8 +19,11 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxLeaving bounds status.leaving.
-const maxLeaving = 100
+// maxLeaving bounds status.leaving, and maxPatches the bytes of patches with which placeholders are built.
+const (
+	maxLeaving = 100
+	maxPatches = 1 << 20
+)
 
 // departure has the objects that a selection is about to give up, with the times of the first attempts, which outlive the
 // process in status.leaving.
@@ -188,6 +191,14 @@ func NotLeaving(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Leaving = InArtifact(cs)
 }
 
+// withoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
+// time for their receivers begins anew. Those with a placeholder in the artifact stay, whose removal needs a publication.
+func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered Keys) []v1alpha1.LeavingStatus {
+	return slices.DeleteFunc(slices.Clone(leaving), func(entry v1alpha1.LeavingStatus) bool {
+		return !entry.Placeholder && rendered[leavingKey(entry)]
+	})
+}
+
 // Placeholders returns the objects that stay in the artifact, with the names that they have there.
 func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []render.Placeholder {
 	var all []render.Placeholder
@@ -200,6 +211,39 @@ func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []render.Place
 		}
 	}
 	return all
+}
+
+// fit returns a HandoverError if placeholders of the objects that stay do not fit the patches of a Kustomization in the
+// namespace of the selection, or of one that owns an object that leaves. The patches of any other one are a stranger's,
+// and delay nothing.
+func (c Consumers) fit(cs *v1alpha1.CatalogSelection, d *departure) error {
+	placeholders := c.Placeholders(d.entries())
+	if len(placeholders) == 0 {
+		return nil
+	}
+	owners := map[types.NamespacedName]bool{}
+	for _, object := range d.objects {
+		owners[ownerOf(object)] = true
+	}
+	read := 0
+	for _, item := range c.items {
+		if len(item.patches) == 0 || item.Namespace != cs.Namespace && !owners[item.key()] {
+			continue
+		}
+		err := fmt.Errorf("of all Kustomizations, at most %d bytes of patches are read", maxPatches)
+		for _, p := range item.patches {
+			read += len(p.Patch)
+		}
+		if read <= maxPatches {
+			err = render.FitPlaceholders(placeholders, item.patches)
+		}
+		if err != nil {
+			return &HandoverError{fmt.Sprintf("Flux could not build, or would apply, the placeholders of objects that leave with spec.patches of the Kustomization %s, "+
+				"so that this waits until another CatalogSelection has applied the objects, or none may take them over: add the annotationSelector %s to the targets "+
+				"of patches that select all objects of a kind: %s", item.key(), render.NoPlaceholder, bounds.Truncate(err.Error(), maxConsumerMessage))}
+		}
+	}
+	return nil
 }
 
 // Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.

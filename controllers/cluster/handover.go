@@ -44,7 +44,8 @@ func (e *HandoverError) Error() string { return e.message }
 //
 // The objects that stay are around.Staying, and status.leaving has the times of all first attempts. What stays without a
 // mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within moveTimeout. Nothing
-// that other selections do prolongs that.
+// that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
+// Kustomization.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
 	leaving := c.leaving(ctx, cs, around, around.Consumers.liveKeys(next))
 	around.Staying = nil
@@ -77,7 +78,10 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 		}
 	}
 	around.Staying = d.entries()
-	return d.unsafe()
+	if err := d.unsafe(); err != nil {
+		return err
+	}
+	return around.Consumers.fit(cs, d)
 }
 
 // releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live

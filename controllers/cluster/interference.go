@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"github.com/fluxcd/pkg/apis/kustomize"
 
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render/reserved"
@@ -178,18 +177,6 @@ func nested(names []string, value any) map[string]any {
 	}
 	object, _ := value.(map[string]any)
 	return object
-}
-
-// readPatches returns the patches for the cache: those that change nothing that is named are empty.
-func readPatches(patches []kustomize.Patch) []kustomize.Patch {
-	var read []kustomize.Patch
-	for i, p := range patches {
-		if len(changesOf(p.Patch)) > 0 {
-			read = append(read, make([]kustomize.Patch, i-len(read))...)
-			read = append(read, kustomize.Patch{Patch: p.Patch})
-		}
-	}
-	return read
 }
 
 // interfering names what the consumers change, empty if they change nothing; only the first few.

@@ -8,6 +8,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -75,6 +76,7 @@ func TestWhatAConsumerChangesIsNamedInApplied(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ks := kustomized(published2, published2, metav1.ConditionTrue, "ReconciliationSucceeded", "Applied")
 			ks.Spec = test.spec
+			ks.Spec.SourceRef.Kind = sourcev1.ExternalArtifactKind
 			trimKustomization(ks) // as the cache has it
 			c := consumerOf(ks, published2)
 			if !slices.Equal(c.interferences, test.want) {

@@ -36,7 +36,9 @@ func trimKustomization(o client.Object) {
 		return
 	}
 	ks.ManagedFields, ks.Annotations = nil, nil
-	ks.Spec.Patches = readPatches(ks.Spec.Patches)
+	if len(consumedArtifact(ks)) == 0 {
+		ks.Spec.Patches = nil // those of consumers alone are read
+	}
 	ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil
 	ks.Status.Inventory, ks.Status.History = nil, nil
 }
