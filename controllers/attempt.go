@@ -43,8 +43,8 @@ type attempt struct {
 	surroundings *cluster.Surroundings
 	next         publication
 
-	// loading is what the attempt waits for, nil unless sources are being loaded.
-	loading *source.WaitingError
+	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.
+	waitsSince time.Time
 	// names is nil until the sources are rendered.
 	names *unmatchedNames
 	// sourceChanges are the definitions that a new revision takes from another source under the same version.

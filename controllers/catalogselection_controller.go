@@ -43,6 +43,7 @@ type CatalogSelectionReconciler struct {
 	artifacts    *artifacts.Artifacts
 	cluster      *cluster.Cluster
 	pushes       *pushes.Pushes
+	slots        slots
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
@@ -59,6 +60,7 @@ type CatalogSelectionReconciler struct {
 // Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
 func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	start := time.Now()
+	defer r.slots.leave(ctx, req.NamespacedName)
 	cs, err := r.get(ctx, req.NamespacedName)
 	if apierrors.IsNotFound(err) {
 		return r.departed(ctx, req.NamespacedName)
@@ -129,7 +131,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	o := decide(err, cs, served)
 	o.names, o.applied, o.kept, o.pushed, o.sources = a.names, applied, kept, r.pushed(a), r.sources.Readiness(ctx, cs)
 	o.requeueWithin(again)
-	if a.loading == nil {
+	if a.waitsSince.IsZero() {
 		r.loader.Forget(client.ObjectKeyFromObject(cs)) // what was loaded for an older spec
 	}
 	result, err := r.finish(ctx, a, o)
@@ -194,11 +196,11 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	if errors.As(err, &held) {
 		cluster.NotLeaving(a.selection)
 	}
-	if err != nil && !waits(err) && !isLoading(err) {
+	if err != nil && !waits(err) && !isWaiting(err) {
 		r.cluster.Withdraw(ctx, a.selection)
 	}
 	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
-		if lost := r.rebuild(ctx, a); lost != nil && !isLoading(lost) {
+		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {
 			ctrl.LoggerFrom(ctx).Info("the lost archive cannot be rendered again", "reason", lost.Error())
 		}
 	}

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -13,9 +15,11 @@ import (
 	"github.com/fluxcd/pkg/runtime/metrics"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -40,7 +44,8 @@ func runManager(e *environment, others ...*environment) {
 		e.Fatal(err)
 	}
 	e.restartWith(func(o *Options) {
-		o.Client, o.APIReader, o.Secrets, o.Now = mgr.GetClient(), mgr.GetAPIReader(), apiServer, time.Now
+		o.Client = e.traffic.through(unwatched{mgr.GetClient()})
+		o.APIReader, o.Secrets, o.Now = mgr.GetAPIReader(), apiServer, time.Now
 		o.KindCaches.DefaultNamespaces = namespaces
 		o.Metrics = helper.NewMetrics(mgr, metrics.NewRecorder(), v1alpha1.CatalogSelectionFinalizer)
 		o.PushQueue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
@@ -57,6 +62,14 @@ func runManager(e *environment, others ...*environment) {
 			e.Errorf("the manager ended with %v", err)
 		}
 	})
+}
+
+// unwatched is a client of a manager. Only the cache of the manager watches.
+type unwatched struct{ client.Client }
+
+// Watch implements client.WithWatch.
+func (unwatched) Watch(context.Context, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+	return nil, errors.ErrUnsupported
 }
 
 // await waits until the selection "kkp" fulfills a condition, and returns how long that took.

@@ -13,47 +13,63 @@ import (
 )
 
 const (
-	// loadPatience is how long a selection waits for its sources before a condition reports that.
+	// loadPatience is how long a selection waits for its sources, or for a slot, before a condition reports that.
 	loadPatience = 2 * time.Second
-	// loadRetry is the delay before the condition of a selection that waits for its sources is updated.
+	// loadRetry is the delay before the condition of such a selection is updated.
 	loadRetry = time.Minute
 )
 
-// loadSources returns the sources with their catalogs. While they are downloaded, outside of the workers, the error is
-// a *source.WaitingError.
+// loadSources returns the sources with their catalogs, for a render: the selection has a slot for it then. The slot comes
+// first, because what was loaded is not kept for an attempt that waits for one. Without a slot, and while the sources are
+// downloaded, outside of the workers, isWaiting reports true for the error.
 func (r *CatalogSelectionReconciler) loadSources(ctx context.Context, a *attempt, purpose source.Purpose, observed []source.Observed) ([]source.Loaded, error) {
-	loaded, err := r.loader.Load(ctx, client.ObjectKeyFromObject(a.selection), purpose, observed)
-	var loading *source.WaitingError
-	if errors.As(err, &loading) {
-		a.loading = loading
+	key := client.ObjectKeyFromObject(a.selection)
+	err := r.slots.take(key)
+	var loaded []source.Loaded
+	if err == nil {
+		loaded, err = r.loader.Load(ctx, key, purpose, observed)
+	}
+	if isWaiting(err) {
+		a.waitsSince = waitsSince(err)
 	}
 	return loaded, err
 }
 
-// isLoading reports whether err means that sources are being loaded.
-func isLoading(err error) bool {
+// isWaiting reports whether err means that sources are being loaded, or that the selection waits for a slot.
+func isWaiting(err error) bool { return !waitsSince(err).IsZero() }
+
+// waitsSince returns when the wait began that err reports, the zero time if it reports none.
+func waitsSince(err error) time.Time {
 	var loading *source.WaitingError
-	return errors.As(err, &loading)
+	var slotless *slotError
+	switch {
+	case errors.As(err, &loading):
+		return loading.Since
+	case errors.As(err, &slotless):
+		return slotless.since
+	}
+	return time.Time{}
 }
 
-// patience returns how long an attempt may still wait for its sources without a report, zero if it does not wait for
-// them: most downloads take less time than a condition is worth.
+// patience returns how long an attempt may still wait without a report, zero if it does not wait: most downloads and
+// renders take less time than a condition is worth.
 func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
-	if a.loading == nil {
+	if a.waitsSince.IsZero() {
 		return 0
 	}
-	return max(0, loadPatience-r.cluster.Now().Sub(a.loading.Since))
+	return max(0, loadPatience-r.cluster.Now().Sub(a.waitsSince))
 }
 
-// loadLimiter keeps the backoff of a selection that waits for its sources: to wait is no success.
+// loadLimiter keeps the backoff of a selection that waits for its sources, or for a slot: to wait is no success.
 type loadLimiter struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 	loader *source.Loader
+	slots  *slots
 }
 
 // Forget implements workqueue.TypedRateLimiter.
 func (l loadLimiter) Forget(item reconcile.Request) {
-	if !l.loader.Waits(item.NamespacedName) {
+	if !l.loader.Waits(item.NamespacedName) && !l.slots.waits(item.NamespacedName) {
 		l.TypedRateLimiter.Forget(item)
 	}
 }

@@ -92,6 +92,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		enqueued: make(chan event.GenericEvent),
 	}
 	r.cluster.Outdated = r.outdated
+	r.slots.limit, r.slots.enqueue, r.slots.now = 1, r.enqueue, o.Now
 	r.loader = &source.Loader{
 		Sources: r.sources, Queue: transfers.New(transfers.DefaultLimits()), Enqueue: r.enqueue, Now: o.Now,
 		Timeout: source.DefaultLoadTimeout,

@@ -68,7 +68,8 @@ type outcome struct {
 //	VerificationFailed                            False  Stalled      next change of the source
 //	Conflict, SourceLoop                          False  Stalled      next change of the other, and a minute
 //	SourcesUnsettled, Handover                    Unknown Reconciling soon
-//	Progressing: sources are being loaded         as it is Reconciling once they are; Ready Unknown if it says nothing of this spec
+//	Progressing: sources are being loaded, or
+//	others of the namespace are rendered          as it is Reconciling once they are; Ready Unknown if it says nothing of this spec
 //	a safeguard, the last good one is served      True   Held         interval
 //	a safeguard otherwise                         False  Held Stalled interval
 //	FetchFailed, StorageFailed, TimedOut,

@@ -102,8 +102,11 @@ func (t *traffic) write(name string, object client.Object, do func() error) erro
 	return nil
 }
 
-func (t *traffic) client() client.Client {
-	return interceptor.NewClient(apiServer, interceptor.Funcs{
+func (t *traffic) client() client.Client { return t.through(apiServer) }
+
+// through returns a client that sends the traffic by another one.
+func (t *traffic) through(sender client.WithWatch) client.Client {
+	return interceptor.NewClient(sender, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, opts ...client.GetOption) error {
 			if t.read != nil {
 				if done, err := t.read(key, object); done {

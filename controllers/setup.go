@@ -41,12 +41,13 @@ func (r *CatalogSelectionReconciler) SetupWithManager(ctx context.Context, mgr c
 	if err := mgr.Add(r.pushes); err != nil {
 		return fmt.Errorf("adding the pushes: %w", err)
 	}
+	r.slots.limit = max(1, mgr.GetControllerOptions().MaxConcurrentReconciles/2) // the others are for other namespaces
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.CatalogSelection{}, builder.WithPredicates(
 			predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&sourcev1.ExternalArtifact{}, handler.EnqueueRequestsFromMapFunc(sameName)).
 		WatchesRawSource(ctrlsource.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader}})
+		WithOptions(controller.Options{RateLimiter: loadLimiter{limiter, r.loader, &r.slots}})
 	for kind, object := range source.Kinds() {
 		b = b.Watches(object, handler.EnqueueRequestsFromMapFunc(r.selectionsOf(kind)),
 			builder.WithPredicates(source.Changed()))

@@ -94,6 +94,7 @@ func TestSelectionsShareADownload(t *testing.T) {
 			cs.Spec.CommonMetadata = &v1alpha1.CommonMetadata{Labels: map[string]string{"of": name}}
 		})
 	}
+	e.reconciler.slots.limit = len(names)
 	var reconciling sync.WaitGroup
 	for _, name := range names {
 		reconciling.Go(func() {
