@@ -1,4 +1,4 @@
-package lint
+package corpus
 
 import (
 	"context"
@@ -7,68 +7,30 @@ import (
 	"path"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/winnow-dev/winnow/render/bounded"
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// maxFile bounds a file in bytes. Package catalog refuses what is larger.
-const maxFile = 1 << 20
-
-// corpus is what can be read of a catalog, valid or not.
-type corpus struct {
-	definitions []*definition // sorted by path
-	// files are others that comments may be in.
-	files map[string][]byte
-}
-
-// definition is an application, or what should be one.
-type definition struct {
-	path  string // of the file that defines it
-	above int    // lines of the file above its document
-	// metadataPath is empty in a format that has no such file.
-	metadataPath string
-	// root and metadata have no value where there is no document, or none that can be read.
-	root, metadata field
-	hasMetadata    bool
-	// data is the document, and file and metadataFile are the files, nil without.
-	data, file, metadataFile []byte
-	name, group              string
-}
-
-// read reads what it can. The error is the file system's or the context's.
-func read(ctx context.Context, fsys fs.FS, format catalog.Format) (*corpus, error) {
-	if format == (catalog.Definitions{}) {
-		return readDefinitions(ctx, fsys)
-	}
+// readApplications reads the directories of the format Applications, each with a definition and its metadata.
+func readApplications(ctx context.Context, fsys fs.FS) (all []*Definition, err error) {
 	directories, err := directories(fsys)
 	if err != nil {
 		return nil, err
 	}
-	c := &corpus{}
 	for _, directory := range directories {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		d := &definition{path: path.Join(directory, catalog.ApplicationFile), metadataPath: path.Join(directory, catalog.MetadataFile)}
-		if d.data, d.root, _, err = document(fsys, d.path); err != nil {
+		d := &Definition{Path: path.Join(directory, catalog.ApplicationFile), MetadataPath: path.Join(directory, catalog.MetadataFile)}
+		if d.Data, d.Root, _, err = Document(fsys, d.Path); err != nil {
 			return nil, err
 		}
-		d.file = d.data
-		if d.metadataFile, d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
+		d.File = d.Data
+		if d.MetadataFile, d.Metadata, d.HasMetadata, err = Document(fsys, d.MetadataPath); err != nil {
 			return nil, err
 		}
-		c.add(d)
+		all = append(all, d)
 	}
-	return c, nil
-}
-
-func (c *corpus) add(d *definition) {
-	d.name = d.root.get("metadata", "name").text()
-	d.group, _, _ = strings.Cut(d.root.get("apiVersion").text(), "/")
-	c.definitions = append(c.definitions, d)
+	return all, nil
 }
 
 // directories returns those that are, or should be, applications.
@@ -80,11 +42,11 @@ func directories(fsys fs.FS) ([]string, error) {
 	for _, entry := range root {
 		if entry.IsDir() && entry.Name() == catalog.ApplicationsDirectory {
 			children, err := fs.ReadDir(fsys, catalog.ApplicationsDirectory)
-			return visible(catalog.ApplicationsDirectory, children), err
+			return Visible(catalog.ApplicationsDirectory, children), err
 		}
 	}
 	var found []string
-	for _, directory := range visible(".", root) {
+	for _, directory := range Visible(".", root) {
 		_, err := fs.Stat(fsys, path.Join(directory, catalog.ApplicationFile))
 		if err == nil && directory != catalog.ListsDirectory {
 			found = append(found, directory)
@@ -96,7 +58,8 @@ func directories(fsys fs.FS) ([]string, error) {
 	return found, nil
 }
 
-func visible(parent string, entries []fs.DirEntry) []string {
+// Visible returns the paths of the directories among the entries of one, without those whose names begin with a dot.
+func Visible(parent string, entries []fs.DirEntry) []string {
 	var found []string
 	for _, entry := range entries {
 		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
@@ -104,49 +67,4 @@ func visible(parent string, entries []fs.DirEntry) []string {
 		}
 	}
 	return found
-}
-
-// document reads a file that holds one YAML document. What is wrong with it package catalog
-// finds; here it only has no value then.
-func document(fsys fs.FS, name string) (data []byte, root field, exists bool, err error) {
-	data, exists, err = content(fsys, name, maxFile)
-	if data == nil || err != nil {
-		return nil, field{}, exists, err
-	}
-	return data, rootOf(decode(data)), true, nil
-}
-
-// rootOf returns the field of a document, without a value if there is none.
-func rootOf(node *yaml.Node) field {
-	if node == nil {
-		return field{line: 1}
-	}
-	return newField("", node.Line, node)
-}
-
-// content returns at most a byte over the limit of a file, nil for one that is not regular.
-func content(fsys fs.FS, name string, limit int) (data []byte, exists bool, err error) {
-	data, err = bounded.ReadFile(fsys, name, limit)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, false, nil
-	case errors.Is(err, bounded.ErrNotRegular), errors.Is(err, bounded.ErrTooLarge):
-		return data, true, nil
-	}
-	return data, true, err
-}
-
-// decode returns the first document that is not empty, nil if it may not be looked at.
-func decode(data []byte) *yaml.Node {
-	if len(data) > maxFile {
-		return nil
-	}
-	root, err := yamlnode.First(data)
-	if err != nil || root == nil {
-		return nil
-	}
-	if _, bounded := yamlnode.Check(root, yamlnode.MaxAliased, func(int, string, ...any) {}); !bounded {
-		return nil
-	}
-	return yamlnode.Resolve(root)
 }

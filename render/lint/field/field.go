@@ -1,4 +1,7 @@
-package lint
+// Package field finds places in a YAML document of a catalog by the paths of fields, each with its line for a finding.
+//
+// The documents are bounded by yamlnode.Check. The package must not know what the fields mean, nor the rules about them.
+package field
 
 import (
 	"fmt"
@@ -10,68 +13,81 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// field is a place in a document, which may have no value.
-type field struct {
-	// path of the field from the root, such as spec.versions[0].
-	path string
-	// line of the key or of the list's element; without a value, the line where it is missing.
-	line int
-	// node is the value without aliases; nil when there is none or it is null.
-	node *yaml.Node
+// Field is a place in a document, which may have no value.
+type Field struct {
+	// Path of the field from the root, such as spec.versions[0].
+	Path string
+	// Line of the key or of the list's element; without a value, the line where it is missing.
+	Line int
+	// Node is the value without aliases; nil when there is none or it is null.
+	Node *yaml.Node
 }
 
-// isSet reports whether there is a value.
-func (f field) isSet() bool { return f.node != nil }
+// Report takes what is wrong at a field, with what fmt.Sprintf makes a message of.
+type Report func(at Field, format string, args ...any)
 
-// get follows keys. The field of a key that is not there has the line of its parent.
-func (f field) get(keys ...string) field {
+// Root returns the field of a document as a whole, without a value if node is nil.
+func Root(node *yaml.Node) Field {
+	if node == nil {
+		return Field{Line: 1}
+	}
+	return newField("", node.Line, node)
+}
+
+// IsSet reports whether there is a value.
+func (f Field) IsSet() bool { return f.Node != nil }
+
+// Get follows keys. The field of a key that is not there has the line of its parent.
+func (f Field) Get(keys ...string) Field {
 	for _, key := range keys {
-		f = f.member(key)
+		f = f.Member(key)
 	}
 	return f
 }
 
-func (f field) member(key string) field {
-	if found, ok := yamlnode.Find(f.node, key); ok {
+// Member is Get of one key.
+func (f Field) Member(key string) Field {
+	if found, ok := yamlnode.Find(f.Node, key); ok {
 		return newField(f.join(key), found.Line, found.Value)
 	}
-	return field{path: f.join(key), line: f.line}
+	return Field{Path: f.join(key), Line: f.Line}
 }
 
-// entry is a member of a mapping with its key.
-type entry struct {
-	name string
-	field
+// Entry is a member of a mapping with its key.
+type Entry struct {
+	// Name is the key as JSON has it.
+	Name string
+	Field
 }
 
-// members returns those of a mapping in the order of the document, then those of merge keys. Of a key that
-// is there twice it returns the first, as member does.
-func (f field) members() []entry {
-	var all []entry
+// Members returns those of a mapping in the order of the document, then those of merge keys. Of a key that
+// is there twice it returns the first, as Member does.
+func (f Field) Members() []Entry {
+	var all []Entry
 	seen := map[string]bool{}
-	for _, found := range yamlnode.Entries(f.node) {
+	for _, found := range yamlnode.Entries(f.Node) {
 		if !seen[found.Name] {
 			seen[found.Name] = true
-			all = append(all, entry{found.Name, newField(f.join(found.Name), found.Line, found.Value)})
+			all = append(all, Entry{found.Name, newField(f.join(found.Name), found.Line, found.Value)})
 		}
 	}
 	return all
 }
 
-// at returns the field of a path such as spec.versions[0].version, or the nearest one above it that the
+// At returns the field of a path such as spec.versions[0].version, or the nearest one above it that the
 // document has. Keys in brackets are those of mappings.
-func (f field) at(path string) field {
+func (f Field) At(path string) Field {
 	at := f
 	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		next := at.member(part)
-		if i, err := strconv.Atoi(part); err == nil && at.isSet() && at.node.Kind == yaml.SequenceNode {
-			if i < 0 || i >= len(at.node.Content) {
+		next := at.Member(part)
+		if i, err := strconv.Atoi(part); err == nil && at.IsSet() && at.Node.Kind == yaml.SequenceNode {
+			if i < 0 || i >= len(at.Node.Content) {
 				return at
 			}
-			element := at.node.Content[i]
+			element := at.Node.Content[i]
 			next = newField(path, element.Line, yamlnode.Resolve(element))
 		}
-		if !next.isSet() {
+		if !next.IsSet() {
 			return next
 		}
 		at = next
@@ -80,41 +96,41 @@ func (f field) at(path string) field {
 }
 
 // join returns the path of a member.
-func (f field) join(name string) string {
-	if f.path == "" {
+func (f Field) join(name string) string {
+	if f.Path == "" {
 		return name
 	}
-	return f.path + "." + name
+	return f.Path + "." + name
 }
 
-// items returns the elements of a list.
-func (f field) items() []field {
-	if f.node == nil || f.node.Kind != yaml.SequenceNode {
+// Items returns the elements of a list.
+func (f Field) Items() []Field {
+	if f.Node == nil || f.Node.Kind != yaml.SequenceNode {
 		return nil
 	}
-	all := make([]field, 0, len(f.node.Content))
-	for i, element := range f.node.Content {
-		all = append(all, newField(fmt.Sprintf("%s[%d]", f.path, i), element.Line, yamlnode.Resolve(element)))
+	all := make([]Field, 0, len(f.Node.Content))
+	for i, element := range f.Node.Content {
+		all = append(all, newField(fmt.Sprintf("%s[%d]", f.Path, i), element.Line, yamlnode.Resolve(element)))
 	}
 	return all
 }
 
-// text returns the value of a string, empty for anything else.
-func (f field) text() string {
-	value, _ := yamlnode.Text(f.node)
+// Text returns the value of a string, empty for anything else.
+func (f Field) Text() string {
+	value, _ := yamlnode.Text(f.Node)
 	return value
 }
 
-// isBool reports whether the value is that boolean. An unset one is false to Kubernetes, but not
+// IsBool reports whether the value is that boolean. An unset one is false to Kubernetes, but not
 // here.
-func (f field) isBool(want bool) bool {
+func (f Field) IsBool(want bool) bool {
 	var value bool
-	return f.node != nil && f.node.ShortTag() == "!!bool" && f.node.Decode(&value) == nil && value == want
+	return f.Node != nil && f.Node.ShortTag() == "!!bool" && f.Node.Decode(&value) == nil && value == want
 }
 
-func newField(path string, line int, value *yaml.Node) field {
+func newField(path string, line int, value *yaml.Node) Field {
 	if yamlnode.IsNull(value) {
 		value = nil
 	}
-	return field{path: path, line: line, node: value}
+	return Field{Path: path, Line: line, Node: value}
 }

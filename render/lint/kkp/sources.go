@@ -1,40 +1,44 @@
-package lint
+package kkp
 
 import (
 	"net/url"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/field"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // sourceRules are those by which KKP's webhook refuses where a version comes from.
-func sourceRules() []documentRule {
-	return []documentRule{
-		{Rule{"kkp/one-source", Error, "a version has exactly one of helm and git"}, oneSource},
-		{Rule{"kkp/helm-url", Error, "the address of a chart is a URL"}, eachHelm(helmURL)},
-		{Rule{"kkp/http-insecure", Error, "an http:// URL comes without insecure"}, eachHelm(httpInsecure)},
-		{Rule{"kkp/http-plain-http", Error, "an http:// URL comes without plainHTTP: false"}, eachHelm(httpPlainHTTP)},
-		{Rule{"kkp/https-plain-http", Error, "an https:// URL comes without plainHTTP: true"}, eachHelm(httpsPlainHTTP)},
-		{Rule{"kkp/oci-plain-http-insecure", Error, "an oci:// URL with plainHTTP comes without insecure"}, eachHelm(ociPlainHTTPInsecure)},
-		{Rule{"kkp/credentials-exclusive", Error, "registryConfigFile excludes username and password"}, eachHelm(credentialsExclusive)},
-		{Rule{"kkp/credentials-complete", Error, "credentials have all that their method needs"}, credentialsComplete},
-		{Rule{"kkp/git-ref-required", Error, "a Git source has a tag or a branch"}, eachRef(refRequired)},
-		{Rule{"kkp/git-ref-exclusive", Error, "a Git tag excludes branch and commit"}, eachRef(refExclusive)},
-		{Rule{"kkp/git-commit-needs-branch", Error, "a Git commit comes with its branch"}, eachRef(commitNeedsBranch)},
+func sourceRules() []rule {
+	return []rule{
+		{rules.New("kkp/one-source", rules.Error, "a version has exactly one of helm and git"), oneSource},
+		{rules.New("kkp/helm-url", rules.Error, "the address of a chart is a URL"), eachHelm(helmURL)},
+		{rules.New("kkp/http-insecure", rules.Error, "an http:// URL comes without insecure"), eachHelm(httpInsecure)},
+		{rules.New("kkp/http-plain-http", rules.Error, "an http:// URL comes without plainHTTP: false"), eachHelm(httpPlainHTTP)},
+		{rules.New("kkp/https-plain-http", rules.Error, "an https:// URL comes without plainHTTP: true"), eachHelm(httpsPlainHTTP)},
+		{rules.New("kkp/oci-plain-http-insecure", rules.Error, "an oci:// URL with plainHTTP comes without insecure"), eachHelm(ociPlainHTTPInsecure)},
+		{rules.New("kkp/credentials-exclusive", rules.Error, "registryConfigFile excludes username and password"), eachHelm(credentialsExclusive)},
+		{rules.New("kkp/credentials-complete", rules.Error, "credentials have all that their method needs"), credentialsComplete},
+		{rules.New("kkp/git-ref-required", rules.Error, "a Git source has a tag or a branch"), eachRef(refRequired)},
+		{rules.New("kkp/git-ref-exclusive", rules.Error, "a Git tag excludes branch and commit"), eachRef(refExclusive)},
+		{rules.New("kkp/git-commit-needs-branch", rules.Error, "a Git commit comes with its branch"), eachRef(commitNeedsBranch)},
 	}
 }
 
 // sources returns the source of every version.
-func sources(root field) []field {
-	var all []field
-	for _, version := range root.get("spec", "versions").items() {
-		all = append(all, version.get("template", "source"))
+func sources(root field.Field) []field.Field {
+	var all []field.Field
+	for _, version := range root.Get("spec", "versions").Items() {
+		all = append(all, version.Get("template", "source"))
 	}
 	return all
 }
 
 // eachHelm makes a rule on Helm sources a rule on documents.
-func eachHelm(check func(helm field, report report)) func(field, report) {
-	return func(root field, report report) {
+func eachHelm(check func(helm field.Field, report field.Report)) func(field.Field, field.Report) {
+	return func(root field.Field, report field.Report) {
 		for _, source := range sources(root) {
-			if helm := source.get("helm"); helm.isSet() {
+			if helm := source.Get("helm"); helm.IsSet() {
 				check(helm, report)
 			}
 		}
@@ -42,131 +46,131 @@ func eachHelm(check func(helm field, report report)) func(field, report) {
 }
 
 // eachRef makes a rule on the refs of Git sources a rule on documents.
-func eachRef(check func(ref field, report report)) func(field, report) {
-	return func(root field, report report) {
+func eachRef(check func(ref field.Field, report field.Report)) func(field.Field, field.Report) {
+	return func(root field.Field, report field.Report) {
 		for _, source := range sources(root) {
-			if source.get("git").isSet() {
-				check(source.get("git", "ref"), report)
+			if source.Get("git").IsSet() {
+				check(source.Get("git", "ref"), report)
 			}
 		}
 	}
 }
 
-func oneSource(root field, report report) {
+func oneSource(root field.Field, report field.Report) {
 	for _, source := range sources(root) {
-		switch helm, git := source.get("helm"), source.get("git"); {
-		case helm.isSet() && git.isSet():
-			report(git, "%s must be one of helm and git, not both", source.path)
-		case !helm.isSet() && !git.isSet():
-			report(source, "%s must be one of helm and git", source.path)
+		switch helm, git := source.Get("helm"), source.Get("git"); {
+		case helm.IsSet() && git.IsSet():
+			report(git, "%s must be one of helm and git, not both", source.Path)
+		case !helm.IsSet() && !git.IsSet():
+			report(source, "%s must be one of helm and git", source.Path)
 		}
 	}
 }
 
-func scheme(helm field) string {
-	if parsed, err := url.Parse(helm.get("url").text()); err == nil {
+func scheme(helm field.Field) string {
+	if parsed, err := url.Parse(helm.Get("url").Text()); err == nil {
 		return parsed.Scheme
 	}
 	return ""
 }
 
-func helmURL(helm field, report report) {
-	at := helm.get("url")
-	if at.text() == "" {
+func helmURL(helm field.Field, report field.Report) {
+	at := helm.Get("url")
+	if at.Text() == "" {
 		return
 	}
-	parsed, err := url.Parse(at.text())
+	parsed, err := url.Parse(at.Text())
 	switch {
 	case err != nil || parsed.Host == "" || parsed.Scheme == "":
-		report(at, "%s must be a URL such as oci://host/path, not %s", at.path, quote(at.text()))
+		report(at, "%s must be a URL such as oci://host/path, not %s", at.Path, excerpt.Quoted(at.Text()))
 	case parsed.Scheme != "http" && parsed.Scheme != "https" && parsed.Scheme != "oci":
-		report(at, "%s must be an http, https or oci URL, not %s", at.path, quote(at.text()))
+		report(at, "%s must be an http, https or oci URL, not %s", at.Path, excerpt.Quoted(at.Text()))
 	}
 }
 
 // KKP tells set from unset here: insecure: false is refused as well.
-func httpInsecure(helm field, report report) {
-	if at := helm.get("insecure"); scheme(helm) == "http" && at.isSet() {
+func httpInsecure(helm field.Field, report field.Report) {
+	if at := helm.Get("insecure"); scheme(helm) == "http" && at.IsSet() {
 		report(at, "insecure is for TLS, which an http:// URL does not have: leave it out")
 	}
 }
 
-func httpPlainHTTP(helm field, report report) {
-	if at := helm.get("plainHTTP"); scheme(helm) == "http" && at.isBool(false) {
+func httpPlainHTTP(helm field.Field, report field.Report) {
+	if at := helm.Get("plainHTTP"); scheme(helm) == "http" && at.IsBool(false) {
 		report(at, "plainHTTP must not be false with an http:// URL")
 	}
 }
 
-func httpsPlainHTTP(helm field, report report) {
-	if at := helm.get("plainHTTP"); scheme(helm) == "https" && at.isBool(true) {
+func httpsPlainHTTP(helm field.Field, report field.Report) {
+	if at := helm.Get("plainHTTP"); scheme(helm) == "https" && at.IsBool(true) {
 		report(at, "plainHTTP must not be true with an https:// URL")
 	}
 }
 
-func ociPlainHTTPInsecure(helm field, report report) {
-	at := helm.get("insecure")
-	if scheme(helm) == "oci" && helm.get("plainHTTP").isBool(true) && at.isSet() {
+func ociPlainHTTPInsecure(helm field.Field, report field.Report) {
+	at := helm.Get("insecure")
+	if scheme(helm) == "oci" && helm.Get("plainHTTP").IsBool(true) && at.IsSet() {
 		report(at, "insecure is for TLS, which plainHTTP switches off: leave one of them out")
 	}
 }
 
-func credentialsExclusive(helm field, report report) {
-	credentials := helm.get("credentials")
-	at := credentials.get("registryConfigFile")
-	if at.isSet() && (credentials.get("username").isSet() || credentials.get("password").isSet()) {
+func credentialsExclusive(helm field.Field, report field.Report) {
+	credentials := helm.Get("credentials")
+	at := credentials.Get("registryConfigFile")
+	if at.IsSet() && (credentials.Get("username").IsSet() || credentials.Get("password").IsSet()) {
 		report(at, "registryConfigFile excludes username and password")
 	}
 }
 
-func credentialsComplete(root field, report report) {
+func credentialsComplete(root field.Field, report field.Report) {
 	for _, source := range sources(root) {
-		helm, git := source.get("helm", "credentials"), source.get("git", "credentials")
-		username, password := helm.get("username"), helm.get("password")
-		if username.isSet() && !password.isSet() {
+		helm, git := source.Get("helm", "credentials"), source.Get("git", "credentials")
+		username, password := helm.Get("username"), helm.Get("password")
+		if username.IsSet() && !password.IsSet() {
 			report(username, "username needs password")
 		}
-		if password.isSet() && !username.isSet() {
+		if password.IsSet() && !username.IsSet() {
 			report(password, "password needs username")
 		}
-		if git.isSet() {
+		if git.IsSet() {
 			gitCredentials(git, report)
 		}
 	}
 }
 
-func gitCredentials(credentials field, report report) {
-	method := credentials.get("method")
+func gitCredentials(credentials field.Field, report field.Report) {
+	method := credentials.Get("method")
 	needed, known := map[string][]string{
 		"password": {"username", "password"},
 		"token":    {"token"},
 		"ssh-key":  {"sshKey"},
-	}[method.text()]
+	}[method.Text()]
 	if !known {
-		report(method, "%s must be password, token or ssh-key", method.path)
+		report(method, "%s must be password, token or ssh-key", method.Path)
 	}
 	for _, key := range needed {
-		if !credentials.get(key).isSet() {
-			report(method, "the method %s needs %s", method.text(), key)
+		if !credentials.Get(key).IsSet() {
+			report(method, "the method %s needs %s", method.Text(), key)
 		}
 	}
 }
 
-func refRequired(ref field, report report) {
-	if ref.get("tag").text() == "" && ref.get("branch").text() == "" && ref.get("commit").text() == "" {
-		report(ref, "%s needs a tag or a branch", ref.path)
+func refRequired(ref field.Field, report field.Report) {
+	if ref.Get("tag").Text() == "" && ref.Get("branch").Text() == "" && ref.Get("commit").Text() == "" {
+		report(ref, "%s needs a tag or a branch", ref.Path)
 	}
 }
 
-func refExclusive(ref field, report report) {
-	tag := ref.get("tag")
-	if tag.text() != "" && (ref.get("branch").text() != "" || ref.get("commit").text() != "") {
+func refExclusive(ref field.Field, report field.Report) {
+	tag := ref.Get("tag")
+	if tag.Text() != "" && (ref.Get("branch").Text() != "" || ref.Get("commit").Text() != "") {
 		report(tag, "tag excludes branch and commit")
 	}
 }
 
-func commitNeedsBranch(ref field, report report) {
-	commit := ref.get("commit")
-	if commit.text() != "" && ref.get("branch").text() == "" && ref.get("tag").text() == "" {
+func commitNeedsBranch(ref field.Field, report field.Report) {
+	commit := ref.Get("commit")
+	if commit.Text() != "" && ref.Get("branch").Text() == "" && ref.Get("tag").Text() == "" {
 		report(commit, "commit needs the branch that it is on")
 	}
 }
