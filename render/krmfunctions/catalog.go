@@ -171,3 +171,16 @@ func (c *Catalog) Named(name string) (found []*Function) {
 	}
 	return found
 }
+
+// Strict returns the warnings of a catalog as an *InvalidError, or nil without any.
+func (c *Catalog) Strict() error {
+	if len(c.Findings) == 0 {
+		return nil
+	}
+	invalid := &InvalidError{Omitted: c.Omitted}
+	for _, one := range c.Findings {
+		one.Severity = Error
+		invalid.Findings = append(invalid.Findings, one)
+	}
+	return invalid
+}

@@ -53,19 +53,6 @@ func (e *InvalidError) Errors() []error {
 	return finding.Errors(e.Findings, e.Omitted)
 }
 
-// Strict returns the warnings of a catalog as an *InvalidError, or nil without any.
-func (c *Catalog) Strict() error {
-	if len(c.Findings) == 0 {
-		return nil
-	}
-	invalid := &InvalidError{Omitted: c.Omitted}
-	for _, one := range c.Findings {
-		one.Severity = Error
-		invalid.Findings = append(invalid.Findings, one)
-	}
-	return invalid
-}
-
 // report collects findings.
 type report struct {
 	path             string

@@ -20,8 +20,8 @@ var (
 const maxName = 253
 
 // function reads an entry of spec.krmFunctions. It returns nil for one without a name.
-func (l *loader) function(element *yaml.Node) *Function {
-	o := l.object(element, "the function")
+func (r *report) function(element *yaml.Node) *Function {
+	o := r.object(element, "the function")
 	if o == nil {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // object is a mapping of a document.
 type object struct {
-	*loader
+	*report
 
 	node *yaml.Node
 	line int
@@ -26,13 +26,13 @@ type object struct {
 }
 
 // object returns a node as a mapping, or nil after it has reported another one.
-func (l *loader) object(node *yaml.Node, name string) *object {
+func (r *report) object(node *yaml.Node, name string) *object {
 	node = yamlnode.Resolve(node)
 	if node.Kind != yaml.MappingNode {
-		l.refuse(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
+		r.refuse(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
 		return nil
 	}
-	return &object{loader: l, node: node, line: node.Line, name: name}
+	return &object{report: r, node: node, line: node.Line, name: name}
 }
 
 // known warns of fields that are none of these: nothing reads them.

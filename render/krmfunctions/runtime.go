@@ -171,22 +171,22 @@ func (o *object) platform(element *yaml.Node) (p Platform, ok bool) {
 
 // addressed checks an address. A digest in it serves as the hash. written reports whether there is a field with the hash,
 // which is reported already if it is malformed.
-func (l *loader) addressed(uri string, line int, hash *string, written bool) bool {
+func (r *report) addressed(uri string, line int, hash *string, written bool) bool {
 	_, digest, ok := strings.Cut(uri, "@sha256:")
 	if ok && *hash == "" && strings.HasPrefix(uri, "oci://") && hashPattern.MatchString(digest) {
 		*hash = digest
 	}
 	switch {
 	case len(uri) > maxReference:
-		l.refuse(line, "the address is longer than %d bytes", maxReference)
+		r.refuse(line, "the address is longer than %d bytes", maxReference)
 		return false
 	case *hash != "" || written:
 		return true
 	case IsRemote(uri):
-		l.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
+		r.refuse(line, "%s is remote and has no sha256: its server decides what runs", quote(uri))
 		return false
 	}
-	l.warn(line, "%s has no sha256: it cannot be checked", quote(uri))
+	r.warn(line, "%s has no sha256: it cannot be checked", quote(uri))
 	return true
 }
 

@@ -7,44 +7,43 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/corpus"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // corpusRule is a rule on all applications together, of any kind.
 type corpusRule struct {
-	Rule
-	check func(*corpus, reportAt)
+	rules.Rule
+	check func(*corpus.Corpus, corpus.Report)
 }
-
-// reportAt adds a finding on an application in a line of one of its files.
-type reportAt func(d *definition, path string, line int, format string, args ...any)
 
 // corpusRules are those on metadata.yaml, and those that compare applications.
 func corpusRules() []corpusRule {
 	return []corpusRule{
-		{Rule{"catalog/metadata-missing", Warning, "every application has a metadata.yaml"}, metadataMissing},
-		{Rule{"catalog/tier-missing", Warning, "every metadata.yaml has a tier"}, tierMissing},
-		{Rule{"catalog/tier-spelling", Warning, "a tier is spelt in one way"}, tierSpelling},
-		{Rule{"catalog/misspelt-key", Error, "no key of a metadata.yaml is misspelt"}, misspeltKey},
-		{Rule{"catalog/unknown-version", Warning, "a metadata.yaml describes versions that the application has"}, unknownVersion},
-		{Rule{"catalog/unchecked-requirement", Warning, "a version requires what selections can list"}, uncheckedRequirement},
-		{Rule{"catalog/deprecated", Info, "the application is not deprecated"}, deprecated},
+		{rules.New("catalog/metadata-missing", rules.Warning, "every application has a metadata.yaml"), metadataMissing},
+		{rules.New("catalog/tier-missing", rules.Warning, "every metadata.yaml has a tier"), tierMissing},
+		{rules.New("catalog/tier-spelling", rules.Warning, "a tier is spelt in one way"), tierSpelling},
+		{rules.New("catalog/misspelt-key", rules.Error, "no key of a metadata.yaml is misspelt"), misspeltKey},
+		{rules.New("catalog/unknown-version", rules.Warning, "a metadata.yaml describes versions that the application has"), unknownVersion},
+		{rules.New("catalog/unchecked-requirement", rules.Warning, "a version requires what selections can list"), uncheckedRequirement},
+		{rules.New("catalog/deprecated", rules.Info, "the application is not deprecated"), deprecated},
 	}
 }
 
-func metadataMissing(c *corpus, report reportAt) {
-	for _, d := range c.definitions {
-		if d.metadataPath != "" && !d.hasMetadata && d.root.isSet() {
-			report(d, d.metadataPath, 0, "is missing: no tier or label selects the application")
+func metadataMissing(c *corpus.Corpus, report corpus.Report) {
+	for _, d := range c.Definitions {
+		if d.MetadataPath != "" && !d.HasMetadata && d.Root.IsSet() {
+			report(d, d.MetadataPath, 0, "is missing: no tier or label selects the application")
 		}
 	}
 }
 
-func tierMissing(c *corpus, report reportAt) {
-	for _, d := range c.definitions {
-		tier := d.metadata.get("tier")
-		if d.metadata.isSet() && (!tier.isSet() || tier.text() == "" && tier.node.ShortTag() == "!!str") {
-			report(d, d.metadataPath, tier.line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
+func tierMissing(c *corpus.Corpus, report corpus.Report) {
+	for _, d := range c.Definitions {
+		tier := d.Metadata.Get("tier")
+		if d.Metadata.IsSet() && (!tier.IsSet() || tier.Text() == "" && tier.Node.ShortTag() == "!!str") {
+			report(d, d.MetadataPath, tier.Line, "tier is missing: limit.metadataSelector.tierRefs never selects the application")
 		}
 	}
 }
@@ -55,14 +54,14 @@ func metadataKeys() []string {
 }
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.
-func misspeltKey(c *corpus, report reportAt) {
-	for _, d := range c.definitions {
-		for _, key := range d.metadata.members() {
-			meant := spelling.Typo(key.name, metadataKeys())
-			if meant == "" || meant == key.name || meant == catalog.VersionsKey && !meantAsVersions(key) {
+func misspeltKey(c *corpus.Corpus, report corpus.Report) {
+	for _, d := range c.Definitions {
+		for _, key := range d.Metadata.Members() {
+			meant := spelling.Typo(key.Name, metadataKeys())
+			if meant == "" || meant == key.Name || meant == catalog.VersionsKey && !meantAsVersions(key) {
 				continue
 			}
-			report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)
+			report(d, d.MetadataPath, key.Line, "%s is a key that only expressions can read: did you mean %s?", excerpt.Quoted(key.Name), meant)
 		}
 		misspeltFact(d, report)
 	}
@@ -70,19 +69,19 @@ func misspeltKey(c *corpus, report reportAt) {
 
 // tierSpelling reports the rarer spellings of what is one tier without regard to case; of those
 // that are equally frequent, the one without spaces and then lower case is right.
-func tierSpelling(c *corpus, report reportAt) {
+func tierSpelling(c *corpus.Corpus, report corpus.Report) {
 	spellings := map[string]map[string]int{}
-	for _, d := range c.definitions {
-		tier := d.metadata.get("tier").text()
+	for _, d := range c.Definitions {
+		tier := d.Metadata.Get("tier").Text()
 		if spellings[fold(tier)] == nil {
 			spellings[fold(tier)] = map[string]int{}
 		}
 		spellings[fold(tier)][tier]++
 	}
-	for _, d := range c.definitions {
-		tier := d.metadata.get("tier")
-		if usual := mostFrequent(spellings[fold(tier.text())]); tier.text() != usual {
-			report(d, d.metadataPath, tier.line, "tier %s is spelt %s elsewhere: case matters", quote(tier.text()), quote(usual))
+	for _, d := range c.Definitions {
+		tier := d.Metadata.Get("tier")
+		if usual := mostFrequent(spellings[fold(tier.Text())]); tier.Text() != usual {
+			report(d, d.MetadataPath, tier.Line, "tier %s is spelt %s elsewhere: case matters", excerpt.Quoted(tier.Text()), excerpt.Quoted(usual))
 		}
 	}
 }
@@ -99,10 +98,10 @@ func mostFrequent(counts map[string]int) string {
 	})
 }
 
-func deprecated(c *corpus, report reportAt) {
-	for _, d := range c.definitions {
-		if message := d.metadata.get("deprecated"); message.text() != "" {
-			report(d, d.metadataPath, message.line, "is deprecated: %s", excerpt.Of(message.text()))
+func deprecated(c *corpus.Corpus, report corpus.Report) {
+	for _, d := range c.Definitions {
+		if message := d.Metadata.Get("deprecated"); message.Text() != "" {
+			report(d, d.MetadataPath, message.Line, "is deprecated: %s", excerpt.Of(message.Text()))
 		}
 	}
 }

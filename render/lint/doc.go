@@ -1,8 +1,9 @@
 // Package lint finds what is wrong, or likely to go wrong, with a catalog before a cluster does:
 // a file system goes in, findings with rule, severity, path and line come out.
 //
-// A rule is a small function over the nodes of one document, or over all of them; the tables in
-// catalog.go, webhook.go and missed.go name them. docs/lint.md explains every rule.
+// Below it rules says what a rule and a finding are, corpus reads a catalog, and field finds places in its documents; kkp,
+// olm and schema have the rules on one thing each. The rules here are on a catalog as a whole, and those that a selection
+// is checked by. docs/lint.md explains every rule.
 //
 // The package must not know selections, archives, the network or Kubernetes clients, nor how
 // findings are printed.

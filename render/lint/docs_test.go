@@ -16,6 +16,8 @@ import (
 
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/lint/schema"
 )
 
 var (
@@ -61,9 +63,9 @@ func baseOf(part string) string {
 // kkpOnly stands for the CustomResourceDefinition of KKP.
 type kkpOnly struct{}
 
-func (kkpOnly) Check(_ context.Context, document []byte) (problems []lint.Problem, known bool, err error) {
+func (kkpOnly) Check(_ context.Context, document []byte) (problems []schema.Problem, known bool, err error) {
 	if strings.Contains(string(document), "replicas: 3") {
-		problems = append(problems, lint.Problem{Field: "spec.replicas", Message: "unknown field"})
+		problems = append(problems, schema.Problem{Field: "spec.replicas", Message: "unknown field"})
 	}
 	return problems, strings.Contains(string(document), "apps.kubermatic.k8c.io/v1"), nil
 }
@@ -115,7 +117,7 @@ func checkSection(t *testing.T, id, text string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		broken := slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule == id })
+		broken := slices.ContainsFunc(result.Findings, func(f rules.Finding) bool { return f.Rule == id })
 		switch {
 		case block[1] == "bad" && !broken:
 			t.Errorf("the bad example is not found out: %v", result.Findings)

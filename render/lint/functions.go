@@ -1,26 +1,23 @@
 package lint
 
 import (
-	"bytes"
-	"io/fs"
-
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 const functionRule = "functions/incomplete"
 
 // incomplete returns what a catalog, nil if it is invalid, should say and does not.
-func incomplete(loaded *catalog.Catalog, strict bool) (found []Finding) {
+func incomplete(loaded *catalog.Catalog, strict bool) (found []rules.Finding) {
 	if loaded == nil {
 		return nil
 	}
-	severity := Warning
+	severity := rules.Warning
 	if strict {
-		severity = Error
+		severity = rules.Error
 	}
 	for _, w := range loaded.Warnings {
-		found = append(found, Finding{Rule: functionRule, Severity: severity, Path: w.Path, Line: w.Line, Message: w.Message})
+		found = append(found, rules.Finding{Rule: functionRule, Severity: severity, Path: w.Path, Line: w.Line, Message: w.Message})
 	}
 	return found
 }
@@ -36,23 +33,4 @@ func contentsOf(loaded *catalog.Catalog) (count int) {
 		}
 	}
 	return count
-}
-
-// withFiles adds the files of findings, whose comments may ignore them.
-func (c *corpus) withFiles(fsys fs.FS, found []Finding) error {
-	c.files = map[string][]byte{}
-	for _, f := range found {
-		if _, read := c.files[f.Path]; read {
-			continue
-		}
-		data, _, err := content(fsys, f.Path, filebased.MaxFile)
-		if err != nil {
-			return err
-		}
-		if !bytes.Contains(data, []byte("winnow:ignore")) {
-			data = nil // a file of packages has up to a million lines
-		}
-		c.files[f.Path] = data
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // Whatever a catalog holds, lint ends with findings that are the same again, and finds an error
@@ -29,7 +30,7 @@ func FuzzRun(f *testing.F) {
 			t.Fatalf("found %v, then %v, %v", first, second, err)
 		}
 		_, err = catalog.Load(t.Context(), fsys)
-		if err != nil && first.Count(lint.Error) == 0 {
+		if err != nil && first.Count(rules.Error) == 0 {
 			t.Fatalf("no error, but %v", err)
 		}
 	})

@@ -3,14 +3,17 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/corpus"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
-
-const ignoreRule = "lint/ignore"
 
 // directive is a comment that leaves out the findings of rules.
 var directive = regexp.MustCompile(`(?:^|\s)#\s*winnow:ignore(?:\s+(.*))?$`)
@@ -91,18 +94,67 @@ func Ignorable(name string) error {
 		known = append(known, rule.ID)
 	}
 	switch {
-	case slices.ContainsFunc(loadingRules(), func(r Rule) bool { return r.ID == name }):
+	case slices.ContainsFunc(loadingRules(), func(r rules.Rule) bool { return r.ID == name }):
 		return fmt.Errorf("%s cannot be ignored: Winnow refuses the catalog", name)
 	case slices.Contains(known, name):
 		return nil
 	}
 	if near := spelling.Nearest(name, known); len(near) > 0 {
-		return fmt.Errorf("no rule %s; did you mean %s?", quote(name), near[0])
+		return fmt.Errorf("no rule %s; did you mean %s?", excerpt.Quoted(name), near[0])
 	}
-	return fmt.Errorf("no rule %s; docs/lint.md has all", quote(name))
+	return fmt.Errorf("no rule %s; docs/lint.md has all", excerpt.Quoted(name))
 }
 
 // covers reports whether a finding is left out. One without a line is of the file as a whole.
-func (d directives) covers(f Finding) bool {
+func (d directives) covers(f rules.Finding) bool {
 	return slices.Contains(d[0], f.Rule) || f.Line > 0 && slices.Contains(d[f.Line], f.Rule)
+}
+
+// commentedFiles returns the files of findings by their paths; nil for one whose comments ignore nothing.
+func commentedFiles(fsys fs.FS, found []rules.Finding) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, f := range found {
+		if _, read := files[f.Path]; read {
+			continue
+		}
+		data, _, err := corpus.Content(fsys, f.Path, filebased.MaxFile)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(data, []byte("winnow:ignore")) {
+			data = nil // a file of packages has up to a million lines
+		}
+		files[f.Path] = data
+	}
+	return files, nil
+}
+
+// keep leaves out the findings that are ignored, by their rule or by a comment in a file of the corpus or another one, and
+// adds what is wrong with such comments. It returns how many it left out.
+func keep(found []rules.Finding, c *corpus.Corpus, files map[string][]byte, ignore []string) (kept []rules.Finding, ignored int) {
+	comments := map[string]directives{}
+	for _, d := range c.Definitions {
+		for _, file := range []struct {
+			path string
+			data []byte
+		}{{d.Path, d.File}, {d.MetadataPath, d.MetadataFile}} {
+			if _, read := comments[file.path]; read {
+				continue
+			}
+			comments[file.path] = ignoredIn(file.data, func(line int, format string, args ...any) {
+				found = append(found, ignoreRule().Finding(d.Name, file.path, line, format, args...))
+			})
+		}
+	}
+	for name, data := range files {
+		comments[name] = ignoredIn(data, func(line int, format string, args ...any) {
+			found = append(found, ignoreRule().Finding("", name, line, format, args...))
+		})
+	}
+	for _, f := range found {
+		if !slices.Contains(ignore, f.Rule) && !comments[f.Path].covers(f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept, len(found) - len(kept)
 }

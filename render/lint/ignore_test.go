@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/schema"
 )
 
 // linkless is a definition with two findings: the links in its lines 8 and 10, where there is room for
@@ -81,12 +82,12 @@ func TestOptionsLeaveFindingsOut(t *testing.T) {
 
 // answer stands for CustomResourceDefinitions.
 type answer struct {
-	problems []lint.Problem
+	problems []schema.Problem
 	known    bool
 	err      error
 }
 
-func (a answer) Check(context.Context, []byte) ([]lint.Problem, bool, error) {
+func (a answer) Check(context.Context, []byte) ([]schema.Problem, bool, error) {
 	return a.problems, a.known, a.err
 }
 
@@ -111,11 +112,11 @@ func TestSchemas(t *testing.T) {
 		want []string
 	}{
 		{"they accept it", answer{known: true}, nil},
-		{"a field", answer{known: true, problems: []lint.Problem{{"spec.versions[0].template.source.helm.url", "wrong"}}}, []string{"crds/invalid:10"}},
-		{"a field that is missing", answer{known: true, problems: []lint.Problem{{"spec.versions[0].name", "Required value"}}}, []string{"crds/invalid:9"}},
-		{"an element that is not there", answer{known: true, problems: []lint.Problem{{"spec.versions[7]", "wrong"}}}, []string{"crds/invalid:8"}},
-		{"a key in brackets", answer{known: true, problems: []lint.Problem{{"metadata[name]", "wrong"}}}, []string{"crds/invalid:4"}},
-		{"the object as a whole", answer{known: true, problems: []lint.Problem{{"", "wrong"}}}, []string{"crds/invalid:1"}},
+		{"a field", answer{known: true, problems: []schema.Problem{{Field: "spec.versions[0].template.source.helm.url", Message: "wrong"}}}, []string{"crds/invalid:10"}},
+		{"a field that is missing", answer{known: true, problems: []schema.Problem{{Field: "spec.versions[0].name", Message: "Required value"}}}, []string{"crds/invalid:9"}},
+		{"an element that is not there", answer{known: true, problems: []schema.Problem{{Field: "spec.versions[7]", Message: "wrong"}}}, []string{"crds/invalid:8"}},
+		{"a key in brackets", answer{known: true, problems: []schema.Problem{{Field: "metadata[name]", Message: "wrong"}}}, []string{"crds/invalid:4"}},
+		{"the object as a whole", answer{known: true, problems: []schema.Problem{{Field: "", Message: "wrong"}}}, []string{"crds/invalid:1"}},
 		{"they do not have the kind", answer{}, []string{"crds/missing:1"}},
 		{"the document cannot be read", answer{known: true, err: errors.New("no")}, []string{"crds/invalid:1"}},
 	} {

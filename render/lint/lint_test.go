@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 const good = "applications/app/application.yaml"
@@ -223,7 +224,7 @@ func TestRunIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := run(t, catalogOf(map[string]string{good: text}))
-			if !slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule == "catalog/format" }) {
+			if !slices.ContainsFunc(result.Findings, func(f rules.Finding) bool { return f.Rule == "catalog/format" }) {
 				t.Errorf("found %v, want that the format is wrong", result.Findings)
 			}
 		})
@@ -246,7 +247,7 @@ func TestExampleCatalogsAreClean(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range result.Findings {
-			if f.Severity != lint.Info {
+			if f.Severity != rules.Info {
 				t.Errorf("%s: %s:%d: %s", dir, f.Path, f.Line, f.Message)
 			}
 		}
@@ -282,7 +283,7 @@ func TestRealDefinitionsHaveNoErrors(t *testing.T) {
 		}
 		result := run(t, catalogOf(files))
 		for _, f := range result.Findings {
-			if f.Severity == lint.Error || f.Severity == lint.Warning && f.Rule != "kkp/managed-by" {
+			if f.Severity == rules.Error || f.Severity == rules.Warning && f.Rule != "kkp/managed-by" {
 				t.Errorf("%s:%d: %s: %s", f.Path, f.Line, f.Rule, f.Message)
 			}
 		}
@@ -293,7 +294,7 @@ func TestRealDefinitionsHaveNoErrors(t *testing.T) {
 }
 
 func TestSeverityOrder(t *testing.T) {
-	if !lint.Error.AtLeast(lint.Warning) || !lint.Warning.AtLeast(lint.Warning) || lint.Info.AtLeast(lint.Warning) {
+	if !rules.Error.AtLeast(rules.Warning) || !rules.Warning.AtLeast(rules.Warning) || rules.Info.AtLeast(rules.Warning) {
 		t.Error("want error, warning, info")
 	}
 }

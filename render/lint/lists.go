@@ -6,28 +6,30 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/lint/corpus"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
-func misplacedListRule() Rule {
-	return Rule{"catalog/misplaced-list", Error, "lists are at catalogs/<name>/metadata.yaml"}
+func misplacedListRule() rules.Rule {
+	return rules.New("catalog/misplaced-list", rules.Error, "lists are at catalogs/<name>/metadata.yaml")
 }
 
 // misplacedLists finds lists that nothing reads, which takes applications out of selections: files in catalogs/, and those
 // of a directory that should have its name.
-func misplacedLists(fsys fs.FS) ([]Finding, error) {
+func misplacedLists(fsys fs.FS) ([]rules.Finding, error) {
 	root, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		return nil, err
 	}
-	var found []Finding
+	var found []rules.Finding
 	look := func(name, format string, args ...any) error {
-		_, list, _, err := document(fsys, name)
-		if err == nil && len(list.get("applications").items()) > 0 {
-			found = append(found, (&definition{}).finding(misplacedListRule(), name, 0, format, args...))
+		_, list, _, err := corpus.Document(fsys, name)
+		if err == nil && len(list.Get("applications").Items()) > 0 {
+			found = append(found, misplacedListRule().Finding("", name, 0, format, args...))
 		}
 		return err
 	}
-	for _, directory := range visible(".", root) {
+	for _, directory := range corpus.Visible(".", root) {
 		children, err := fs.ReadDir(fsys, directory)
 		if err != nil {
 			return nil, err

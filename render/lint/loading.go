@@ -1,6 +1,11 @@
 package lint
 
-import "github.com/winnow-dev/winnow/render/catalog"
+import (
+	"github.com/winnow-dev/winnow/render/backend/kinds"
+	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/lint/corpus"
+	"github.com/winnow-dev/winnow/render/lint/rules"
+)
 
 // Rules that package catalog checks when it loads a catalog.
 const (
@@ -9,46 +14,46 @@ const (
 	unknownRule     = "catalog/unknown-application"
 	versionsRule    = "kkp/versions-unique"
 	kindRule        = "cozystack/duplicate-kind"
-	loadingSeverity = Error // a catalog with a violation is refused as a whole
+	loadingSeverity = rules.Error // a catalog with a violation is refused as a whole
 )
 
-func loadingRules() []Rule {
-	return []Rule{
-		{formatRule, loadingSeverity, "the catalog has one of the formats"},
-		{duplicateRule, loadingSeverity, "no two applications have one name"},
-		{unknownRule, loadingSeverity, "a list of catalogs/ names applications that exist"},
-		{versionsRule, loadingSeverity, "no version is listed twice"},
-		{kindRule, loadingSeverity, "no two applications of Cozystack have one spec.application.kind"},
+func loadingRules() []rules.Rule {
+	return []rules.Rule{
+		rules.New(formatRule, loadingSeverity, "the catalog has one of the formats"),
+		rules.New(duplicateRule, loadingSeverity, "no two applications have one name"),
+		rules.New(unknownRule, loadingSeverity, "a list of catalogs/ names applications that exist"),
+		rules.New(versionsRule, loadingSeverity, "no version is listed twice"),
+		rules.New(kindRule, loadingSeverity, "no two applications of Cozystack have one spec.application.kind"),
 	}
 }
 
 // violations turns what makes a catalog invalid into findings.
-func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
+func violations(invalid *catalog.InvalidError, c *corpus.Corpus) []rules.Finding {
 	if invalid == nil {
 		return nil
 	}
-	byFile := make(map[string][]*definition, len(c.definitions))
-	for _, d := range c.definitions {
-		for _, file := range []string{d.path, d.metadataPath} {
+	byFile := make(map[string][]*corpus.Definition, len(c.Definitions))
+	for _, d := range c.Definitions {
+		for _, file := range []string{d.Path, d.MetadataPath} {
 			byFile[file] = append(byFile[file], d)
 		}
 	}
-	var found []Finding
+	var found []rules.Finding
 	for _, v := range invalid.Violations {
-		d := &definition{}
+		d := &corpus.Definition{}
 		for _, in := range byFile[v.Path] {
-			if in.above == 0 || in.above < v.Line {
+			if in.Above == 0 || in.Above < v.Line {
 				d = in
 			}
 		}
-		found = append(found, Finding{Rule: violated(v, d), Severity: loadingSeverity, Path: v.Path, Line: v.Line,
-			Application: d.name, Message: v.Message})
+		found = append(found, rules.Finding{Rule: violated(v, d), Severity: loadingSeverity, Path: v.Path, Line: v.Line,
+			Application: d.Name, Message: v.Message})
 	}
 	return found
 }
 
 // violated maps a violation to its rule.
-func violated(v catalog.Violation, d *definition) string {
+func violated(v catalog.Violation, d *corpus.Definition) string {
 	switch {
 	case v.Rule == catalog.RuleDuplicateName:
 		return duplicateRule
@@ -56,7 +61,7 @@ func violated(v catalog.Violation, d *definition) string {
 		return unknownRule
 	case v.Rule == catalog.RuleDuplicateKind:
 		return kindRule
-	case v.Rule == catalog.RuleDuplicateVersion && d.group == kkpGroup:
+	case v.Rule == catalog.RuleDuplicateVersion && d.Group == kinds.KKPGroup:
 		return versionsRule
 	}
 	return formatRule

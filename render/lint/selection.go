@@ -1,5 +1,7 @@
 package lint
 
+import "github.com/winnow-dev/winnow/render/lint/rules"
+
 // Rules of a CatalogSelection, and of what stands beside one with instances. Run does not find them: it knows catalogs
 // only.
 const (
@@ -22,15 +24,15 @@ const (
 )
 
 // SelectionRules returns the rules of selections, sorted by identifier.
-func SelectionRules() []Rule {
-	return []Rule{
-		{DependencyRule, Warning, "the selected packages of OLM have what they require of the catalogs"},
-		{MovingSourceRule, Warning, "instances with a range, or the default version, have a pinned source"},
-		{NoWaitRule, Warning, "the Kustomization that applies instances has wait: true"},
-		{NoteRule, Warning, "OLM, of any release, installs what instances of packages ask for"},
-		{ReferenceRule, Warning, "the sources and consumers beside the selection have the names that refer to them"},
-		{RenamedRule, Warning, "the Kustomization that applies instances leaves their names and namespaces alone"},
-		{UnbuiltRule, Warning, "no kustomization.yaml beside the selection changes it"},
-		{UnmatchedRule, Warning, "every name, tier, list and label of the selection is in its catalogs"},
+func SelectionRules() []rules.Rule {
+	return []rules.Rule{
+		rules.New(DependencyRule, rules.Warning, "the selected packages of OLM have what they require of the catalogs"),
+		rules.New(MovingSourceRule, rules.Warning, "instances with a range, or the default version, have a pinned source"),
+		rules.New(NoWaitRule, rules.Warning, "the Kustomization that applies instances has wait: true"),
+		rules.New(NoteRule, rules.Warning, "OLM, of any release, installs what instances of packages ask for"),
+		rules.New(ReferenceRule, rules.Warning, "the sources and consumers beside the selection have the names that refer to them"),
+		rules.New(RenamedRule, rules.Warning, "the Kustomization that applies instances leaves their names and namespaces alone"),
+		rules.New(UnbuiltRule, rules.Warning, "no kustomization.yaml beside the selection changes it"),
+		rules.New(UnmatchedRule, rules.Warning, "every name, tier, list and label of the selection is in its catalogs"),
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/corpus"
+	"github.com/winnow-dev/winnow/render/lint/field"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -13,58 +16,60 @@ import (
 func versionFactKeys() []string { return []string{"channels", "deprecated", "requires"} }
 
 // factsOfVersions returns the entries of the member versions of a metadata.yaml.
-func factsOfVersions(d *definition) []entry { return d.metadata.get(catalog.VersionsKey).members() }
+func factsOfVersions(d *corpus.Definition) []field.Entry {
+	return d.Metadata.Get(catalog.VersionsKey).Members()
+}
 
 // meantAsVersions reports whether a key that is like versions is a misspelt one: a version as a text is not.
-func meantAsVersions(key entry) bool { return key.isSet() && key.node.Kind == yaml.MappingNode }
+func meantAsVersions(key field.Entry) bool { return key.IsSet() && key.Node.Kind == yaml.MappingNode }
 
 // misspeltFact finds what silently takes a version out of a channel, or has it published where it does not run.
-func misspeltFact(d *definition, report reportAt) {
+func misspeltFact(d *corpus.Definition, report corpus.Report) {
 	for _, version := range factsOfVersions(d) {
-		for _, key := range version.members() {
-			if meant := spelling.Typo(key.name, versionFactKeys()); meant != "" && meant != key.name {
-				report(d, d.metadataPath, key.line, "%s of the version %s is a key that only expressions can read: did you mean %s?",
-					quote(key.name), quote(version.name), meant)
+		for _, key := range version.Members() {
+			if meant := spelling.Typo(key.Name, versionFactKeys()); meant != "" && meant != key.Name {
+				report(d, d.MetadataPath, key.Line, "%s of the version %s is a key that only expressions can read: did you mean %s?",
+					excerpt.Quoted(key.Name), excerpt.Quoted(version.Name), meant)
 			}
 		}
 	}
 }
 
 // unknownVersion reports facts on versions that the application does not have.
-func unknownVersion(c *corpus, report reportAt) {
-	for _, d := range c.definitions {
+func unknownVersion(c *corpus.Corpus, report corpus.Report) {
+	for _, d := range c.Definitions {
 		var known []string
-		for _, version := range d.root.get("spec", "versions").items() {
-			known = append(known, version.get("version").text())
+		for _, version := range d.Root.Get("spec", "versions").Items() {
+			known = append(known, version.Get("version").Text())
 		}
 		for _, version := range factsOfVersions(d) {
-			if slices.Contains(known, version.name) {
+			if slices.Contains(known, version.Name) {
 				continue
 			}
 			advice := "remove the entry"
-			if near := spelling.Typo(version.name, known); near != "" {
-				advice += ", or did you mean " + quote(near) + "?"
+			if near := spelling.Typo(version.Name, known); near != "" {
+				advice += ", or did you mean " + excerpt.Quoted(near) + "?"
 			}
-			report(d, d.metadataPath, version.line, "versions has %s, which spec.versions does not have: %s", quote(version.name), advice)
+			report(d, d.MetadataPath, version.Line, "versions has %s, which spec.versions does not have: %s", excerpt.Quoted(version.Name), advice)
 		}
 	}
 }
 
 // uncheckedRequirement reports requirements on components that no selection can list.
-func uncheckedRequirement(c *corpus, report reportAt) {
+func uncheckedRequirement(c *corpus.Corpus, report corpus.Report) {
 	known := catalog.Components()
-	for _, d := range c.definitions {
+	for _, d := range c.Definitions {
 		for _, version := range factsOfVersions(d) {
-			for _, component := range version.get("requires").members() {
-				if slices.Contains(known, component.name) {
+			for _, component := range version.Get("requires").Members() {
+				if slices.Contains(known, component.Name) {
 					continue
 				}
 				advice := ""
-				if near := spelling.Typo(component.name, known); near != "" {
+				if near := spelling.Typo(component.Name, known); near != "" {
 					advice = ": did you mean " + near + "?"
 				}
-				report(d, d.metadataPath, component.line, "the version %s requires %s, which spec.platform cannot list, so that nothing checks it%s",
-					quote(version.name), quote(component.name), advice)
+				report(d, d.MetadataPath, component.Line, "the version %s requires %s, which spec.platform cannot list, so that nothing checks it%s",
+					excerpt.Quoted(version.Name), excerpt.Quoted(component.Name), advice)
 			}
 		}
 	}

@@ -106,16 +106,6 @@ func (d Definition) version() string {
 	return d.Versions[0]
 }
 
-// isLower reports whether the second of two semantic versions is lower.
-func isLower(from, to string) bool {
-	before, err := semver.NewVersion(from)
-	if err != nil {
-		return false
-	}
-	now, err := semver.NewVersion(to)
-	return err == nil && now.LessThan(before)
-}
-
 // IsMajor reports whether an upgrade is one to another major version, or one that cannot be told to be none, as to another
 // channel.
 func (c Change) IsMajor() bool {

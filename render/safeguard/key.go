@@ -1,9 +1,6 @@
 package safeguard
 
-import (
-	"path"
-	"strings"
-)
+import "path"
 
 // Key identifies an object. The version of its API is not part of it: one object can be read by several.
 type Key struct {
@@ -18,20 +15,11 @@ func (k Key) String() string { return k.Kind + "." + k.Group + " " + k.FullName(
 // FullName returns <namespace>/<name>, or <name> alone without a namespace.
 func (k Key) FullName() string { return path.Join(k.Namespace, k.Name) }
 
-// Key returns the identity of the object.
-func (d Definition) Key() Key {
-	group, _, _ := strings.Cut(d.APIVersion, "/")
-	return Key{Group: group, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
-}
-
 // definitionKind is the kind of all definitions, of any group.
 const definitionKind = "ApplicationDefinition"
 
 // IsDefinition reports whether the key is one of a definition, and not of an object of an instance.
 func (k Key) IsDefinition() bool { return k.Kind == definitionKind }
-
-// IsObject reports whether it is an object of Kubernetes, and no content of an artifact alone.
-func (d Definition) IsObject() bool { return d.Instance != "" || d.Key().IsDefinition() }
 
 // KeyOf returns the key of an object. A definition belongs to no namespace, whatever its metadata says.
 func KeyOf(group, kind, namespace, name string) Key {

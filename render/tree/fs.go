@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"time"
 )
 
 // FS returns a read-only file system over the files that the tree has now. It
@@ -87,9 +86,6 @@ func (f *fileSystem) Open(name string) (fs.File, error) {
 	return &openFile{node: n, Reader: bytes.NewReader(n.content)}, nil
 }
 
-// Content returns the bytes of an open file without a copy. They must not be modified.
-func (f *openFile) Content() []byte { return f.node.content }
-
 // ReadFile implements fs.ReadFileFS; the caller owns the result.
 func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	n, err := f.file("read", name)
@@ -124,28 +120,4 @@ func (f *fileSystem) Sub(dir string) (fs.FS, error) {
 		return nil, err
 	}
 	return &fileSystem{nodes: f.nodes, root: path.Join(f.root, dir)}, nil
-}
-
-// node is a file or a directory: its own fs.FileInfo and fs.DirEntry.
-type node struct {
-	name     string
-	dir      bool
-	content  []byte
-	children []fs.DirEntry // sorted by name
-}
-
-func (n *node) Name() string               { return n.name }
-func (n *node) Size() int64                { return int64(len(n.content)) }
-func (n *node) ModTime() time.Time         { return time.Time{} }
-func (n *node) IsDir() bool                { return n.dir }
-func (n *node) Sys() any                   { return nil }
-func (n *node) Type() fs.FileMode          { return n.Mode().Type() }
-func (n *node) Info() (fs.FileInfo, error) { return n, nil }
-func (n *node) String() string             { return fs.FormatFileInfo(n) }
-
-func (n *node) Mode() fs.FileMode {
-	if n.dir {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
 }

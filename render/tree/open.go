@@ -17,6 +17,9 @@ type openFile struct {
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.node, nil }
 func (f *openFile) Close() error               { return nil }
 
+// Content returns the bytes of an open file without a copy. They must not be modified.
+func (f *openFile) Content() []byte { return f.node.content }
+
 // openDir is a directory being listed; next is the first entry not yet given.
 type openDir struct {
 	node *node

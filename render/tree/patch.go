@@ -1,11 +1,5 @@
 package tree
 
-import (
-	"strings"
-
-	"go.yaml.in/yaml/v3"
-)
-
 // Patch is a patch that kustomize applies to objects of the tree: a strategic
 // merge patch, which without a Target applies to the object with its own name
 // and kind, or a JSON 6902 patch with a Target. It is inline in the
@@ -56,17 +50,4 @@ func patches(list []Patch) []patch {
 		out = append(out, document)
 	}
 	return out
-}
-
-// block is text that is written as a literal block; the encoder quotes it if a
-// block cannot hold it.
-type block string
-
-// MarshalYAML implements yaml.Marshaler.
-func (b block) MarshalYAML() (any, error) {
-	n, err := text(b).node()
-	if err == nil && strings.Contains(string(b), "\n") {
-		n.Style = yaml.LiteralStyle
-	}
-	return n, err
 }

@@ -1,8 +1,6 @@
 package yamlnode
 
 import (
-	"fmt"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
@@ -24,31 +22,6 @@ func IsMerge(key *yaml.Node) bool {
 // IsNull reports whether a node is null, written or left out.
 func IsNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
-}
-
-// KeyName returns a key as JSON has it; not ok for what cannot be one.
-func KeyName(key *yaml.Node) (name string, ok bool) {
-	key = Resolve(key)
-	if key.Kind != yaml.ScalarNode {
-		return "", false
-	}
-	switch key.ShortTag() {
-	case "!!str", "!!merge", "!!timestamp":
-		return key.Value, true
-	case "!!int", "!!float", "!!bool":
-		value, err := Scalar(key)
-		return fmt.Sprint(value), err == nil
-	default:
-		return "", false
-	}
-}
-
-// Text returns a string scalar; not ok for any other node, and for nil.
-func Text(node *yaml.Node) (value string, ok bool) {
-	if node == nil || node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" {
-		return "", false
-	}
-	return node.Value, true
 }
 
 // Describe names the type of a node for a message.

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/schema"
 )
 
 // Rules are the flags of the verbs that lint.
@@ -56,11 +57,11 @@ func (o *Rules) Open(ctx context.Context, access *flags.Access) (lint.Options, e
 	return options, nil
 }
 
-// schemas implements lint.Schemas by the CustomResourceDefinitions of --crds.
+// schemas implements schema.Schemas by the CustomResourceDefinitions of --crds.
 type schemas struct{ set *crds.Set }
 
-// Check is part of lint.Schemas.
-func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Problem, known bool, err error) {
+// Check is part of schema.Schemas.
+func (s schemas) Check(ctx context.Context, document []byte) (problems []schema.Problem, known bool, err error) {
 	built, err := asBuilt(document)
 	if err != nil {
 		return nil, false, err
@@ -73,7 +74,7 @@ func (s schemas) Check(ctx context.Context, document []byte) (problems []lint.Pr
 		if f.Message == crds.RulesUnchecked && len(result.Findings) > 1 {
 			continue // the other findings are the reason for this one
 		}
-		problems = append(problems, lint.Problem{Field: f.Field, Message: f.Message})
+		problems = append(problems, schema.Problem{Field: f.Field, Message: f.Message})
 	}
 	return problems, len(result.Unchecked) == 0, nil
 }

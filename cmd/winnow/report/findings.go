@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/finding"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // Lint is the output of lint.
@@ -21,11 +22,11 @@ type Lint struct {
 	Warnings     int `json:"warnings"`
 	Ignored      int `json:"ignored"`
 	// Selections is 1 with -f.
-	Selections int            `json:"selections,omitempty"`
-	Findings   []lint.Finding `json:"findings"`
+	Selections int             `json:"selections,omitempty"`
+	Findings   []rules.Finding `json:"findings"`
 
 	// Least is the lowest severity in output for people.
-	Least lint.Severity `json:"-"`
+	Least rules.Severity `json:"-"`
 	// Wrapped wraps lines to the width of a terminal.
 	Wrapped bool `json:"-"`
 }
@@ -39,14 +40,14 @@ const (
 
 // NewLint returns a report without findings.
 func NewLint() *Lint {
-	return &Lint{Document: output.NewDocument("LintReport"), Findings: []lint.Finding{}} // [] in JSON, not null
+	return &Lint{Document: output.NewDocument("LintReport"), Findings: []rules.Finding{}} // [] in JSON, not null
 }
 
 // Add adds the findings of a catalog.
 func (r *Lint) Add(result lint.Result, locate func(string) string) {
 	r.Applications += result.Applications
-	r.Errors += result.Count(lint.Error)
-	r.Warnings += result.Count(lint.Warning)
+	r.Errors += result.Count(rules.Error)
+	r.Warnings += result.Count(rules.Warning)
 	r.Ignored += result.Ignored
 	for _, finding := range result.Findings {
 		finding.Path = locate(finding.Path)
@@ -57,8 +58,8 @@ func (r *Lint) Add(result lint.Result, locate func(string) string) {
 // Unreadable adds a finding for a catalog that could not be read. where is empty for the files of --crds.
 func (r *Lint) Unreadable(where string, err error) {
 	r.Errors++
-	r.Findings = append(r.Findings, lint.Finding{
-		Rule: unreadableRule, Severity: lint.Error, Path: output.WithoutUsers(where), Message: output.WithoutUsers(plaintext.Line(err.Error())),
+	r.Findings = append(r.Findings, rules.Finding{
+		Rule: unreadableRule, Severity: rules.Error, Path: output.WithoutUsers(where), Message: output.WithoutUsers(plaintext.Line(err.Error())),
 	})
 }
 
@@ -80,14 +81,14 @@ func (r *Lint) Summary() string {
 
 // shownFinding is a finding, or the number of further findings of its rule.
 type shownFinding struct {
-	lint.Finding
+	rules.Finding
 	more int
 }
 
 // shown returns the findings in output for people: all of few, and of many the first of each rule and the
 // number of the others. unreadable includes catalogs that could not be read, which stderr has, too.
 func (r *Lint) shown(unreadable bool) []shownFinding {
-	var all []lint.Finding
+	var all []rules.Finding
 	for _, f := range r.Findings {
 		if f.Severity.AtLeast(r.Least) && (unreadable || f.Rule != unreadableRule) {
 			all = append(all, f)
@@ -95,8 +96,8 @@ func (r *Lint) shown(unreadable bool) []shownFinding {
 	}
 	grouped := len(all) > MaxUngrouped
 	if grouped {
-		order := []lint.Severity{lint.Error, lint.Warning, lint.Info}
-		slices.SortStableFunc(all, func(a, b lint.Finding) int {
+		order := []rules.Severity{rules.Error, rules.Warning, rules.Info}
+		slices.SortStableFunc(all, func(a, b rules.Finding) int {
 			return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), cmp.Compare(a.Rule, b.Rule))
 		})
 	}
@@ -109,7 +110,7 @@ func (r *Lint) shown(unreadable bool) []shownFinding {
 		case !grouped || n <= maxOfRule:
 			shown = append(shown, shownFinding{Finding: all[i]})
 		case n == maxOfRule+1:
-			shown = append(shown, shownFinding{lint.Finding{Rule: all[i].Rule, Severity: all[i].Severity}, 1})
+			shown = append(shown, shownFinding{rules.Finding{Rule: all[i].Rule, Severity: all[i].Severity}, 1})
 		default:
 			shown[len(shown)-1].more++
 		}
@@ -174,7 +175,7 @@ var (
 // annotation returns a workflow command of GitHub Actions.
 func annotation(f shownFinding) string {
 	command, where := string(f.Severity), ""
-	if f.Severity == lint.Info {
+	if f.Severity == rules.Info {
 		command = "notice"
 	}
 	if f.Path != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // lintOptions are the flags of winnow lint.
@@ -77,7 +78,7 @@ func New() *cobra.Command {
 		},
 	}
 	o.output = flags.AddFormat(cmd, output.FormatGitHub)
-	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(lint.Error), string(lint.Warning))
+	o.failOn = flags.AddChoice(cmd, "fail-on", "", "least `SEVERITY` that fails", string(rules.Error), string(rules.Warning))
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "mentions of nothing, lacking facts: errors")
 	o.Rules.AddFlags(cmd)
 	o.Place.AddFlags(cmd)
@@ -93,9 +94,9 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 		return errors.New("--name picks a selection: pass -f FILE as well")
 	}
 	report := report.NewLint()
-	report.Least, report.Wrapped = lint.Info, output.IsTerminal(out.Stdout)
+	report.Least, report.Wrapped = rules.Info, output.IsTerminal(out.Stdout)
 	if out.Quiet() {
-		report.Least = lint.Severity(o.failOn.Value)
+		report.Least = rules.Severity(o.failOn.Value)
 	}
 	if o.File != "" {
 		selection := selectionLinter{&o.Options, o.Ignore, o.strict, report}
@@ -113,7 +114,7 @@ func (o *lintOptions) run(ctx context.Context, catalogs []string, stdin io.Reade
 	if len(failures) > 0 {
 		return fail(report, failures, out)
 	}
-	fails := func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn.Value)) }
+	fails := func(f rules.Finding) bool { return f.Severity.AtLeast(rules.Severity(o.failOn.Value)) }
 	if slices.ContainsFunc(report.Findings, fails) {
 		return output.Finding(errors.New(report.Summary()))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // selectionLinter lints the selection of -f, over the catalogs of --source.
@@ -42,10 +43,10 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	if rendered.result != nil {
 		warnings = append(warnings, selections.Dependencies(cs.CatalogSelection, rendered.result)...)
 	}
-	l.add(lint.Warning, warnings...)
-	severity := lint.Warning
+	l.add(rules.Warning, warnings...)
+	severity := rules.Warning
 	if l.strict {
-		severity = lint.Error
+		severity = rules.Error
 	}
 	l.add(severity, input.Misspelt(ctx, cs, files)...)
 	if sentence := input.Unapplied(files); sentence != "" {
@@ -62,18 +63,18 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 }
 
 // add adds findings about the selection, but for those of --ignore.
-func (l *selectionLinter) add(severity lint.Severity, all ...selections.Warning) {
+func (l *selectionLinter) add(severity rules.Severity, all ...selections.Warning) {
 	for _, w := range all {
 		switch {
 		case slices.Contains(l.ignore, w.Rule):
 			l.report.Ignored++
 			continue
-		case severity == lint.Error:
+		case severity == rules.Error:
 			l.report.Errors++
 		default:
 			l.report.Warnings++
 		}
-		l.report.Findings = append(l.report.Findings, lint.Finding{
+		l.report.Findings = append(l.report.Findings, rules.Finding{
 			Rule: w.Rule, Severity: severity, Path: l.Selection.File(), Line: l.Selection.Line(w.Field), Message: w.Message,
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/lint"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // pushOptions are the flags of winnow push.
@@ -222,9 +223,9 @@ func (o *pushOptions) target(where string) (ociregistry.Reference, []string, err
 // reportLint prints errors and warnings as winnow lint does, and returns an error if there are errors,
 // which it prints in full with --quiet as well.
 func reportLint(dir string, result lint.Result, out output.Streams) error {
-	report := &report.Lint{Least: lint.Warning, Wrapped: output.IsTerminal(out.Stderr)}
+	report := &report.Lint{Least: rules.Warning, Wrapped: output.IsTerminal(out.Stderr)}
 	if out.Quiet() {
-		report.Least = lint.Error
+		report.Least = rules.Error
 	}
 	report.Add(result, input.Directory(dir).Locate)
 	if report.Errors == 0 {

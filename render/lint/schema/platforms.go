@@ -1,4 +1,28 @@
-package lint
+package schema
+
+import "github.com/winnow-dev/winnow/render/backend/kinds"
+
+// platform is what is known of the definitions of an API group.
+type platform struct {
+	group, version string
+	// required is the rule on required fields.
+	required string
+	root     shape
+}
+
+// platforms are those whose definitions are known.
+func platforms() []platform {
+	return []platform{
+		{group: kinds.KKPGroup, version: "v1", required: kkpRequiredRule, root: kkpShape()},
+		{group: kinds.CozystackGroup, version: "v1alpha1", required: cozystackRequiredRule, root: cozystackShape()},
+	}
+}
+
+// object returns the shape of a definition with that spec. What its format says of the rest, the
+// catalog is refused for.
+func object(spec shape) shape {
+	return mapping(map[string]shape{"apiVersion": {}, "kind": {}, "metadata": {}, "spec": spec})
+}
 
 // kkpShape has the fields of apps.kubermatic.k8c.io/v1. A required field has no mark where another
 // rule asks for it.

@@ -1,4 +1,4 @@
-package lint
+package schema
 
 import (
 	"maps"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
 // shape is what is known of a value: a small part of what a CustomResourceDefinition says. The zero
@@ -76,19 +78,19 @@ func (s shape) required() []string {
 }
 
 // fits reports whether a value is of the kind. Of a kind that is not known every value is.
-func (s shape) fits(at field) bool {
+func (s shape) fits(at field.Field) bool {
 	switch s.kind {
 	case listKind:
-		return at.node.Kind == yaml.SequenceNode
+		return at.Node.Kind == yaml.SequenceNode
 	case mappingKind:
-		return at.node.Kind == yaml.MappingNode
+		return at.Node.Kind == yaml.MappingNode
 	case "":
 		return true
 	}
-	if at.node.Kind != yaml.ScalarNode {
+	if at.Node.Kind != yaml.ScalarNode {
 		return false
 	}
-	switch at.node.ShortTag() {
+	switch at.Node.ShortTag() {
 	case "!!bool":
 		return s.kind == booleanKind
 	case "!!int", "!!float":
@@ -96,26 +98,4 @@ func (s shape) fits(at field) bool {
 	default: // what else YAML knows, JSON writes as text
 		return s.kind == textKind
 	}
-}
-
-// platform is what is known of the definitions of an API group.
-type platform struct {
-	group, version string
-	// required is the rule on required fields.
-	required string
-	root     shape
-}
-
-// platforms are those whose definitions are known.
-func platforms() []platform {
-	return []platform{
-		{group: kkpGroup, version: "v1", required: kkpRequiredRule, root: kkpShape()},
-		{group: cozystackGroup, version: "v1alpha1", required: cozystackRequiredRule, root: cozystackShape()},
-	}
-}
-
-// object returns the shape of a definition with that spec. What its format says of the rest, the
-// catalog is refused for.
-func object(spec shape) shape {
-	return mapping(map[string]shape{"apiVersion": {}, "kind": {}, "metadata": {}, "spec": spec})
 }

@@ -1,4 +1,4 @@
-package lint
+package corpus
 
 import (
 	"context"
@@ -7,23 +7,23 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
 // maxDocuments bounds a file of documents in bytes. Package catalog refuses what is larger.
 const maxDocuments = 8 << 20
 
-// readDefinitions is read for the format Definitions.
-func readDefinitions(ctx context.Context, fsys fs.FS) (*corpus, error) {
+// readDocuments reads the files of the format Definitions, of which each document is a definition.
+func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err error) {
 	files, err := catalog.Definitions{}.Files(fsys)
 	if err != nil {
 		return nil, err
 	}
-	c := &corpus{}
 	for _, name := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		data, _, err := content(fsys, name, maxDocuments)
+		data, _, err := Content(fsys, name, maxDocuments)
 		if err != nil {
 			return nil, err
 		}
@@ -33,10 +33,10 @@ func readDefinitions(ctx context.Context, fsys fs.FS) (*corpus, error) {
 		for _, piece := range catalog.Split(data) {
 			node := decode(piece.Data)
 			shift(node, piece.Above)
-			c.add(&definition{path: name, above: piece.Above, root: rootOf(node), data: piece.Data, file: data})
+			all = append(all, &Definition{Path: name, Above: piece.Above, Root: field.Root(node), Data: piece.Data, File: data})
 		}
 	}
-	return c, nil
+	return all, nil
 }
 
 // shift turns the lines of nodes in a document into those in its file.

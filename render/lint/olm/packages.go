@@ -1,4 +1,7 @@
-package lint
+// Package olm has the rules of lint on packages of operators, beside what OLM's own tools refuse.
+//
+// It must not know how a catalog is read, nor other applications.
+package olm
 
 import (
 	"fmt"
@@ -8,36 +11,46 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/rules"
 )
 
 // maxExamples bounds the examples in a finding on a package.
 const maxExamples = 3
 
-// packageRule is a rule on a package of operators, beside what OLM's own tools refuse.
-type packageRule struct {
-	Rule
-	check func(p *filebased.Package, offer filebased.Offer) []packageFinding
+// rule is a rule on a package.
+type rule struct {
+	rules.Rule
+	check func(p *filebased.Package, offer filebased.Offer) []finding
 }
 
-// packageFinding is about a document of a package.
-type packageFinding struct {
+// finding is about a document of a package.
+type finding struct {
 	blob    *filebased.Blob
 	message string
 }
 
-func packageRules() []packageRule {
-	return []packageRule{
-		{Rule{"olm/api-owners", Warning, "no two packages provide one API"}, apiOwners},
-		{Rule{"olm/default-channel", Warning, "the default channel is not deprecated"}, defaultChannel},
-		{Rule{"olm/dependency", Warning, "the catalog has what its bundles require"}, dependency},
-		{Rule{"olm/image-tag", Warning, "images are named by digests"}, imageTag},
-		{Rule{"olm/install-modes", Info, "the heads of channels support all namespaces, as OLM v1 needs"}, allNamespaces},
-		{Rule{"olm/requires", Info, "the heads of channels require no other packages, which OLM v1 does not install"}, requires},
+// Rules returns the rules.
+func Rules() []rules.Rule {
+	var list []rules.Rule
+	for _, rule := range all() {
+		list = append(list, rule.Rule)
+	}
+	return list
+}
+
+func all() []rule {
+	return []rule{
+		{rules.New("olm/api-owners", rules.Warning, "no two packages provide one API"), apiOwners},
+		{rules.New("olm/default-channel", rules.Warning, "the default channel is not deprecated"), defaultChannel},
+		{rules.New("olm/dependency", rules.Warning, "the catalog has what its bundles require"), dependency},
+		{rules.New("olm/image-tag", rules.Warning, "images are named by digests"), imageTag},
+		{rules.New("olm/install-modes", rules.Info, "the heads of channels support all namespaces, as OLM v1 needs"), allNamespaces},
+		{rules.New("olm/requires", rules.Info, "the heads of channels require no other packages, which OLM v1 does not install"), requires},
 	}
 }
 
-// checkPackages applies the rules to the packages of a catalog, nil if it is invalid.
-func checkPackages(loaded *catalog.Catalog) (found []Finding) {
+// Check applies the rules to the packages of a catalog, nil if it is invalid.
+func Check(loaded *catalog.Catalog) (found []rules.Finding) {
 	if loaded == nil {
 		return nil
 	}
@@ -49,10 +62,9 @@ func checkPackages(loaded *catalog.Catalog) (found []Finding) {
 	}
 	offer := filebased.NewOffer(packages)
 	for _, p := range packages {
-		d := &definition{name: p.Name}
-		for _, rule := range packageRules() {
+		for _, rule := range all() {
 			for _, f := range rule.check(p, offer) {
-				found = append(found, d.finding(rule.Rule, f.blob.Path, f.blob.Line, "%s", f.message))
+				found = append(found, rule.Finding(p.Name, f.blob.Path, f.blob.Line, "%s", f.message))
 			}
 		}
 	}
@@ -60,7 +72,7 @@ func checkPackages(loaded *catalog.Catalog) (found []Finding) {
 }
 
 // apiOwners reports the APIs that other packages provide too: OLM installs one of them in a cluster.
-func apiOwners(p *filebased.Package, offer filebased.Offer) []packageFinding {
+func apiOwners(p *filebased.Package, offer filebased.Offer) []finding {
 	var apis []filebased.GVK
 	for _, bundle := range p.Bundles {
 		apis = append(apis, bundle.Provides...)
@@ -77,24 +89,24 @@ func apiOwners(p *filebased.Package, offer filebased.Offer) []packageFinding {
 }
 
 // once returns a finding on a document with the first examples, none without any.
-func once(blob *filebased.Blob, examples []string, text string) []packageFinding {
+func once(blob *filebased.Blob, examples []string, text string) []finding {
 	if len(examples) == 0 {
 		return nil
 	}
-	return []packageFinding{{blob, text + excerpt.Names(examples, maxExamples)}}
+	return []finding{{blob, text + excerpt.Names(examples, maxExamples)}}
 }
 
-func defaultChannel(p *filebased.Package, _ filebased.Offer) []packageFinding {
+func defaultChannel(p *filebased.Package, _ filebased.Offer) []finding {
 	for _, channel := range p.Channels {
 		if channel.Name == p.DefaultChannel && channel.Deprecated != "" {
-			return []packageFinding{{p.Blob(), fmt.Sprintf("the default channel %s is deprecated: %s", quote(channel.Name), excerpt.Of(channel.Deprecated))}}
+			return []finding{{p.Blob(), fmt.Sprintf("the default channel %s is deprecated: %s", excerpt.Quoted(channel.Name), excerpt.Of(channel.Deprecated))}}
 		}
 	}
 	return nil
 }
 
 // dependency reports each dependency that no bundle satisfies once, in the document of the highest version with it.
-func dependency(p *filebased.Package, offer filebased.Offer) []packageFinding {
+func dependency(p *filebased.Package, offer filebased.Offer) []finding {
 	var order []filebased.Dependency
 	bundles := map[filebased.Dependency][]*filebased.Bundle{}
 	for _, bundle := range p.Bundles {
@@ -108,19 +120,19 @@ func dependency(p *filebased.Package, offer filebased.Offer) []packageFinding {
 			bundles[on] = append(bundles[on], bundle)
 		}
 	}
-	var found []packageFinding
+	var found []finding
 	for _, on := range order {
 		message := fmt.Sprintf("%s requires %s, which the catalog does not have", excerpt.Of(bundles[on][0].Name), on)
 		if others := len(bundles[on]) - 1; others > 0 {
 			message += fmt.Sprintf("; further versions with it: %d", others)
 		}
-		found = append(found, packageFinding{bundles[on][0].Blob, message})
+		found = append(found, finding{bundles[on][0].Blob, message})
 	}
 	return found
 }
 
 // imageTag counts the images of a package, those of bundles and those that they run, that are named without a digest.
-func imageTag(p *filebased.Package, _ filebased.Offer) []packageFinding {
+func imageTag(p *filebased.Package, _ filebased.Offer) []finding {
 	var tagged []string
 	seen := map[string]bool{}
 	add := func(image string) {
@@ -154,14 +166,14 @@ func headsThat(p *filebased.Package, holds func(*filebased.Bundle) bool) []strin
 	return found
 }
 
-func allNamespaces(p *filebased.Package, _ filebased.Offer) []packageFinding {
+func allNamespaces(p *filebased.Package, _ filebased.Offer) []finding {
 	lacks := func(b *filebased.Bundle) bool {
 		return b.InstallModes != nil && !slices.Contains(b.InstallModes, "AllNamespaces")
 	}
 	return once(p.Blob(), headsThat(p, lacks), "OLM v1 needs a setting of its own for bundles that do not support all namespaces: ")
 }
 
-func requires(p *filebased.Package, _ filebased.Offer) []packageFinding {
+func requires(p *filebased.Package, _ filebased.Offer) []finding {
 	has := func(b *filebased.Bundle) bool { return len(b.Dependencies) > 0 }
 	return once(p.Blob(), headsThat(p, has), "OLM v1 refuses bundles with dependencies: ")
 }

@@ -1,0 +1,70 @@
+package corpus
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// readApplications reads the directories of the format Applications, each with a definition and its metadata.
+func readApplications(ctx context.Context, fsys fs.FS) (all []*Definition, err error) {
+	directories, err := directories(fsys)
+	if err != nil {
+		return nil, err
+	}
+	for _, directory := range directories {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d := &Definition{Path: path.Join(directory, catalog.ApplicationFile), MetadataPath: path.Join(directory, catalog.MetadataFile)}
+		if d.Data, d.Root, _, err = Document(fsys, d.Path); err != nil {
+			return nil, err
+		}
+		d.File = d.Data
+		if d.MetadataFile, d.Metadata, d.HasMetadata, err = Document(fsys, d.MetadataPath); err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// directories returns those that are, or should be, applications.
+func directories(fsys fs.FS) ([]string, error) {
+	root, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range root {
+		if entry.IsDir() && entry.Name() == catalog.ApplicationsDirectory {
+			children, err := fs.ReadDir(fsys, catalog.ApplicationsDirectory)
+			return Visible(catalog.ApplicationsDirectory, children), err
+		}
+	}
+	var found []string
+	for _, directory := range Visible(".", root) {
+		_, err := fs.Stat(fsys, path.Join(directory, catalog.ApplicationFile))
+		if err == nil && directory != catalog.ListsDirectory {
+			found = append(found, directory)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Visible returns the paths of the directories among the entries of one, without those whose names begin with a dot.
+func Visible(parent string, entries []fs.DirEntry) []string {
+	var found []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			found = append(found, path.Join(parent, entry.Name()))
+		}
+	}
+	return found
+}

@@ -1,0 +1,33 @@
+// Package corpus reads of a catalog, valid or not, what rules look at: its definitions with their metadata, each with the
+// lines of its fields.
+//
+// What is wrong with a file package catalog says. The package must not know rules.
+package corpus
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/winnow-dev/winnow/render/catalog"
+)
+
+// Corpus is what can be read of a catalog, valid or not.
+type Corpus struct {
+	Definitions []*Definition // sorted by path
+}
+
+// Read reads what it can. The error is the file system's or the context's.
+func Read(ctx context.Context, fsys fs.FS, format catalog.Format) (*Corpus, error) {
+	read := readApplications
+	if format == (catalog.Definitions{}) {
+		read = readDocuments
+	}
+	definitions, err := read(ctx, fsys)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range definitions {
+		d.identify()
+	}
+	return &Corpus{Definitions: definitions}, nil
+}

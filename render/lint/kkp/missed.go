@@ -1,0 +1,146 @@
+package kkp
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/field"
+	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/reserved"
+)
+
+// missedRules are those that KKP's API and webhook miss: what they accept fails later, in some
+// user cluster.
+func missedRules() []rule {
+	return []rule{
+		{rules.New("kkp/name-label", rules.Error, "metadata.name is a DNS label"), nameLabel},
+		{rules.New("kkp/versions-required", rules.Error, "there is a version"), versionsRequired},
+		{rules.New("kkp/version", rules.Error, "versions have a number"), versionPattern},
+		{rules.New("kkp/semver", rules.Warning, "versions can be compared"), semanticVersions},
+		{rules.New("kkp/version-prefix", rules.Warning, "all versions of a definition have a leading v, or none"), versionPrefix},
+		{rules.New("kkp/default-version", rules.Error, "spec.defaultVersion is one of spec.versions"), defaultVersion},
+		{rules.New("kkp/default-version-unset", rules.Info, "of several versions one is the default"), defaultVersionUnset},
+		{rules.New("kkp/default-namespace", rules.Error, "spec.defaultNamespace.name is a DNS label"), defaultNamespace},
+		{rules.New("kkp/managed-by", rules.Warning, "no label protects the definition from being deleted"), managedBy},
+		{rules.New("kkp/link", rules.Warning, "documentationURL and sourceURL are http or https URLs"), links},
+	}
+}
+
+func nameLabel(root field.Field, report field.Report) {
+	at := root.Get("metadata", "name")
+	if at.Text() == "" || len(validation.IsDNS1123Subdomain(at.Text())) > 0 {
+		return // which the format of the catalog says
+	}
+	for _, problem := range validation.IsDNS1123Label(at.Text()) {
+		report(at, "metadata.name %s cannot be installed: %s", excerpt.Quoted(at.Text()), problem)
+	}
+}
+
+func versionsRequired(root field.Field, report field.Report) {
+	at := root.Get("spec", "versions")
+	if !at.IsSet() || len(at.Node.Content) == 0 {
+		report(at, "spec.versions is empty: there is nothing to install")
+	}
+}
+
+// numbered is what is left of the pattern in KKP's API, which has neither beginning nor end.
+var numbered = regexp.MustCompile(`[0-9]`)
+
+func versionPattern(root field.Field, report field.Report) {
+	for _, version := range root.Get("spec", "versions").Items() {
+		if at := version.Get("version"); at.Text() != "" && !numbered.MatchString(at.Text()) {
+			report(at, "%s has no number, as the versions of KKP have", excerpt.Quoted(at.Text()))
+		}
+	}
+}
+
+// semanticVersions knows what is compared by its numbers here, in KKP and in Helm: "2.23" is 2.23.0.
+func semanticVersions(root field.Field, report field.Report) {
+	for _, version := range root.Get("spec", "versions").Items() {
+		at := version.Get("version")
+		if _, err := semver.NewVersion(at.Text()); numbered.MatchString(at.Text()) && err != nil {
+			report(at, "%s cannot be compared with other versions, as 1.2.3 can: no range or latest selects it", excerpt.Quoted(at.Text()))
+		}
+	}
+}
+
+// versionPrefix reports the rarer of both; of those that are equally frequent, a leading v.
+func versionPrefix(root field.Field, report field.Report) {
+	var with, without []field.Field
+	for _, version := range root.Get("spec", "versions").Items() {
+		switch at := version.Get("version"); {
+		case strings.HasPrefix(at.Text(), "v"):
+			with = append(with, at)
+		case at.Text() != "":
+			without = append(without, at)
+		}
+	}
+	odd, what := with, "a leading v"
+	if len(without) < len(with) {
+		odd, what = without, "no leading v"
+	}
+	if len(with) == 0 || len(without) == 0 {
+		return
+	}
+	for _, at := range odd {
+		report(at, "%s has %s, unlike other versions: installations and upgrades compare the exact text", excerpt.Quoted(at.Text()), what)
+	}
+}
+
+func defaultVersion(root field.Field, report field.Report) {
+	at := root.Get("spec", "defaultVersion")
+	if !at.IsSet() || at.Text() == "" && at.Node.ShortTag() == "!!str" {
+		return
+	}
+	for _, version := range root.Get("spec", "versions").Items() {
+		if v := version.Get("version"); v.Text() != "" && v.Text() == at.Text() {
+			return
+		}
+	}
+	report(at, "spec.defaultVersion %s is not among spec.versions", excerpt.Quoted(at.Node.Value))
+}
+
+func defaultVersionUnset(root field.Field, report field.Report) {
+	versions, at := root.Get("spec", "versions"), root.Get("spec", "defaultVersion")
+	if len(versions.Items()) > 1 && (!at.IsSet() || at.Node.Value == "") {
+		report(versions, "spec.defaultVersion is not set: KKP installs the latest of %d versions", len(versions.Items()))
+	}
+}
+
+func defaultNamespace(root field.Field, report field.Report) {
+	namespace := root.Get("spec", "defaultNamespace")
+	at := namespace.Get("name")
+	if !namespace.IsSet() {
+		return
+	}
+	for _, problem := range validation.IsDNS1123Label(at.Text()) {
+		report(at, "spec.defaultNamespace.name %s is not valid: %s", excerpt.Quoted(at.Text()), problem)
+	}
+}
+
+func managedBy(root field.Field, report field.Report) {
+	labels := root.Get("metadata", "labels")
+	for _, key := range []string{reserved.PlatformLabel, reserved.ManagerLabel} {
+		if at := labels.Get(key); at.IsSet() {
+			report(at, "the label %s is for KKP itself: with it, the definition cannot be deleted", key)
+		}
+	}
+}
+
+func links(root field.Field, report field.Report) {
+	for _, name := range []string{"documentationURL", "sourceURL"} {
+		at := root.Get("spec", name)
+		if at.Text() == "" {
+			continue
+		}
+		parsed, err := url.Parse(at.Text())
+		if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+			report(at, "%s must be an http or https URL, not %s", at.Path, excerpt.Quoted(at.Text()))
+		}
+	}
+}

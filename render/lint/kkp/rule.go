@@ -1,0 +1,12 @@
+package kkp
+
+import (
+	"github.com/winnow-dev/winnow/render/lint/field"
+	"github.com/winnow-dev/winnow/render/lint/rules"
+)
+
+// rule is a rule on one definition: check reports what breaks it.
+type rule struct {
+	rules.Rule
+	check func(root field.Field, report field.Report)
+}

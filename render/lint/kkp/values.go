@@ -1,0 +1,92 @@
+package kkp
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/lint/field"
+	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/yamlnode"
+)
+
+// valuesRules are those on what a definition carries in other formats: values and logo.
+func valuesRules() []rule {
+	return []rule{
+		{rules.New("kkp/values-mapping", rules.Error, "the default values are a mapping"), valuesMapping},
+		{rules.New("kkp/values-yaml", rules.Warning, "spec.defaultValuesBlock is YAML"), valuesYAML},
+		{rules.New("kkp/values-deprecated", rules.Info, "values are in spec.defaultValuesBlock"), valuesDeprecated},
+		{rules.New("kkp/logo", rules.Warning, "spec.logo is base64 of an image of the stated format"), logo},
+		{rules.New("kkp/logo-type", rules.Error, "spec.logoFormat is svg+xml or png"), logoType},
+		{rules.New("kkp/logo-format", rules.Warning, "a logo comes with its format"), logoFormat},
+	}
+}
+
+// block parses spec.defaultValuesBlock. root is nil where it is empty.
+func block(root field.Field) (at field.Field, values *yaml.Node, err error) {
+	at = root.Get("spec", "defaultValuesBlock")
+	if at.Text() == "" {
+		return at, nil, nil
+	}
+	values, err = yamlnode.First([]byte(at.Text()))
+	return at, values, err
+}
+
+func valuesMapping(root field.Field, report field.Report) {
+	at, values, err := block(root)
+	if err == nil && values != nil && values.Kind != yaml.MappingNode && !yamlnode.IsNull(values) {
+		report(at, "spec.defaultValuesBlock must be a mapping of values")
+	}
+	if at := root.Get("spec", "defaultValues"); at.IsSet() && at.Node.Kind != yaml.MappingNode {
+		report(at, "spec.defaultValues must be a mapping of values")
+	}
+}
+
+func valuesYAML(root field.Field, report field.Report) {
+	at, _, err := block(root)
+	if err == nil {
+		return
+	}
+	problem := excerpt.Of(strings.TrimPrefix(err.Error(), "yaml: "))
+	report(at, "spec.defaultValuesBlock is not YAML, so no values can be merged into it: %s", problem)
+}
+
+func valuesDeprecated(root field.Field, report field.Report) {
+	if at := root.Get("spec", "defaultValues"); at.IsSet() {
+		report(at, "spec.defaultValues is deprecated: use spec.defaultValuesBlock")
+	}
+}
+
+var pngHeader = []byte("\x89PNG\r\n\x1a\n")
+
+func logo(root field.Field, report field.Report) {
+	at, format := root.Get("spec", "logo"), root.Get("spec", "logoFormat")
+	if at.Text() == "" {
+		return
+	}
+	image, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(at.Text()), ""))
+	switch {
+	case err != nil:
+		report(at, "spec.logo is not base64: %s", err)
+	case format.Text() == "png" && !bytes.HasPrefix(image, pngHeader):
+		report(at, "spec.logo is not a PNG image, as spec.logoFormat says")
+	case format.Text() == "svg+xml" && !bytes.Contains(image, []byte("<svg")):
+		report(at, "spec.logo is not an SVG image, as spec.logoFormat says")
+	}
+}
+
+func logoType(root field.Field, report field.Report) {
+	at := root.Get("spec", "logoFormat")
+	if at.IsSet() && at.Text() != "svg+xml" && at.Text() != "png" {
+		report(at, "spec.logoFormat must be svg+xml or png, not %s", excerpt.Quoted(at.Node.Value))
+	}
+}
+
+func logoFormat(root field.Field, report field.Report) {
+	if at := root.Get("spec", "logo"); at.Text() != "" && !root.Get("spec", "logoFormat").IsSet() {
+		report(at, "spec.logo has no spec.logoFormat: write svg+xml or png")
+	}
+}

@@ -1,0 +1,72 @@
+package safeguard
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// Change is a loss, a change or a major upgrade of one definition.
+type Change struct {
+	// Reason is one of the reasons of api/v1alpha1: Removal, IdentityChange, VersionRemoval,
+	// Stranded, Adoption, SourceChange, InstanceUpgrade or MajorUpgrade; or UnknownName, which has no Key.
+	Reason string
+	// Key of the definition, or of the main object of an instance.
+	Key Key
+	// Instance, and the Application that it installs; empty for a definition.
+	Instance, Application string
+	// Source is the name of the source of the older definition; empty for one in a cluster.
+	Source string
+	// Versions that are lost, in the order of the older definition: all of them for a Removal, none for a
+	// MajorUpgrade. For a SourceChange, those with another origin; none if the definition has no versions.
+	Versions []string
+	// Channel of a Stranded. From is the one that it takes the place of as default channel; empty where both are one.
+	Channel string
+	// From and To are the highest versions before and after a MajorUpgrade, the versions of an instance before and after
+	// an InstanceUpgrade or a VersionRemoval, or the values of Field before and after an IdentityChange or, if that is
+	// the ChannelField, an InstanceUpgrade.
+	From, To string
+	// Consumer is <namespace>/<name> of the Kustomization whose inventory has the removed object; empty
+	// for an object that was published.
+	Consumer string
+	// Field is, for an IdentityChange, the path of the field that changes, and for an UnknownName the path
+	// of the selection's field with the value To.
+	Field string
+	// Detail is appended to the description of the change.
+	Detail string
+	// ByRevision reports, of a change that is held, that new revisions of the sources cause it alone, so that their
+	// approval releases it. Package guard sets it.
+	ByRevision bool
+	// Unreadable is true for a change of a live object that the account of the selection may not read: Versions, From and
+	// Detail must not be shown.
+	Unreadable bool
+	// origins maps the versions of a SourceChange to their new origins; the key is empty for a definition
+	// without versions.
+	origins map[string]string
+}
+
+// change returns a change of the definition.
+func (d Definition) change(reason string) Change {
+	return Change{Reason: reason, Key: d.Key(), Source: d.Source, Instance: d.Instance, Application: d.Application}
+}
+
+// OfPlatform reports whether the change is the adoption of a definition that the platform's own controllers
+// reconcile, which is held whatever the safeguards are: they would fight with Flux over it.
+func (c Change) OfPlatform() bool {
+	return c.Reason == v1alpha1.AdoptionReason && len(c.Versions) == 0
+}
+
+// Loses reports whether the change removes a definition or versions of it, or changes its identity.
+func (c Change) Loses() bool {
+	return c.Reason != v1alpha1.MajorUpgradeReason && c.Reason != v1alpha1.SourceChangeReason && c.Reason != v1alpha1.InstanceUpgradeReason
+}
+
+// Sort sorts changes by name, then by kind and reason.
+func Sort(changes []Change) {
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Key.FullName(), b.Key.FullName()), cmp.Compare(a.Key.Group, b.Key.Group),
+			cmp.Compare(a.Key.Kind, b.Key.Kind), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Field, b.Field),
+			cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.From, b.From))
+	})
+}

@@ -1,0 +1,54 @@
+package safeguard
+
+import "github.com/Masterminds/semver/v3"
+
+// Highest returns the highest semantic version, nil when there is none.
+func Highest(versions []string) *semver.Version {
+	var best *semver.Version
+	for _, text := range versions {
+		parsed, err := semver.NewVersion(text)
+		if err == nil && (best == nil || parsed.GreaterThan(best)) {
+			best = parsed
+		}
+	}
+	return best
+}
+
+// majorRise returns the highest semantic versions of both, and reports whether the second's major is
+// greater. Versions that are not semantic are skipped.
+func majorRise(older, newer []string) (from, to string, rises bool) {
+	before, now := Highest(older), Highest(newer)
+	if before == nil || now == nil {
+		return "", "", false
+	}
+	return before.Original(), now.Original(), now.Major() > before.Major()
+}
+
+// isLower reports whether the second of two semantic versions is lower.
+func isLower(from, to string) bool {
+	before, err := semver.NewVersion(from)
+	if err != nil {
+		return false
+	}
+	now, err := semver.NewVersion(to)
+	return err == nil && now.LessThan(before)
+}
+
+// missing returns the strings of older that newer lacks, in their order.
+func missing(older, newer []string) []string {
+	kept := make(map[string]bool, len(newer))
+	for _, s := range newer {
+		kept[s] = true
+	}
+	return filter(older, func(s string) bool { return !kept[s] })
+}
+
+func filter(list []string, keep func(string) bool) []string {
+	var kept []string
+	for _, s := range list {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
