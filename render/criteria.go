@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -51,7 +51,7 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 	for _, listed := range []struct {
 		component string
 		versions  []string
-	}{{catalog.ComponentKubernetes, p.Kubernetes}, {catalog.ComponentKKP, p.KKP}} {
+	}{{metadata.ComponentKubernetes, p.Kubernetes}, {metadata.ComponentKKP, p.KKP}} {
 		path := path.Child(listed.component)
 		switch {
 		case listed.versions == nil:

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -51,7 +51,7 @@ func tierMissing(c *corpus, report reportAt) {
 
 // metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
 func metadataKeys() []string {
-	return []string{"annotations", "deprecated", "labels", "tier", catalog.VersionsKey}
+	return []string{"annotations", "deprecated", "labels", "tier", metadata.VersionsKey}
 }
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.
@@ -59,7 +59,7 @@ func misspeltKey(c *corpus, report reportAt) {
 	for _, d := range c.definitions {
 		for _, key := range d.metadata.members() {
 			meant := spelling.Typo(key.name, metadataKeys())
-			if meant == "" || meant == key.name || meant == catalog.VersionsKey && !meantAsVersions(key) {
+			if meant == "" || meant == key.name || meant == metadata.VersionsKey && !meantAsVersions(key) {
 				continue
 			}
 			report(d, d.metadataPath, key.line, "%s is a key that only expressions can read: did you mean %s?", quote(key.name), meant)

@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 )
 
 // maxDocuments bounds a file of documents in bytes. Package catalog refuses what is larger.
@@ -30,7 +31,7 @@ func readDefinitions(ctx context.Context, fsys fs.FS) (*corpus, error) {
 		if len(data) > maxDocuments {
 			continue
 		}
-		for _, piece := range catalog.Split(data) {
+		for _, piece := range document.Split(data) {
 			node := decode(piece.Data)
 			shift(node, piece.Above)
 			c.add(&definition{path: name, above: piece.Above, root: rootOf(node), data: piece.Data, file: data})

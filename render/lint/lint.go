@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -177,7 +178,7 @@ func Run(ctx context.Context, fsys fs.FS, options Options) (Result, error) {
 
 // load loads a catalog of a format, nil for the one that its content has. It returns the format, the catalog, and what
 // makes it invalid.
-func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, loaded *catalog.Catalog, invalid *catalog.InvalidError, err error) {
+func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, loaded *catalog.Catalog, invalid *violation.InvalidError, err error) {
 	if format == nil {
 		format, err = catalog.Detect(fsys)
 	}

@@ -21,7 +21,7 @@ func misplacedLists(fsys fs.FS) ([]Finding, error) {
 	}
 	var found []Finding
 	look := func(name, format string, args ...any) error {
-		_, list, _, err := document(fsys, name)
+		_, list, _, err := readDocument(fsys, name)
 		if err == nil && len(list.get("applications").items()) > 0 {
 			found = append(found, (&definition{}).finding(misplacedListRule(), name, 0, format, args...))
 		}

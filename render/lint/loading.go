@@ -1,6 +1,6 @@
 package lint
 
-import "github.com/winnow-dev/winnow/render/catalog"
+import "github.com/winnow-dev/winnow/render/catalog/violation"
 
 // Rules that package catalog checks when it loads a catalog.
 const (
@@ -23,7 +23,7 @@ func loadingRules() []Rule {
 }
 
 // violations turns what makes a catalog invalid into findings.
-func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
+func violations(invalid *violation.InvalidError, c *corpus) []Finding {
 	if invalid == nil {
 		return nil
 	}
@@ -48,15 +48,15 @@ func violations(invalid *catalog.InvalidError, c *corpus) []Finding {
 }
 
 // violated maps a violation to its rule.
-func violated(v catalog.Violation, d *definition) string {
+func violated(v violation.Violation, d *definition) string {
 	switch {
-	case v.Rule == catalog.RuleDuplicateName:
+	case v.Rule == violation.RuleDuplicateName:
 		return duplicateRule
-	case v.Rule == catalog.RuleUnknownApplication:
+	case v.Rule == violation.RuleUnknownApplication:
 		return unknownRule
-	case v.Rule == catalog.RuleDuplicateKind:
+	case v.Rule == violation.RuleDuplicateKind:
 		return kindRule
-	case v.Rule == catalog.RuleDuplicateVersion && d.group == kkpGroup:
+	case v.Rule == violation.RuleDuplicateVersion && d.group == kkpGroup:
 		return versionsRule
 	}
 	return formatRule

@@ -53,11 +53,11 @@ func read(ctx context.Context, fsys fs.FS, format catalog.Format) (*corpus, erro
 			return nil, err
 		}
 		d := &definition{path: path.Join(directory, catalog.ApplicationFile), metadataPath: path.Join(directory, catalog.MetadataFile)}
-		if d.data, d.root, _, err = document(fsys, d.path); err != nil {
+		if d.data, d.root, _, err = readDocument(fsys, d.path); err != nil {
 			return nil, err
 		}
 		d.file = d.data
-		if d.metadataFile, d.metadata, d.hasMetadata, err = document(fsys, d.metadataPath); err != nil {
+		if d.metadataFile, d.metadata, d.hasMetadata, err = readDocument(fsys, d.metadataPath); err != nil {
 			return nil, err
 		}
 		c.add(d)
@@ -106,9 +106,9 @@ func visible(parent string, entries []fs.DirEntry) []string {
 	return found
 }
 
-// document reads a file that holds one YAML document. What is wrong with it package catalog
+// readDocument reads a file that holds one YAML document. What is wrong with it package catalog
 // finds; here it only has no value then.
-func document(fsys fs.FS, name string) (data []byte, root field, exists bool, err error) {
+func readDocument(fsys fs.FS, name string) (data []byte, root field, exists bool, err error) {
 	data, exists, err = content(fsys, name, maxFile)
 	if data == nil || err != nil {
 		return nil, field{}, exists, err

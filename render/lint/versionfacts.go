@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
@@ -13,7 +13,7 @@ import (
 func versionFactKeys() []string { return []string{"channels", "deprecated", "requires"} }
 
 // factsOfVersions returns the entries of the member versions of a metadata.yaml.
-func factsOfVersions(d *definition) []entry { return d.metadata.get(catalog.VersionsKey).members() }
+func factsOfVersions(d *definition) []entry { return d.metadata.get(metadata.VersionsKey).members() }
 
 // meantAsVersions reports whether a key that is like versions is a misspelt one: a version as a text is not.
 func meantAsVersions(key entry) bool { return key.isSet() && key.node.Kind == yaml.MappingNode }
@@ -52,7 +52,7 @@ func unknownVersion(c *corpus, report reportAt) {
 
 // uncheckedRequirement reports requirements on components that no selection can list.
 func uncheckedRequirement(c *corpus, report reportAt) {
-	known := catalog.Components()
+	known := metadata.Components()
 	for _, d := range c.definitions {
 		for _, version := range factsOfVersions(d) {
 			for _, component := range version.get("requires").members() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
 // KeepError is returned for a content that cannot keep what the rules for versions leave.
@@ -82,7 +83,7 @@ func (p *pairs) add(channel catalog.Channel, versions []string) {
 func (p *pairs) has(channel, version string) bool { return p.kept[[2]string{channel, version}] }
 
 // narrow returns the pairs that satisfy all criteria.
-func (r VersionRule) narrow(all pairs, facts catalog.Versions) pairs {
+func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 	var left pairs
 	for _, channel := range all.channels {
 		if len(r.channels) > 0 && !r.channels[channel.Name] || r.DropDeprecated && channel.Deprecated != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -164,7 +165,7 @@ func TestMapsAreGoneThroughInOrder(t *testing.T) {
 		labels[fmt.Sprintf("k%d", i)] = "x"
 	}
 	extra := map[string]any{"z": map[string]any{"b": int64(1), "a": int64(2), "c": 1.5}, "list": []any{map[string]any{"y": nil, "x": true}}}
-	application := &catalog.Application{Name: "a", Metadata: catalog.Metadata{Labels: labels, Extra: extra}}
+	application := &catalog.Application{Name: "a", Metadata: metadata.Metadata{Labels: labels, Extra: extra}}
 	sources := []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{application}}}}
 	expression := compile(t, `app.labels.map(k, k) == ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"] &&
 		app.metadata.z.map(k, k) == ["a", "b", "c"] && app.metadata.list[0].map(k, k) == ["x", "y"] &&
@@ -226,7 +227,7 @@ func generated(n int) []selection.Source {
 		content.Applications = append(content.Applications, &catalog.Application{
 			Name: fmt.Sprintf("application-%05d", i), Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
 			Versions: []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0"},
-			Metadata: catalog.Metadata{Tier: []string{"gold", "silver"}[i%2], Labels: map[string]string{"team": "a"}},
+			Metadata: metadata.Metadata{Tier: []string{"gold", "silver"}[i%2], Labels: map[string]string{"team": "a"}},
 		})
 	}
 	return []selection.Source{{Name: "kkp", Catalog: content}}

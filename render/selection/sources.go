@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -143,8 +144,8 @@ func obstacle(winner, later *catalog.Application, added int) string {
 	case winner.Method != later.Method && winner.Method != "" && later.Method != "": // records of older releases lack it
 		return differ("spec.method", winner.Method, later.Method)
 	}
-	if all := len(winner.Versions) + added; all > catalog.MaxVersions {
-		return fmt.Sprintf("it would have %d versions, more than %d", all, catalog.MaxVersions)
+	if all := len(winner.Versions) + added; all > metadata.MaxVersions {
+		return fmt.Sprintf("it would have %d versions, more than %d", all, metadata.MaxVersions)
 	}
 	return ""
 }

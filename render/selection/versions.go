@@ -10,6 +10,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -105,7 +106,7 @@ func descending(a, b numbered) int {
 }
 
 // admits reports whether a version satisfies all criteria but latest.
-func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
+func (r VersionRule) admits(version numbered, facts metadata.Version) bool {
 	if r.constraint != nil && (version.parsed == nil || !r.constraint.Check(version.parsed)) {
 		return false
 	}
@@ -116,7 +117,7 @@ func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
 }
 
 // keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
-func (r VersionRule) keep(versions []string, facts catalog.Versions) []string {
+func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
 	all := slices.DeleteFunc(number(versions), func(version numbered) bool { return !r.admits(version, facts.Of(version.text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)

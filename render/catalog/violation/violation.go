@@ -1,20 +1,6 @@
-package catalog
+package violation
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-
-	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/finding"
-)
-
-const (
-	// maxViolations are kept of a catalog, and maxFileViolations of one of its files, so that
-	// one broken file hides neither the others nor fills the memory.
-	maxViolations     = 1000
-	maxFileViolations = 100
-)
+import "github.com/winnow-dev/winnow/render/finding"
 
 // Rule is what a violation breaks.
 type Rule string
@@ -61,77 +47,3 @@ type InvalidError struct {
 func (e *InvalidError) Error() string {
 	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
 }
-
-// report collects violations. It keeps those that sort first, whatever the order they come in.
-type report struct {
-	kept  []Violation
-	total int
-}
-
-// add adds a violation of the format by a whole file or directory.
-func (r *report) add(path, format string, args ...any) {
-	r.addTo(RuleFormat, path, 0, format, args...)
-}
-
-// addTo adds a violation of a rule of its own.
-func (r *report) addTo(rule Rule, path string, line int, format string, args ...any) {
-	r.keep(Violation{Rule: rule, Path: path, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-func (r *report) keep(violation Violation) {
-	r.total++
-	r.kept = append(r.kept, violation)
-	if len(r.kept) >= 2*maxViolations {
-		r.trim()
-	}
-}
-
-func (r *report) merge(found findings) {
-	for _, violation := range found.kept {
-		r.keep(violation)
-	}
-	r.total += found.omitted
-}
-
-func (r *report) trim() {
-	slices.SortFunc(r.kept, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
-	})
-	r.kept = r.kept[:min(len(r.kept), maxViolations)]
-}
-
-// err returns an *InvalidError, or nil when nothing was added.
-func (r *report) err() error {
-	if r.total == 0 {
-		return nil
-	}
-	r.trim()
-	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
-}
-
-// findings are the violations of one file, or of a document of it.
-type findings struct {
-	path    string
-	above   int // lines of the file above those that are counted
-	kept    []Violation
-	omitted int
-}
-
-func (f *findings) add(line int, format string, args ...any) {
-	f.addTo(RuleFormat, line, format, args...)
-}
-
-// addTo adds a violation of a rule of its own.
-func (f *findings) addTo(rule Rule, line int, format string, args ...any) {
-	if len(f.kept) == maxFileViolations {
-		f.omitted++
-		return
-	}
-	if line > 0 {
-		line += f.above
-	}
-	f.kept = append(f.kept, Violation{Rule: rule, Path: f.path, Line: line, Message: fmt.Sprintf(format, args...)})
-}
-
-// quote returns text of the catalog for a message, shortened when it is long.
-func quote(text string) string { return excerpt.Quoted(text) }
