@@ -6,7 +6,10 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
+
+// The versions of applications that are no objects, which a content keeps by channel.
 
 // KeepError is returned for a content that cannot keep what the rules for versions leave.
 type KeepError struct {
@@ -91,7 +94,7 @@ func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 		}
 		stay := filter(channel.Versions, func(version string) bool {
 			known := facts.Of(version)
-			return r.admits(number([]string{known.Numbered()})[0], known)
+			return r.admits(numbered.Of([]string{known.Numbered()})[0], known)
 		})
 		if r.Latest > 0 {
 			stay = stay[:min(len(stay), r.Latest)]

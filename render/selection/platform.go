@@ -115,39 +115,6 @@ func (c checker) meets(requirement metadata.Requirement) bool {
 	return met
 }
 
-// supported drops the versions whose requirements the platform does not meet, and refuses an application without any
-// version left. It ignores applications that have no versions in the catalog.
-func supported(platform *Platform) rule {
-	check := checker{platform: platform, met: map[metadata.Requirement]bool{}}
-	return rule{id: RulePlatform, refuse: infallible(func(decision *Decision) string {
-		if platform == nil {
-			return ""
-		}
-		decision.Unmet = check.unmet(decision.Application)
-		switch len(decision.Unmet) {
-		case 0:
-			return ""
-		case len(decision.Application.Versions):
-			return fmt.Sprintf("none of its versions runs on the platform (%s): %s", platform, UnmetList(decision.Unmet))
-		}
-		drops := make(map[string]bool, len(decision.Unmet))
-		for _, unmet := range decision.Unmet {
-			drops[unmet.Version] = true
-		}
-		decision.Versions = slices.DeleteFunc(slices.Clone(decision.Versions), func(version string) bool { return drops[version] })
-		return ""
-	})}
-}
-
-// runs describes which versions of a decision run on the platform.
-func (p *Platform) runs(decision Decision) string {
-	all, unmet := len(decision.Application.Versions), len(decision.Unmet)
-	if unmet == 0 {
-		return fmt.Sprintf("no version requires anything else than the platform has (%s)", p)
-	}
-	return fmt.Sprintf("%d of its %d versions run on the platform (%s): %s", all-unmet, all, p, UnmetList(decision.Unmet))
-}
-
 // unchecked describes the requirements of an application on components that the platform does not list; empty
 // without any.
 func (p *Platform) unchecked(application *catalog.Application) string {

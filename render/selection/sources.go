@@ -11,28 +11,13 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// SourceRules are the rules of one source. The zero value lets it contribute everything, and merges nothing.
-type SourceRules struct {
-	// Limit refuses applications before the order of the sources counts. It is a Criteria without Exclude,
-	// Versions and Sources; nil refuses nothing.
-	Limit *Criteria
-	// MergeVersions appends the versions that earlier sources of an application lack.
-	MergeVersions bool
-}
-
-// sourceRules returns the rules of a source by its index.
-func (c Criteria) sourceRules(i int) SourceRules {
-	if i >= len(c.Sources) {
-		return SourceRules{}
-	}
-	return c.Sources[i]
-}
+// Several sources: their limits, and the applications that they have in common.
 
 // SourceError is the error of the limit of a source.
 type SourceError struct {
 	// Index of the source.
 	Index int
-	// Err is an *UnknownListError or an *ExpressionError.
+	// Err is an *UnknownListError or an *expression.Error.
 	Err error
 }
 
