@@ -10,6 +10,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// What a catalog may cost: the bounds of files, of texts and of memory, and the ledger that adds them up.
+
 const (
 	// maxDocument bounds an application.yaml in bytes. What the API server stores has to fit into
 	// an etcd request, which is limited to about 1.5 MiB, with the managed fields beside it.

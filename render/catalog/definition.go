@@ -15,6 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// The document of a definition, which has to be one that Kubernetes, Flux and kustomize carry.
+
 // ItemsField is the field of an object that makes it a list.
 const ItemsField = "items"
 

@@ -6,6 +6,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// What a definition says that others want to know.
+
 // cozystackGroup is the API group whose definitions share one name space of installed kinds.
 const cozystackGroup = "cozystack.io"
 

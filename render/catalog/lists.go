@@ -8,6 +8,8 @@ import (
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
+// The named lists of a catalog.
+
 // names are those that a list may hold.
 type names struct {
 	// known has every name as the application has it, so that the lists share its memory.

@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// The facts on versions that come from several catalogs.
+
 // With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from.
 func (m Metadata) With(added []string, from Metadata) Metadata {
 	isAdded := func(v Version) bool { return slices.Contains(added, v.Name) }
