@@ -6,8 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
 // maxPlatformVersions bounds the versions of a component in spec.platform, as the API does.
@@ -51,7 +52,7 @@ func platform(p *v1alpha1.Platform, path *field.Path) (*selection.Platform, fiel
 	for _, listed := range []struct {
 		component string
 		versions  []string
-	}{{catalog.ComponentKubernetes, p.Kubernetes}, {catalog.ComponentKKP, p.KKP}} {
+	}{{metadata.ComponentKubernetes, p.Kubernetes}, {metadata.ComponentKKP, p.KKP}} {
 		path := path.Child(listed.component)
 		switch {
 		case listed.versions == nil:
@@ -85,11 +86,11 @@ func limitOf(limit *v1alpha1.Limit, path *field.Path) (selection.Criteria, field
 		c.Labels = selector
 	}
 	if limit.Expression != "" {
-		expression, err := selection.CompileExpression(limit.Expression)
+		compiled, err := expression.Compile(limit.Expression)
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Child("expression"), limit.Expression, err.Error()))
 		}
-		c.Expression = expression
+		c.Expression = compiled
 	}
 	return c, errs
 }

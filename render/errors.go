@@ -6,7 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
 
@@ -44,7 +44,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // classify turns the typed errors of the packages below into an Error of the named source.
 func classify(source string, err error) error {
 	var badArchive *archive.Error
-	var badCatalog *catalog.InvalidError
+	var badCatalog *violation.InvalidError
 	var panicked *parallel.PanicError
 	switch {
 	case err == nil:

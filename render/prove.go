@@ -17,6 +17,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -141,7 +142,7 @@ func listsNothing(patched resmap.ResMap) error {
 func setsNoMetadata(patched resmap.ResMap) error {
 	var found []string
 	for _, object := range patched.Resources() {
-		for _, problem := range catalog.MetadataProblems(yamlnode.Lookup(object.YNode(), "metadata")) {
+		for _, problem := range objectmeta.Problems(yamlnode.Lookup(object.YNode(), "metadata")) {
 			found = append(found, fmt.Sprintf("%s: %s", keyOf(object.CurId()), problem))
 		}
 	}

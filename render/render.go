@@ -25,6 +25,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -218,7 +219,7 @@ func placed(err error) error {
 		at = fmt.Sprintf("spec.sources[%d].", source.Index)
 	}
 	var unknown *selection.UnknownListError
-	var expression *selection.ExpressionError
+	var failed *expression.Error
 	var merge *selection.MergeError
 	if _, ofContent := errors.AsType[*selection.KeepError](err); ofContent {
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.versions", Err: bounded(flat(err))}
@@ -226,7 +227,7 @@ func placed(err error) error {
 	switch {
 	case errors.As(err, &unknown):
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.catalogRefs", Err: err}
-	case errors.As(err, &expression):
+	case errors.As(err, &failed):
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: at + "limit.expression", Err: err}
 	case errors.As(err, &merge):
 		return &Error{Code: v1alpha1.InvalidSpecReason, Field: fmt.Sprintf("spec.sources[%d].merge", merge.Conflicts[0].Index), Err: err}

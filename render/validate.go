@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/kustomize"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -150,7 +151,7 @@ func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) f
 		if err := tree.CheckText(value); err != nil {
 			errs = append(errs, field.Invalid(annotations.Key(key), value, err.Error()))
 		}
-		if catalog.IsUnwritable(value) {
+		if kustomize.IsUnwritable(value) {
 			errs = append(errs, field.Invalid(annotations.Key(key), value, "has several lines and begins with a tab, which kustomize cannot write"))
 		}
 	}
@@ -164,7 +165,7 @@ func validateCommonMetadata(common *v1alpha1.CommonMetadata, path *field.Path) f
 func checkPairKeys(set map[string]string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(set)) {
-		if catalog.IsUnwritableKey(key) {
+		if kustomize.IsUnwritableKey(key) {
 			errs = append(errs, field.Invalid(path.Key(key), key, "kustomize cannot write the key, because YAML reads it as no text"))
 		}
 		if owner := reserved.OwnerOf(key); owner != "" {

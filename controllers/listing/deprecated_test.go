@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -16,17 +17,17 @@ import (
 // before one means that it does not stay.
 func deprecating(name, message, versions string) selection.Decision {
 	d := selection.Decision{Selected: true, Rule: selection.RuleSelected, Application: &catalog.Application{
-		Name: name, Metadata: catalog.Metadata{Deprecated: message},
+		Name: name, Metadata: metadata.Metadata{Deprecated: message},
 	}}
 	for word := range strings.FieldsSeq(versions) {
 		version, message, _ := strings.Cut(strings.TrimPrefix(word, "-"), "=")
 		d.Application.Versions = append(d.Application.Versions, version)
-		d.Application.Metadata.Versions = append(d.Application.Metadata.Versions, catalog.Version{Name: version, Deprecated: message})
+		d.Application.Metadata.Versions = append(d.Application.Metadata.Versions, metadata.Version{Name: version, Deprecated: message})
 		if !strings.HasPrefix(word, "-") {
 			d.Versions = append(d.Versions, version)
 		}
 	}
-	slices.SortFunc(d.Application.Metadata.Versions, func(a, b catalog.Version) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(d.Application.Metadata.Versions, func(a, b metadata.Version) int { return strings.Compare(a.Name, b.Name) })
 	return d
 }
 

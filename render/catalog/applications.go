@@ -2,12 +2,16 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // Names of the Applications format.
@@ -78,7 +82,7 @@ func (a *applications) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	if len(directories) == 0 {
-		a.report.add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; for another format, such as FileBased, set format")
+		a.report.Add(".", "holds no application: expected applications/<dir>/application.yaml, or <dir>/application.yaml at the root; for another format, such as FileBased, set format")
 	}
 	candidates, err := a.candidates(ctx, len(directories), func(i int) candidate { return a.candidate(directories[i]) })
 	if err != nil {
@@ -119,12 +123,6 @@ func strippedDirectories(fsys fs.FS, root []fs.DirEntry) ([]string, error) {
 	return found, nil
 }
 
-func hasDirectory(entries []fs.DirEntry, name string) bool {
-	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
-		return entry.IsDir() && entry.Name() == name
-	})
-}
-
 // children returns the directories in a directory. A symbolic link there is a violation, because
 // ignoring it would silently remove what it stands for.
 func (a *applications) children(directory string) ([]string, error) {
@@ -140,52 +138,103 @@ func (a *applications) children(directory string) ([]string, error) {
 		case entry.IsDir():
 			found = append(found, name)
 		case entry.Type()&fs.ModeSymlink != 0:
-			a.report.add(name, "is a symbolic link, which a catalog cannot hold")
+			a.report.Add(name, "is a symbolic link, which a catalog cannot hold")
 		}
 	}
 	slices.Sort(found)
 	return found, nil
 }
 
-func isHidden(name string) bool {
-	return strings.HasPrefix(name, ".")
-}
-
-// isBelowHidden reports whether a path, or a directory above it, is hidden.
-func isBelowHidden(name string) bool {
-	for element := name; element != "." && element != "/"; element = path.Dir(element) {
-		if isHidden(path.Base(element)) {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *applications) candidate(directory string) candidate {
-	definition := findings{path: path.Join(directory, ApplicationFile)}
-	metadata := findings{path: path.Join(directory, MetadataFile)}
-	application := &Application{Path: definition.path}
+	definition := violation.Findings{Path: path.Join(directory, ApplicationFile)}
+	beside := violation.Findings{Path: path.Join(directory, MetadataFile)}
+	application := &Application{Path: definition.Path}
 	opened, err := a.required(documentBounds(), &definition)
 	nameLine := a.definition(opened, application, &definition)
 	if err == nil {
-		application.Metadata, err = a.metadata(&metadata)
+		application.Metadata, err = a.metadata(&beside)
 	}
-	a.merge(definition, metadata)
+	a.merge(definition, beside)
 	return candidate{application: application, nameLine: nameLine, err: err}
 }
 
 // required opens a file that must exist; it reports that there is none, and returns nil.
-func (a *applications) required(bounds bounds, found *findings) (*file, error) {
+func (a *applications) required(bounds bounds, found *violation.Findings) (*document.Document, error) {
 	opened, err := a.open(bounds, found)
 	if opened != nil || err != nil {
 		return opened, err
 	}
-	misspelt := strings.TrimSuffix(found.path, ".yaml") + ".yml"
+	misspelt := strings.TrimSuffix(found.Path, ".yaml") + ".yml"
 	exists, err := exists(a.fsys, misspelt)
 	if exists {
-		found.add(0, "is missing: rename %s", misspelt)
+		found.Add(0, "is missing: rename %s", misspelt)
 	} else {
-		found.add(0, "is missing")
+		found.Add(0, "is missing")
 	}
 	return nil, err
+}
+
+// open reads and parses the file of found.Path. It returns nil when there is none. What is wrong
+// with the content goes to found; the error is the file system's.
+func (a *applications) open(bounds bounds, found *violation.Findings) (*document.Document, error) {
+	data, err := document.Read(a.fsys, bounds.size, found)
+	if data == nil || err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return &document.Document{}, err
+	}
+	return a.parse(data, bounds, found), nil
+}
+
+// metadata reads the metadata.yaml of an application, which may be absent. One that is misspelt
+// is reported: without its tier the application would silently leave selections.
+func (a *applications) metadata(found *violation.Findings) (metadata.Metadata, error) {
+	opened, err := a.open(metadataBounds(), found)
+	if err != nil {
+		return metadata.Metadata{}, err
+	}
+	if opened == nil {
+		misspelt := path.Join(path.Dir(found.Path), "metadata.yml")
+		exists, err := exists(a.fsys, misspelt)
+		if exists {
+			found.Add(0, "is missing: rename %s", misspelt)
+		}
+		return metadata.Metadata{}, err
+	}
+	if opened.Root == nil {
+		return metadata.Metadata{}, nil
+	}
+	parsed := metadata.Parse(opened.Root, found)
+	if !a.ledger.keep(opened.Size.Nodes*nodeBytes + opened.Size.Bytes) {
+		return metadata.Metadata{}, nil
+	}
+	return parsed, nil
+}
+
+// lists reads catalogs/<name>/metadata.yaml of every name.
+func (a *applications) lists(ctx context.Context, known names) (map[string][]string, error) {
+	directories, err := a.children(ListsDirectory)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string][]string, len(directories))
+	for _, directory := range directories {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found := violation.Findings{Path: path.Join(directory, MetadataFile)}
+		opened, err := a.required(listBounds(), &found)
+		if err != nil {
+			return nil, err
+		}
+		if opened != nil && opened.Root != nil {
+			list := parseList(opened.Root, known, &found)
+			if a.ledger.keep(len(list)*textBytes + nodeBytes) {
+				all[path.Base(directory)] = list
+			}
+		}
+		a.report.Merge(found)
+	}
+	return all, nil
 }

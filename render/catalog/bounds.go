@@ -6,8 +6,11 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
+
+// What a catalog may cost: the bounds of files, of texts and of memory, and the ledger that adds them up.
 
 const (
 	// maxDocument bounds an application.yaml in bytes. What the API server stores has to fit into
@@ -29,6 +32,10 @@ const (
 	nodeBytes = 128
 	// textBytes is what a text in a list takes besides its bytes.
 	textBytes = 48
+	// maxName bounds a name in bytes: in the artifact it is that of a file, which has at most 255.
+	maxName = 255 - len(".yaml")
+	// maxVersion bounds in bytes what conditions and the API repeat.
+	maxVersion = 253
 )
 
 // bounds of a file.
@@ -65,13 +72,13 @@ func (l *ledger) keep(bytes int) bool {
 }
 
 // check reports what is over the bounds of a catalog.
-func (l *ledger) check(r *report) {
+func (l *ledger) check(r *violation.Report) {
 	if aliased := l.aliased.Load(); aliased > maxCatalogAliased {
-		r.add(".", "has aliases that expand to %d nodes in all files together, more than %d: write out less with aliases",
+		r.Add(".", "has aliases that expand to %d nodes in all files together, more than %d: write out less with aliases",
 			aliased, maxCatalogAliased)
 	}
 	if kept := l.kept.Load(); kept > maxKept {
-		r.add(".", "takes about %d bytes of memory for metadata, named lists, versions and labels, more than %d: remove what no selection needs",
+		r.Add(".", "takes about %d bytes of memory for metadata, named lists, versions and labels, more than %d: remove what no selection needs",
 			kept, maxKept)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/identity"
 )
 
@@ -53,7 +55,7 @@ func violations(t *testing.T, fsys fs.FS) []string {
 	if err == nil {
 		return nil
 	}
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) || loaded != nil || len(invalid.Violations) == 0 {
 		t.Fatalf("Load() = %v, %v, want an InvalidError with violations and no catalog", loaded, err)
 	}
@@ -88,7 +90,7 @@ func TestLoadReturnsTheWholeCatalog(t *testing.T) {
 				APIVersion: "apps.kubermatic.k8c.io/v1", Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
 				Document: []byte(argocd), Versions: []string{"2.13.0", "2.9.0"}, SpecFields: []string{"method", "versions"},
 				Annotations: map[string]string{}, Method: "helm",
-				Metadata: catalog.Metadata{
+				Metadata: metadata.Metadata{
 					Tier: "gold", Deprecated: "use flux",
 					Labels:      map[string]string{"category": "gitops"},
 					Annotations: map[string]string{"a/b": "any thing"},
@@ -263,7 +265,7 @@ func TestLoadTellsFailuresFromViolations(t *testing.T) {
 	content := with(files{"applications/bad/application.yaml": "a: [", "applications/good/metadata.yaml": ""}).fs()
 	for _, name := range []string{"applications/good/application.yaml", "applications/good/metadata.yaml"} {
 		_, err := catalog.Load(context.Background(), failing{content, name, fs.ErrPermission})
-		var invalid *catalog.InvalidError
+		var invalid *violation.InvalidError
 		if !errors.Is(err, fs.ErrPermission) || errors.As(err, &invalid) {
 			t.Errorf("Load() with an unreadable %s = %v, want fs.ErrPermission", name, err)
 		}

@@ -1,9 +1,6 @@
 package catalog
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // Content is the definition of an application that is no object of Kubernetes. Its versions are not those of a
 // document: it knows how to keep some of them. It is immutable.
@@ -48,22 +45,3 @@ type File struct {
 	Path       string
 	Head, Data []byte
 }
-
-// Recall returns an application with the content of a record, as far as Content.Record keeps it.
-func Recall(kind string, record json.RawMessage) (*Application, error) {
-	switch kind {
-	case PackageKind:
-		return recallPackage(record)
-	case FunctionKind:
-		return recallFunction(record)
-	}
-	return nil, fmt.Errorf("no content of an application is of the kind %q", kind)
-}
-
-// IsKnown reports whether the application has the content that its kind has. One of a record may lack it.
-func (a *Application) IsKnown() bool {
-	return a.Content != nil || a.Kind != PackageKind && a.Kind != FunctionKind
-}
-
-// IsObject reports whether the definition of the application is an object of Kubernetes.
-func (a *Application) IsObject() bool { return a.Content == nil }

@@ -11,6 +11,10 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -48,7 +52,7 @@ func (Definitions) Detect(fsys fs.FS) (bool, error) {
 		if (Applications{}).Needs(name) {
 			continue
 		}
-		data, err := read(fsys, maxDefinitionsFile, &findings{path: name})
+		data, err := document.Read(fsys, maxDefinitionsFile, &violation.Findings{Path: name})
 		if err != nil {
 			return false, err
 		}
@@ -66,7 +70,7 @@ func (Definitions) Needs(name string) bool { return isYAML(name) && !isBelowHidd
 func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	d := &definitions{loader{fsys: fsys}}
 	loaded, err := d.finish(d.load(ctx))
-	var invalid *InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		return loaded, err
 	}
@@ -76,7 +80,7 @@ func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 		return nil, failed
 	case misplaced != nil:
 		// Each file below it would be a violation of this format.
-		return nil, &InvalidError{Violations: []Violation{*misplaced}}
+		return nil, &violation.InvalidError{Violations: []violation.Violation{*misplaced}}
 	}
 	return nil, err
 }
@@ -84,9 +88,9 @@ func (Definitions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 // misplacedApplications returns what is wrong with a tree that has the files of the format Applications at another place
 // than in the directory of that format: in one with another name, a directory deeper, or without it. It returns nil for
 // a tree without them.
-func misplacedApplications(fsys fs.FS) (*Violation, error) {
-	misplaced := func(at, format string, args ...any) (*Violation, error) {
-		return &Violation{Rule: RuleFormat, Path: at, Message: fmt.Sprintf(format, args...)}, nil
+func misplacedApplications(fsys fs.FS) (*violation.Violation, error) {
+	misplaced := func(at, format string, args ...any) (*violation.Violation, error) {
+		return &violation.Violation{Rule: violation.RuleFormat, Path: at, Message: fmt.Sprintf(format, args...)}, nil
 	}
 	root, err := fs.ReadDir(fsys, ".")
 	if err != nil || hasDirectory(root, ApplicationsDirectory) {
@@ -151,7 +155,7 @@ func (d *definitions) load(ctx context.Context) (*Catalog, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		d.report.add(".", "holds no YAML file: expected files of ApplicationDefinitions")
+		d.report.Add(".", "holds no YAML file: expected files of ApplicationDefinitions")
 	}
 	var documents []placed
 	for _, name := range files {
@@ -163,7 +167,7 @@ func (d *definitions) load(ctx context.Context) (*Catalog, error) {
 			return nil, err
 		}
 		if documents = append(documents, more...); len(documents) > maxDefinitions {
-			d.report.add(name, "has more documents than the %d that a catalog may have, together with the files before it", maxDefinitions)
+			d.report.Add(name, "has more documents than the %d that a catalog may have, together with the files before it", maxDefinitions)
 			documents = slices.Clone(documents[:maxDefinitions]) // each of the others takes a hundred times its bytes
 			break
 		}
@@ -178,20 +182,20 @@ func (d *definitions) load(ctx context.Context) (*Catalog, error) {
 // placed is a document of a file.
 type placed struct {
 	path string
-	Piece
+	document.Piece
 }
 
 // documents returns the documents of a file, and reports a file without any.
 func (d *definitions) documents(name string) ([]placed, error) {
-	found := findings{path: name}
+	found := violation.Findings{Path: name}
 	defer func() { d.merge(found) }()
-	data, err := read(d.fsys, maxDefinitionsFile, &found)
+	data, err := document.Read(d.fsys, maxDefinitionsFile, &found)
 	if data == nil || err != nil {
 		return nil, err
 	}
-	pieces := Split(data)
+	pieces := document.Split(data)
 	if len(pieces) == 0 {
-		found.add(0, "is empty: expected documents of kind %s", definitionKind)
+		found.Add(0, "is empty: expected documents of kind %s", definitionKind)
 	}
 	documents := make([]placed, len(pieces))
 	outside := len(data)
@@ -203,33 +207,33 @@ func (d *definitions) documents(name string) ([]placed, error) {
 	return documents, nil
 }
 
-func (d *definitions) candidate(document placed) candidate {
-	found := findings{path: document.path, above: document.Above}
-	application := &Application{Path: document.path, Above: document.Above}
-	nameLine := d.read(document.Data, application, &found)
+func (d *definitions) candidate(from placed) candidate {
+	found := violation.Findings{Path: from.path, Above: from.Above}
+	application := &Application{Path: from.path, Above: from.Above}
+	nameLine := d.read(from.Data, application, &found)
 	if nameLine > 0 {
-		nameLine += document.Above
+		nameLine += from.Above
 	}
 	application.Metadata = ownMetadata(application)
 	d.merge(found)
 	return candidate{application: application, nameLine: nameLine}
 }
 
-func (d *definitions) read(document []byte, application *Application, found *findings) (nameLine int) {
-	if len(document) > maxDocument {
-		found.add(1, "is the first line of a document that is larger than %d bytes", maxDocument)
+func (d *definitions) read(data []byte, application *Application, found *violation.Findings) (nameLine int) {
+	if len(data) > maxDocument {
+		found.Add(1, "is the first line of a document that is larger than %d bytes", maxDocument)
 		return 0
 	}
-	parsed := d.parse(document, documentBounds(), found)
-	if parsed.root == nil {
+	parsed := d.parse(data, documentBounds(), found)
+	if parsed.Root == nil {
 		return 0
 	}
-	kind := yamlnode.Lookup(parsed.root, "kind")
+	kind := yamlnode.Lookup(parsed.Root, "kind")
 	switch text, _ := yamlnode.Text(kind); {
 	case kind == nil:
-		found.add(parsed.root.Line, "is no %s: name the files of the catalog by include", definitionKind)
+		found.Add(parsed.Root.Line, "is no %s: name the files of the catalog by include", definitionKind)
 	case text != definitionKind:
-		found.add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", quote(text), definitionKind)
+		found.Add(kind.Line, "is a %s, not an %s: name the files of the catalog by include", excerpt.Quoted(text), definitionKind)
 	default:
 		return d.definition(parsed, application, found)
 	}
@@ -237,8 +241,8 @@ func (d *definitions) read(document []byte, application *Application, found *fin
 }
 
 // ownMetadata returns what an object says about itself.
-func ownMetadata(application *Application) Metadata {
-	return Metadata{
+func ownMetadata(application *Application) metadata.Metadata {
+	return metadata.Metadata{
 		Tier: application.Labels[v1alpha1.TierLabel], Labels: application.Labels, Annotations: application.Annotations,
 	}
 }
@@ -259,9 +263,4 @@ func (Definitions) Files(fsys fs.FS) ([]string, error) {
 	})
 	slices.Sort(files)
 	return files, err
-}
-
-func isYAML(name string) bool {
-	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml"
 }

@@ -9,46 +9,10 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
-
-func TestSplit(t *testing.T) {
-	type piece = struct {
-		above int
-		data  string
-	}
-	for name, test := range map[string]struct {
-		data string
-		want []piece
-	}{
-		"empty":                   {"", nil},
-		"comments only":           {"# a\n---\n# b\n", nil},
-		"one":                     {"a: 1", []piece{{0, "a: 1"}}},
-		"a marker first":          {"---\na: 1\n", []piece{{0, "---\na: 1\n"}}},
-		"a comment and a marker":  {"# licence\n---\na: 1\n", []piece{{0, "# licence\n---\na: 1\n"}}},
-		"two":                     {"a: 1\n---\nb: 2\n", []piece{{0, "a: 1\n"}, {2, "b: 2\n"}}},
-		"comments between":        {"a: 1\n# of a\n---\n# of b\nb: 2\n", []piece{{0, "a: 1\n# of a\n"}, {3, "# of b\nb: 2\n"}}},
-		"a comment on the marker": {"a: 1\n--- # b\nb: 2\n", []piece{{0, "a: 1\n"}, {1, "--- # b\nb: 2\n"}}},
-		"content on the marker":   {"a: 1\n--- {b: 2}\n---\nc: 3\n", []piece{{0, "a: 1\n"}, {1, "--- {b: 2}\n"}, {3, "c: 3\n"}}},
-		"empty ones between":      {"a: 1\n---\n---\n# x\n---\nb: 2\n", []piece{{0, "a: 1\n"}, {2, "---\n# x\n---\nb: 2\n"}}},
-		"an end":                  {"a: 1\n...\nb: 2\n...\n# c\n", []piece{{0, "a: 1\n...\n"}, {2, "b: 2\n...\n"}}},
-		"an end and a marker":     {"a: 1\n...\n---\nb: 2\n", []piece{{0, "a: 1\n...\n"}, {2, "---\nb: 2\n"}}},
-		"a directive":             {"%YAML 1.2\n---\na: 1\n", []piece{{0, "%YAML 1.2\n---\na: 1\n"}}},
-		"no marker in a scalar":   {"a: |\n  ---\n  b\n ---\nb: ---\n----: c\n", []piece{{0, "a: |\n  ---\n  b\n ---\nb: ---\n----: c\n"}}},
-		"carriage returns":        {"a: 1\r\n---\r\nb: 2\r\n", []piece{{0, "a: 1\r\n"}, {2, "b: 2\r\n"}}},
-		"no line feed at the end": {"a: 1\n---", []piece{{0, "a: 1\n"}}},
-		"a byte order mark":       {"\ufeffa: 1\n---\nb: 2\n", []piece{{0, "\ufeffa: 1\n"}, {2, "b: 2\n"}}},
-		"a comment that ends":     {"a: 1\n---\n# b\rb: 2\n---\n# c\u2028c: 3\n", []piece{{0, "a: 1\n"}, {2, "# b\rb: 2\n"}, {4, "# c\u2028c: 3\n"}}},
-		"a byte order mark first": {"\ufeff---\na: 1\n", []piece{{0, "\ufeff---\na: 1\n"}}},
-	} {
-		var got []piece
-		for _, p := range catalog.Split([]byte(test.data)) {
-			got = append(got, piece{p.Above, string(p.Data)})
-		}
-		if !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: Split() = %v, want %v", name, got, test.want)
-		}
-	}
-}
 
 func TestDefinitionsKeepBytesAndMetadata(t *testing.T) {
 	first := "# Copyright\n---\n# about a\napiVersion: cozystack.io/v1alpha1\nkind: ApplicationDefinition\nmetadata:\n  name: a\n" +
@@ -62,11 +26,11 @@ func TestDefinitionsKeepBytesAndMetadata(t *testing.T) {
 	if string(a.Document) != first || string(b.Document) != second || a.Path != "x/all.yaml" || b.Path != a.Path || b.Above != 12 {
 		t.Errorf("the documents are %q and %q, below %d lines", a.Document, b.Document, b.Above)
 	}
-	want := catalog.Metadata{
+	want := metadata.Metadata{
 		Tier: "gold", Annotations: map[string]string{"note": "hello"},
 		Labels: map[string]string{"catalog.winnow.dev/tier": "gold", "team": "db"},
 	}
-	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, catalog.Metadata{Annotations: map[string]string{}}) {
+	if !reflect.DeepEqual(a.Metadata, want) || !reflect.DeepEqual(b.Metadata, metadata.Metadata{Annotations: map[string]string{}}) {
 		t.Errorf("the metadata are %v and %v", a.Metadata, b.Metadata)
 	}
 }
@@ -108,7 +72,7 @@ func FuzzDefinitions(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		var size, above int
-		for _, piece := range catalog.Split(content) {
+		for _, piece := range document.Split(content) {
 			at := bytes.Index(content[size:], piece.Data)
 			if at < 0 || piece.Above < above {
 				t.Fatalf("the piece %q is not in the file, or above the last one", piece.Data)
@@ -121,7 +85,7 @@ func FuzzDefinitions(f *testing.F) {
 		if !reflect.DeepEqual(loaded, again) || !reflect.DeepEqual(err, errAgain) {
 			t.Fatalf("loading twice gives %v, %v and %v, %v", loaded, err, again, errAgain)
 		}
-		var invalid *catalog.InvalidError
+		var invalid *violation.InvalidError
 		if err != nil && (loaded != nil || !errors.As(err, &invalid) || len(invalid.Violations) == 0) {
 			t.Fatalf("Load() = %v, %v, want violations", loaded, err)
 		}

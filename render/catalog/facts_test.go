@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // documents makes a file system of application.yaml files by directory.
@@ -64,7 +65,7 @@ func TestLoadRefusesTwoDefinitionsOfAKindOfCozystack(t *testing.T) {
 	_, err := catalog.Load(context.Background(), documents(map[string]string{
 		"a": cozystack("a", "Postgres"), "b": cozystack("b", "Redis"), "c": cozystack("c", "Postgres"), "d": cozystack("d", "Postgres"),
 	}))
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("Load() = %v, want an InvalidError", err)
 	}

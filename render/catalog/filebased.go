@@ -10,7 +10,10 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // FileBased is the format of OLM's file-based catalogs. A package is an application, a bundle a version of it.
@@ -38,7 +41,7 @@ func (FileBased) Detect(fsys fs.FS) (bool, error) {
 		if err != nil || entry.IsDir() || !isFileBased(name) || path.Base(name) == filebased.IgnoreFile {
 			return err
 		}
-		data, err := read(fsys, filebased.MaxFile, &findings{path: name})
+		data, err := document.Read(fsys, filebased.MaxFile, &violation.Findings{Path: name})
 		if found = packageSchema.Match(data); found {
 			return fs.SkipAll
 		}
@@ -66,7 +69,7 @@ func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	if err != nil {
 		return nil, asInvalid(err)
 	}
-	var found report
+	var found violation.Report
 	catalog := &Catalog{}
 	for _, one := range loaded.Packages {
 		checkNames(one, &found)
@@ -75,9 +78,9 @@ func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 		catalog.Applications = append(catalog.Applications, application)
 	}
 	if len(catalog.Applications) == 0 {
-		found.add(".", noPackage)
+		found.Add(".", noPackage)
 	}
-	if err := found.err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	return catalog, nil
@@ -89,24 +92,24 @@ func (f FileBased) checkFiles(ctx context.Context, fsys fs.FS) error {
 	if err != nil {
 		return asInvalid(err)
 	}
-	var found report
+	var found violation.Report
 	if !slices.ContainsFunc(files, f.Needs) {
-		found.add(".", noPackage)
-		return found.err()
+		found.Add(".", noPackage)
+		return found.Err()
 	}
 	for _, name := range files {
 		if !f.Needs(name) {
-			found.add(name, "is part of the file-based catalog, but has no name such as x.yaml or x.json: set format: FileBased to read it, or list it in %s", filebased.IgnoreFile)
+			found.Add(name, "is part of the file-based catalog, but has no name such as x.yaml or x.json: set format: FileBased to read it, or list it in %s", filebased.IgnoreFile)
 		}
 	}
-	return found.err()
+	return found.Err()
 }
 
 // checkNames reports what is too long for conditions and the API, which repeat it.
-func checkNames(one *filebased.Package, found *report) {
+func checkNames(one *filebased.Package, found *violation.Report) {
 	check := func(blob *filebased.Blob, what, name string) {
 		if len(name) > maxVersion {
-			found.addTo(RuleFormat, blob.Path, blob.Line, "the name of the %s %s is longer than %d bytes", what, quote(name), maxVersion)
+			found.AddTo(violation.RuleFormat, blob.Path, blob.Line, "the name of the %s %s is longer than %d bytes", what, excerpt.Quoted(name), maxVersion)
 		}
 	}
 	for _, channel := range one.Channels {
@@ -123,13 +126,13 @@ func asInvalid(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	out := &InvalidError{Omitted: invalid.Omitted}
+	out := &violation.InvalidError{Omitted: invalid.Omitted}
 	for _, v := range invalid.Violations {
 		message := v.Message
 		if v.Document > 0 {
 			message = fmt.Sprintf("document %d: %s", v.Document, message)
 		}
-		out.Violations = append(out.Violations, Violation{Rule: RuleFormat, Path: v.Path, Line: v.Line, Message: message})
+		out.Violations = append(out.Violations, violation.Violation{Rule: violation.RuleFormat, Path: v.Path, Line: v.Line, Message: message})
 	}
 	return out
 }

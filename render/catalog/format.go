@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Format turns the files of a source into applications. What comes after it knows no format.
@@ -42,7 +44,7 @@ func Named(name string) (Format, error) {
 			return format, nil
 		}
 	}
-	return nil, fmt.Errorf("no format %s: want %s", quote(name), strings.Join(FormatNames(), ", "))
+	return nil, fmt.Errorf("no format %s: want %s", excerpt.Quoted(name), strings.Join(FormatNames(), ", "))
 }
 
 // FormatNames returns the names that Named knows.
@@ -86,7 +88,7 @@ func Detect(fsys fs.FS) (Format, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, &InvalidError{Violations: []Violation{{Rule: RuleFormat, Path: ".", Message: fmt.Sprintf(
+	return nil, &violation.InvalidError{Violations: []violation.Violation{{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf(
 		"has files of the formats %s and %s: set format, or include, of the source", found[0].Name(), found[1].Name())}}}
 }
 
@@ -94,7 +96,7 @@ func Detect(fsys fs.FS) (Format, error) {
 // names that one.
 func LoadAs(ctx context.Context, format Format, fsys fs.FS) (*Catalog, error) {
 	loaded, err := format.Load(ctx, fsys)
-	var invalid *InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		return loaded, err
 	}
@@ -105,7 +107,7 @@ func LoadAs(ctx context.Context, format Format, fsys fs.FS) (*Catalog, error) {
 	if claims, failed := found.Detect(fsys); failed != nil || !claims { // Applications stand for no format
 		return nil, err
 	}
-	return nil, &InvalidError{Omitted: invalid.Omitted, Violations: append([]Violation{{Rule: RuleFormat, Path: ".", Message: fmt.Sprintf(
+	return nil, &violation.InvalidError{Omitted: invalid.Omitted, Violations: append([]violation.Violation{{Rule: violation.RuleFormat, Path: ".", Message: fmt.Sprintf(
 		"looks like the format %s, and is read as %s: set format: %s, or leave format out", found.Name(), format.Name(), found.Name())}},
 		invalid.Violations...)}
 }

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // formatCase is what every format has to show.
@@ -37,7 +38,7 @@ func TestLoadAsNamesTheFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = catalog.LoadAs(t.Context(), format, other.valid.fs())
-			var invalid *catalog.InvalidError
+			var invalid *violation.InvalidError
 			want := ".: looks like the format " + other.format.Name() + ", and is read as " + format.Name() +
 				": set format: " + other.format.Name() + ", or leave format out"
 			switch {
@@ -234,7 +235,7 @@ func (c formatCase) loads(t *testing.T) {
 func (c formatCase) violations(t *testing.T, fsys fs.FS) (lines []string) {
 	t.Helper()
 	loaded, err := c.format.Load(t.Context(), fsys)
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) || loaded != nil {
 		t.Fatalf("Load() = %v, %v, want violations", loaded, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 func FuzzLoad(f *testing.F) {
@@ -34,7 +35,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatalf("loading twice gives %v, %v and %v, %v", loaded, err, again, errAgain)
 		}
 		if err != nil {
-			var invalid *catalog.InvalidError
+			var invalid *violation.InvalidError
 			if loaded != nil || !errors.As(err, &invalid) || len(invalid.Violations) == 0 || err.Error() == "" {
 				t.Fatalf("Load() = %v, %v, want violations", loaded, err)
 			}

@@ -13,6 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -44,7 +48,7 @@ func (KRMFunctions) Detect(fsys fs.FS) (bool, error) {
 		case entry.IsDir() || isHidden(entry.Name()) || !krmfunctions.IsYAML(name):
 			return nil
 		}
-		data, err := read(fsys, krmfunctions.MaxFile, &findings{path: name})
+		data, err := document.Read(fsys, krmfunctions.MaxFile, &violation.Findings{Path: name})
 		if found = isFunctionCatalog(data); found {
 			return fs.SkipAll
 		}
@@ -89,25 +93,26 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	var invalid *krmfunctions.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		all := report{kept: asViolations(invalid.Findings), total: len(invalid.Findings) + invalid.Omitted}
-		return nil, all.err()
+		var all violation.Report
+		all.Merge(violation.Findings{Kept: asViolations(invalid.Findings), Omitted: invalid.Omitted})
+		return nil, all.Err()
 	case err != nil:
 		return nil, fmt.Errorf("loading a catalog of functions: %w", err)
 	}
-	var found report
+	var found violation.Report
 	catalog := &Catalog{Warnings: asViolations(loaded.Findings)}
 	for _, one := range loaded.Functions {
 		name := functionName(one)
 		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-			found.addTo(RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", quote(one.Name()), quote(name), problems[0])
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s cannot be the application %s: %s", excerpt.Quoted(one.Name()), excerpt.Quoted(name), problems[0])
 			continue
 		}
 		if len(name) > maxName {
-			found.addTo(RuleFormat, one.Path, one.Line, "the name %s has %d bytes, more than %d", quote(name), len(name), maxName)
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the name %s has %d bytes, more than %d", excerpt.Quoted(name), len(name), maxName)
 			continue
 		}
-		if n := len(one.Versions); n > maxVersions {
-			found.addTo(RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", quote(one.Name()), n, maxVersions)
+		if n := len(one.Versions); n > metadata.MaxVersions {
+			found.AddTo(violation.RuleFormat, one.Path, one.Line, "the function %s has %d versions, more than %d", excerpt.Quoted(one.Name()), n, metadata.MaxVersions)
 			continue
 		}
 		application := newFunction(one)
@@ -115,18 +120,18 @@ func (KRMFunctions) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 		catalog.Applications = append(catalog.Applications, application)
 	}
 	if len(catalog.Applications) == 0 {
-		found.add(".", "holds no function: spec.krmFunctions is empty")
+		found.Add(".", "holds no function: spec.krmFunctions is empty")
 	}
-	if err := found.err(); err != nil {
+	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(catalog.Applications, func(a, b *Application) int { return cmp.Compare(a.Name, b.Name) })
 	return catalog, nil
 }
 
-func asViolations(findings []krmfunctions.Finding) (violations []Violation) {
+func asViolations(findings []krmfunctions.Finding) (violations []violation.Violation) {
 	for _, one := range findings {
-		violations = append(violations, Violation{Rule: RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message})
+		violations = append(violations, violation.Violation{Rule: violation.RuleFormat, Path: one.Path, Line: one.Line, Message: one.Message})
 	}
 	return violations
 }

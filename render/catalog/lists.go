@@ -1,13 +1,14 @@
 package catalog
 
 import (
-	"context"
-	"path"
-
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
+
+// The named lists of a catalog.
 
 // names are those that a list may hold.
 type names struct {
@@ -30,45 +31,18 @@ func newNames(candidates []candidate) names {
 	return n
 }
 
-// lists reads catalogs/<name>/metadata.yaml of every name.
-func (a *applications) lists(ctx context.Context, known names) (map[string][]string, error) {
-	directories, err := a.children(ListsDirectory)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[string][]string, len(directories))
-	for _, directory := range directories {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		found := findings{path: path.Join(directory, MetadataFile)}
-		opened, err := a.required(listBounds(), &found)
-		if err != nil {
-			return nil, err
-		}
-		if opened != nil && opened.root != nil {
-			list := parseList(opened.root, known, &found)
-			if a.ledger.keep(len(list)*textBytes + nodeBytes) {
-				all[path.Base(directory)] = list
-			}
-		}
-		a.report.merge(found)
-	}
-	return all, nil
-}
-
-func parseList(root *yaml.Node, known names, found *findings) []string {
+func parseList(root *yaml.Node, known names, found *violation.Findings) []string {
 	if root.Kind != yaml.MappingNode {
-		found.add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
+		found.Add(root.Line, "must be a mapping, not %s", yamlnode.Describe(root))
 		return nil
 	}
 	listed := yamlnode.Lookup(root, "applications")
 	switch {
 	case listed == nil:
-		found.add(root.Line, "applications is missing: expected a list of application names")
+		found.Add(root.Line, "applications is missing: expected a list of application names")
 		return nil
 	case listed.Kind != yaml.SequenceNode:
-		found.add(listed.Line, "applications must be a list, not %s", yamlnode.Describe(listed))
+		found.Add(listed.Line, "applications must be a list, not %s", yamlnode.Describe(listed))
 		return nil
 	}
 	lines := make(map[string]int, len(listed.Content))
@@ -79,11 +53,11 @@ func parseList(root *yaml.Node, known names, found *findings) []string {
 		first, twice := lines[name]
 		switch {
 		case !ok:
-			found.add(element.Line, "applications[%d] must be a string, not %s", i, yamlnode.Describe(yamlnode.Resolve(element)))
+			found.Add(element.Line, "applications[%d] must be a string, not %s", i, yamlnode.Describe(yamlnode.Resolve(element)))
 		case twice:
-			found.add(element.Line, "applications has %s twice, first in line %d", quote(name), first)
+			found.Add(element.Line, "applications has %s twice, first in line %d", excerpt.Quoted(name), first)
 		case known.complete && !isKnown:
-			found.addTo(RuleUnknownApplication, element.Line, "applications has %s, which no application.yaml defines", quote(name))
+			found.AddTo(violation.RuleUnknownApplication, element.Line, "applications has %s, which no application.yaml defines", excerpt.Quoted(name))
 		default:
 			lines[name] = element.Line
 			list = append(list, shared)

@@ -3,22 +3,24 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
 
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
 
-// loader has what the loaders of formats share.
+// loader has what the loaders of formats share: it reads applications in parallel, and reports what they break together.
 type loader struct {
 	fsys   fs.FS
 	ledger ledger
 
 	mu     sync.Mutex
-	report report
+	report violation.Report
 }
 
 // finish returns a loaded catalog unless a violation was reported.
@@ -27,7 +29,7 @@ func (l *loader) finish(loaded *Catalog, err error) (*Catalog, error) {
 		return nil, fmt.Errorf("loading catalog: %w", err)
 	}
 	l.ledger.check(&l.report)
-	if err := l.report.err(); err != nil {
+	if err := l.report.Err(); err != nil {
 		return nil, err
 	}
 	loaded.kept = l.ledger.kept.Load()
@@ -35,20 +37,12 @@ func (l *loader) finish(loaded *Catalog, err error) (*Catalog, error) {
 }
 
 // merge reports findings at once: what all files break together would be much to keep.
-func (l *loader) merge(found ...findings) {
+func (l *loader) merge(found ...violation.Findings) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range found {
-		l.report.merge(one)
+		l.report.Merge(one)
 	}
-}
-
-func exists(fsys fs.FS, name string) (bool, error) {
-	_, err := fs.Stat(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // candidate is what should be an application.
@@ -85,7 +79,7 @@ func (l *loader) unique(candidates []candidate) []*Application {
 			continue
 		}
 		if other, taken := first[name]; taken {
-			l.report.addTo(RuleDuplicateName, one.application.Path, one.nameLine, "metadata.name %s is taken by %s", quote(name), other.Path)
+			l.report.AddTo(violation.RuleDuplicateName, one.application.Path, one.nameLine, "metadata.name %s is taken by %s", excerpt.Quoted(name), other.Path)
 			continue
 		}
 		first[name] = one.application
@@ -93,4 +87,47 @@ func (l *loader) unique(candidates []candidate) []*Application {
 	}
 	slices.SortFunc(all, func(x, y *Application) int { return cmp.Compare(x.Name, y.Name) })
 	return all
+}
+
+// parse parses a document, and counts its aliases.
+func (l *loader) parse(data []byte, bounds bounds, found *violation.Findings) *document.Document {
+	parsed := document.Parse(data, bounds.aliased, found)
+	l.ledger.aliased.Add(int64(parsed.Size.Aliased))
+	return parsed
+}
+
+// distinctKinds reports definitions of Cozystack that install the same kind, of which its API
+// server would serve either (cozystack#4361). The applications are in the order of their paths.
+func (l *loader) distinctKinds(candidates []candidate) {
+	first := map[string]*Application{}
+	for _, one := range candidates {
+		kind := one.application.installs.kind
+		if kind == "" {
+			continue
+		}
+		if other, taken := first[kind]; taken {
+			l.report.AddTo(violation.RuleDuplicateKind, one.application.Path, one.application.installs.line, "spec.application.kind %s is taken by %s", excerpt.Quoted(kind), other.Path)
+			continue
+		}
+		first[kind] = one.application
+	}
+}
+
+// maxKinds bounds the kinds of a catalog: the definitions of each are watched.
+const maxKinds = 16
+
+// fewKinds reports the first application of each kind that is too many.
+func (l *loader) fewKinds(candidates []candidate) {
+	seen := map[string]bool{}
+	for _, one := range candidates {
+		group := one.application.Group // the kind is the same of all
+		if group == "" || seen[group] {
+			continue
+		}
+		seen[group] = true
+		if len(seen) > maxKinds {
+			l.report.Add(one.application.Path, "has the API group %s, which makes %d kinds of definitions: a catalog has at most %d",
+				excerpt.Quoted(group), len(seen), maxKinds)
+		}
+	}
 }

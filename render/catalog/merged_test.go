@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
 // The facts on a version are those of the catalog that has it, wherever they are read.
@@ -22,14 +23,14 @@ func TestMergedVersionsBringTheirFacts(t *testing.T) {
 	later := load("versions: {1.0.0: {channels: [old], requires: {kkp: '>=2'}}, 2.0.0: {deprecated: other}, 0.9.0: {deprecated: gone}}\n", "1.0.0", "2.0.0", "0.9.0")
 	for name, test := range map[string]struct {
 		own  string
-		want catalog.Versions
+		want metadata.Versions
 	}{
-		"beside own facts": {first, catalog.Versions{
-			{Name: "1.0.0", Channels: []string{"old"}, Requires: []catalog.Requirement{{Component: "kkp", Constraint: ">=2"}}},
+		"beside own facts": {first, metadata.Versions{
+			{Name: "1.0.0", Channels: []string{"old"}, Requires: []metadata.Requirement{{Component: "kkp", Constraint: ">=2"}}},
 			{Name: "2.0.0", Channels: []string{"stable"}},
 		}},
-		"without own facts": {"", catalog.Versions{
-			{Name: "1.0.0", Channels: []string{"old"}, Requires: []catalog.Requirement{{Component: "kkp", Constraint: ">=2"}}},
+		"without own facts": {"", metadata.Versions{
+			{Name: "1.0.0", Channels: []string{"old"}, Requires: []metadata.Requirement{{Component: "kkp", Constraint: ">=2"}}},
 		}},
 	} {
 		own := load(test.own, "2.0.0")
@@ -38,7 +39,7 @@ func TestMergedVersionsBringTheirFacts(t *testing.T) {
 		if got := merged.Metadata.Versions; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: the facts are %v, want %v", name, got, test.want)
 		}
-		if got := catalog.VersionsOf(merged.Metadata.Extra[catalog.VersionsKey]); !reflect.DeepEqual(got, test.want) {
+		if got := metadata.VersionsOf(merged.Metadata.Extra[metadata.VersionsKey]); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: expressions read the facts %v, want %v", name, got, test.want)
 		}
 		if !reflect.DeepEqual(own.Metadata, before) || own.Metadata.Tier != "gold" || merged.Metadata.Tier != "gold" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
 const (
@@ -95,7 +96,7 @@ empty: [{}, [], "", ~]
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := catalog.Metadata{Extra: map[string]any{
+	want := metadata.Metadata{Extra: map[string]any{
 		"base":    map[string]any{"a": int64(1), "b": int64(2), "1": "one", "true": "yes"},
 		"more":    map[string]any{"b": int64(3), "c": int64(-16)},
 		"merged":  map[string]any{"a": int64(0), "b": int64(2), "c": int64(-16), "1": "one", "true": "yes"},

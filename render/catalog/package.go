@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
 // PackageKind is the kind of applications that are packages of operators.
@@ -48,11 +49,11 @@ func newPackage(of *filebased.Package) *Application {
 	}
 	for _, bundle := range of.Bundles {
 		a.Versions = append(a.Versions, bundle.Name)
-		a.Metadata.Versions = append(a.Metadata.Versions, Version{
+		a.Metadata.Versions = append(a.Metadata.Versions, metadata.Version{
 			Name: bundle.Name, Number: bundle.Version.Semver(), Label: bundle.Version.String(), Channels: channels[bundle.Name], Deprecated: bundle.Deprecated,
 		})
 	}
-	slices.SortFunc(a.Metadata.Versions, func(x, y Version) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(a.Metadata.Versions, func(x, y metadata.Version) int { return cmp.Compare(x.Name, y.Name) })
 	return a
 }
 

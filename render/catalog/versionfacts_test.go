@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 )
 
 func TestLoadReadsFactsOnVersions(t *testing.T) {
@@ -25,19 +26,19 @@ versions:
 	if err != nil {
 		t.Fatal(err)
 	}
-	metadata := loaded.Applications[0].Metadata
-	want := catalog.Versions{
+	read := loaded.Applications[0].Metadata
+	want := metadata.Versions{
 		{Name: "1.10"},
 		{
 			Name: "2.13.0", Channels: []string{"stable", "fast"}, Deprecated: "use 3.0.0",
-			Requires: []catalog.Requirement{
+			Requires: []metadata.Requirement{
 				{Component: "kkp", Constraint: ">=2.28 <3"}, {Component: "kubernetes", Constraint: ">=1.31"}, {Component: "openshift", Constraint: "~4.14"},
 			},
 		},
 		{Name: "3.0.0", Channels: []string{"stable", "fast"}},
 	}
-	if !reflect.DeepEqual(metadata.Versions, want) {
-		t.Errorf("facts = %#v", metadata.Versions)
+	if !reflect.DeepEqual(read.Versions, want) {
+		t.Errorf("facts = %#v", read.Versions)
 	}
 	extra := map[string]any{"versions": map[string]any{
 		"2.13.0": map[string]any{
@@ -47,24 +48,16 @@ versions:
 		"3.0.0": map[string]any{"channels": []any{"stable", "fast"}},
 		"1.10":  map[string]any{"deprecated": ""},
 	}}
-	if !reflect.DeepEqual(metadata.Extra, extra) {
-		t.Errorf("expressions read %#v", metadata.Extra)
+	if !reflect.DeepEqual(read.Extra, extra) {
+		t.Errorf("expressions read %#v", read.Extra)
 	}
 	var kept map[string]any
-	content, err := json.Marshal(metadata.Extra)
+	content, err := json.Marshal(read.Extra)
 	if err != nil || json.Unmarshal(content, &kept) != nil {
 		t.Fatal(err)
 	}
-	if got := catalog.VersionsOf(kept["versions"]); !reflect.DeepEqual(got, want) {
+	if got := metadata.VersionsOf(kept["versions"]); !reflect.DeepEqual(got, want) {
 		t.Errorf("of what was kept the facts are %#v", got)
-	}
-}
-
-func TestFactsOfAValueThatLoadingRefuses(t *testing.T) {
-	for _, extra := range []any{nil, "text", []any{"1.0.0"}, map[string]any{"1.0.0": "stable"}, map[string]any{"1.0.0": map[string]any{"channels": "stable"}}} {
-		if got := catalog.VersionsOf(extra); got != nil {
-			t.Errorf("the facts of %v are %v, want none", extra, got)
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // laughs returns levels of lists, each of ten aliases to the level before.
@@ -83,7 +84,7 @@ func TestLoadBoundsWhatItReports(t *testing.T) {
 		content[fmt.Sprintf("applications/%02d/application.yaml", i)] = definition("x") + strings.Repeat("spec: {}\n", 150)
 	}
 	_, err := catalog.Load(context.Background(), content.fs())
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("Load() = %v, want an InvalidError", err)
 	}
@@ -94,31 +95,5 @@ func TestLoadBoundsWhatItReports(t *testing.T) {
 	}
 	if text := err.Error(); len(text) > 4000 || !strings.HasSuffix(text, fmt.Sprintf("; and %d more", total-20)) {
 		t.Errorf("Error() = %q", text)
-	}
-}
-
-func TestInvalidErrorListsWhatIsWrong(t *testing.T) {
-	violation := catalog.Violation{Path: "a/application.yaml", Line: 3, Message: "is wrong"}
-	other := catalog.Violation{Path: "b", Message: "is missing"}
-	for _, test := range []struct {
-		name string
-		err  catalog.InvalidError
-		want string
-	}{
-		{"one violation", catalog.InvalidError{Violations: []catalog.Violation{violation}}, "invalid catalog: a/application.yaml:3: is wrong"},
-		{
-			"several violations", catalog.InvalidError{Violations: []catalog.Violation{violation, other}},
-			"invalid catalog: 2 violations: a/application.yaml:3: is wrong; b: is missing",
-		},
-		{
-			"omitted violations", catalog.InvalidError{Violations: []catalog.Violation{other}, Omitted: 4},
-			"invalid catalog: 5 violations: b: is missing; and 4 more",
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			if got := test.err.Error(); got != test.want {
-				t.Errorf("Error() = %q, want %q", got, test.want)
-			}
-		})
 	}
 }

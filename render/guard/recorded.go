@@ -8,6 +8,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -49,7 +50,7 @@ type RecordedApplication struct {
 	Deprecated        string            `json:"d,omitempty"`
 	Metadata          map[string]string `json:"l,omitempty"`
 	Annotations       map[string]string `json:"m,omitempty"`
-	// Extra has the facts on versions as well, under catalog.VersionsKey.
+	// Extra has the facts on versions as well, under metadata.VersionsKey.
 	Extra map[string]any `json:"x,omitempty"`
 	// Content is the record of a content; empty for an object.
 	Content json.RawMessage `json:"c,omitempty"`
@@ -204,9 +205,9 @@ func (a RecordedApplication) application() *catalog.Application {
 	return &catalog.Application{
 		Name: a.Name, APIVersion: a.APIVersion, Kind: a.Kind, Group: d.Key().Group, Versions: a.Versions, Labels: a.Labels,
 		Annotations: a.ObjectAnnotations, Method: a.Method, DefaultVersion: a.DefaultVersion,
-		Metadata: catalog.Metadata{
+		Metadata: metadata.Metadata{
 			Tier: a.Tier, Labels: a.Metadata, Annotations: a.Annotations, Deprecated: a.Deprecated, Extra: maps.Clone(a.Extra),
-			Versions: catalog.VersionsOf(a.Extra[catalog.VersionsKey]),
+			Versions: metadata.VersionsOf(a.Extra[metadata.VersionsKey]),
 		},
 	}
 }

@@ -5,7 +5,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -50,6 +52,28 @@ func (s Spec) Choose(d selection.Decision) (Choice, []string) {
 		return semver.MustParse(b).Compare(semver.MustParse(a)) // both have been parsed
 	})
 	return ChoiceRange, in
+}
+
+// choosePackage is Choose of a package.
+func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
+	in := p.BundlesIn(s.given.Channels)
+	if s.Backend == backend.Subscription {
+		in = nil
+		if head := s.head(p); head != nil { // there may be no such channel
+			in = []*filebased.Bundle{head}
+		}
+	}
+	var names []string
+	for _, bundle := range s.matching(in) {
+		names = append(names, bundle.Name)
+	}
+	switch {
+	case s.Version == "":
+		return ChoiceDefault, names[:min(len(names), 1)]
+	case s.constraint == nil || len(names) == 1 && names[0] == s.Version:
+		return ChoiceExact, names[:min(len(names), 1)]
+	}
+	return ChoiceRange, names
 }
 
 func only(versions []string, is func(string) bool) []string {

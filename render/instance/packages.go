@@ -12,6 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
+// The bundle of a package of operators that a spec means.
+
 // resolvePackage returns the bundle that OLM leads to, or why there is none.
 func (s Spec) resolvePackage(p *filebased.Package) (*filebased.Bundle, *Unresolved) {
 	for _, channel := range s.given.Channels {
@@ -60,14 +62,6 @@ func (s Spec) channel(p *filebased.Package) string {
 	return p.DefaultChannel
 }
 
-// Channel returns the channel that OLM v0 follows; empty for other backends.
-func (r Resolved) Channel() string {
-	if r.Package == nil || r.Backend != backend.Subscription {
-		return ""
-	}
-	return r.channel(r.Package)
-}
-
 func (s Spec) whyNoBundle(p *filebased.Package, in []*filebased.Bundle) string {
 	of := "the package " + p.Name
 	if len(s.given.Channels) > 0 {
@@ -93,28 +87,6 @@ func channelsOf(p *filebased.Package) []string {
 		names[i] = channel.Name
 	}
 	return names
-}
-
-// choosePackage is Choose of a package.
-func (s Spec) choosePackage(p *filebased.Package) (Choice, []string) {
-	in := p.BundlesIn(s.given.Channels)
-	if s.Backend == backend.Subscription {
-		in = nil
-		if head := s.head(p); head != nil { // there may be no such channel
-			in = []*filebased.Bundle{head}
-		}
-	}
-	var names []string
-	for _, bundle := range s.matching(in) {
-		names = append(names, bundle.Name)
-	}
-	switch {
-	case s.Version == "":
-		return ChoiceDefault, names[:min(len(names), 1)]
-	case s.constraint == nil || len(names) == 1 && names[0] == s.Version:
-		return ChoiceExact, names[:min(len(names), 1)]
-	}
-	return ChoiceRange, names
 }
 
 // matching returns the bundles that the version of the spec allows, in their order.

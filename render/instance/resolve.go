@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Masterminds/semver/v3"
-
+	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -36,24 +34,13 @@ func (r Resolved) Installed() string {
 	return r.Bundle.Version.String()
 }
 
-// Unresolved is an instance whose application or version the selection does not have.
-type Unresolved struct {
-	// Name of the instance, and Application that it would install.
-	Name, Application string
-	// Field of the spec that matches nothing, and its Value, which is empty for a default version.
-	Field, Value string
-	// Reason why.
-	Reason string
-	// Nearest is the application that resembles one that no source has; empty if none does.
-	Nearest string
-	// OfVersion is true if the application is selected, and has no such version or channel.
-	OfVersion bool
+// Channel returns the channel that OLM v0 follows; empty for other backends.
+func (r Resolved) Channel() string {
+	if r.Package == nil || r.Backend != backend.Subscription {
+		return ""
+	}
+	return r.channel(r.Package)
 }
-
-func (u Unresolved) String() string { return u.Field + ": " + u.Reason }
-
-// maxListedVersions bounds the versions in a message.
-const maxListedVersions = 10
 
 // Resolve resolves the instances over the decisions of a selection. Both results are sorted by name.
 func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unresolved []Unresolved) {
@@ -87,19 +74,6 @@ func Resolve(specs []Spec, decided selection.Result) (resolved []Resolved, unres
 		resolved = append(resolved, Resolved{Spec: spec, Decision: decision, Resolved: version})
 	}
 	return withoutDependents(resolved, unresolved)
-}
-
-func (s Spec) unresolved(child, value, reason string) Unresolved {
-	return Unresolved{
-		Name: s.Name, Application: s.Application, Field: fmt.Sprintf("spec.instances[%s].%s", s.Name, child), Value: value, Reason: reason,
-	}
-}
-
-// lacking is unresolved of an application that is selected.
-func (s Spec) lacking(child, value, reason string) Unresolved {
-	u := s.unresolved(child, value, reason)
-	u.OfVersion = true
-	return u
 }
 
 // whyNot returns why an application is not selected, and the one that resembles it if no source has it.
@@ -167,47 +141,4 @@ func (s Spec) resolve(d selection.Decision) (version, problem string) {
 		return best, ""
 	}
 	return "", fmt.Sprintf("no version of the application %s is in the range %s; it has %s", s.Application, excerpt.Quoted(s.Version), listed(versions))
-}
-
-func defaultVersion(d selection.Decision) (version, problem string) {
-	name, version := d.Application.Name, d.Application.DefaultVersion
-	if !slices.Contains(d.Versions, version) {
-		return "", fmt.Sprintf("is missing, and the default version %s of %s is not selected; name one of %s", excerpt.Of(version), name, listed(d.Versions))
-	}
-	return version, ""
-}
-
-// latestVersion returns the version that KKP installs of a definition without a default version: the highest, pre-releases
-// included.
-func latestVersion(d selection.Decision) (version, problem string) {
-	best := safeguard.Highest(d.Versions)
-	if best == nil {
-		return "", fmt.Sprintf("is missing: the definition of %s has no default version, and none of its versions is a semantic one; name one of %s",
-			d.Application.Name, listed(d.Versions))
-	}
-	return best.Original(), ""
-}
-
-func listed(versions []string) string { return excerpt.Names(versions, maxListedVersions) }
-
-// highest returns the highest version that satisfies the constraint; of equal ones the first. It is empty if
-// there is none.
-func highest(versions []string, constraint *semver.Constraints) string {
-	best := safeguard.Highest(slices.DeleteFunc(slices.Clone(versions), func(version string) bool {
-		parsed, err := semver.NewVersion(version)
-		return err != nil || !constraint.Check(parsed)
-	}))
-	if best == nil {
-		return ""
-	}
-	return best.Original()
-}
-
-// IsNamed reports whether the spec names exactly this version, so that no catalog decides about it. A range names none,
-// even where a catalog has a version that is called like it.
-func (s Spec) IsNamed(version string) bool {
-	if s.Version == "" || s.constraint != nil {
-		return false
-	}
-	return s.Version == version || IsExact(s.Version) && strings.TrimPrefix(s.Version, "v") == strings.TrimPrefix(version, "v")
 }

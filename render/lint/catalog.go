@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/rules"
@@ -50,7 +50,7 @@ func tierMissing(c *corpus.Corpus, report corpus.Report) {
 
 // metadataKeys are those of a metadata.yaml that mean something. Others are for expressions.
 func metadataKeys() []string {
-	return []string{"annotations", "deprecated", "labels", "tier", catalog.VersionsKey}
+	return []string{"annotations", "deprecated", "labels", "tier", metadata.VersionsKey}
 }
 
 // misspeltKey finds what silently takes an application out of selections, which uninstalls it.
@@ -58,7 +58,7 @@ func misspeltKey(c *corpus.Corpus, report corpus.Report) {
 	for _, d := range c.Definitions {
 		for _, key := range d.Metadata.Members() {
 			meant := spelling.Typo(key.Name, metadataKeys())
-			if meant == "" || meant == key.Name || meant == catalog.VersionsKey && !meantAsVersions(key) {
+			if meant == "" || meant == key.Name || meant == metadata.VersionsKey && !meantAsVersions(key) {
 				continue
 			}
 			report(d, d.MetadataPath, key.Line, "%s is a key that only expressions can read: did you mean %s?", excerpt.Quoted(key.Name), meant)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"io/fs"
 	"slices"
 
@@ -113,7 +114,7 @@ func checkDefinition(ctx context.Context, d *corpus.Definition, schemas schema.S
 
 // load loads a catalog of a format, nil for the one that its content has. It returns the format, the catalog, and what
 // makes it invalid.
-func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, loaded *catalog.Catalog, invalid *catalog.InvalidError, err error) {
+func load(ctx context.Context, fsys fs.FS, format catalog.Format) (_ catalog.Format, loaded *catalog.Catalog, invalid *violation.InvalidError, err error) {
 	if format == nil {
 		format, err = catalog.Detect(fsys)
 	}

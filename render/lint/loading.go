@@ -2,7 +2,7 @@ package lint
 
 import (
 	"github.com/winnow-dev/winnow/render/backend/kinds"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/rules"
 )
@@ -28,7 +28,7 @@ func loadingRules() []rules.Rule {
 }
 
 // violations turns what makes a catalog invalid into findings.
-func violations(invalid *catalog.InvalidError, c *corpus.Corpus) []rules.Finding {
+func violations(invalid *violation.InvalidError, c *corpus.Corpus) []rules.Finding {
 	if invalid == nil {
 		return nil
 	}
@@ -53,15 +53,15 @@ func violations(invalid *catalog.InvalidError, c *corpus.Corpus) []rules.Finding
 }
 
 // violated maps a violation to its rule.
-func violated(v catalog.Violation, d *corpus.Definition) string {
+func violated(v violation.Violation, d *corpus.Definition) string {
 	switch {
-	case v.Rule == catalog.RuleDuplicateName:
+	case v.Rule == violation.RuleDuplicateName:
 		return duplicateRule
-	case v.Rule == catalog.RuleUnknownApplication:
+	case v.Rule == violation.RuleUnknownApplication:
 		return unknownRule
-	case v.Rule == catalog.RuleDuplicateKind:
+	case v.Rule == violation.RuleDuplicateKind:
 		return kindRule
-	case v.Rule == catalog.RuleDuplicateVersion && d.Group == kinds.KKPGroup:
+	case v.Rule == violation.RuleDuplicateVersion && d.Group == kinds.KKPGroup:
 		return versionsRule
 	}
 	return formatRule

@@ -1,11 +1,11 @@
 package lint
 
 import (
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/lint/corpus"
 	"github.com/winnow-dev/winnow/render/lint/field"
@@ -17,7 +17,7 @@ func versionFactKeys() []string { return []string{"channels", "deprecated", "req
 
 // factsOfVersions returns the entries of the member versions of a metadata.yaml.
 func factsOfVersions(d *corpus.Definition) []field.Entry {
-	return d.Metadata.Get(catalog.VersionsKey).Members()
+	return d.Metadata.Get(metadata.VersionsKey).Members()
 }
 
 // meantAsVersions reports whether a key that is like versions is a misspelt one: a version as a text is not.
@@ -57,7 +57,7 @@ func unknownVersion(c *corpus.Corpus, report corpus.Report) {
 
 // uncheckedRequirement reports requirements on components that no selection can list.
 func uncheckedRequirement(c *corpus.Corpus, report corpus.Report) {
-	known := catalog.Components()
+	known := metadata.Components()
 	for _, d := range c.Definitions {
 		for _, version := range factsOfVersions(d) {
 			for _, component := range version.Get("requires").Members() {

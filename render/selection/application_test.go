@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
 // definition is an application as its two files have it.
@@ -96,13 +97,13 @@ func selector(t testing.TB, matchLabels map[string]string, expressions ...metav1
 	return made
 }
 
-func compile(t testing.TB, source string) *selection.Expression {
+func compile(t testing.TB, source string) *expression.Expression {
 	t.Helper()
-	expression, err := selection.CompileExpression(source)
+	compiled, err := expression.Compile(source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return expression
+	return compiled
 }
 
 // rule makes a VersionRule of "names|constraint|latest".

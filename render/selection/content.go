@@ -5,7 +5,11 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
+
+// The versions of applications that are no objects, which a content keeps by channel.
 
 // KeepError is returned for a content that cannot keep what the rules for versions leave.
 type KeepError struct {
@@ -82,7 +86,7 @@ func (p *pairs) add(channel catalog.Channel, versions []string) {
 func (p *pairs) has(channel, version string) bool { return p.kept[[2]string{channel, version}] }
 
 // narrow returns the pairs that satisfy all criteria.
-func (r VersionRule) narrow(all pairs, facts catalog.Versions) pairs {
+func (r VersionRule) narrow(all pairs, facts metadata.Versions) pairs {
 	var left pairs
 	for _, channel := range all.channels {
 		if len(r.channels) > 0 && !r.channels[channel.Name] || r.DropDeprecated && channel.Deprecated != "" {
@@ -90,7 +94,7 @@ func (r VersionRule) narrow(all pairs, facts catalog.Versions) pairs {
 		}
 		stay := filter(channel.Versions, func(version string) bool {
 			known := facts.Of(version)
-			return r.admits(number([]string{known.Numbered()})[0], known)
+			return r.admits(numbered.Of([]string{known.Numbered()})[0], known)
 		})
 		if r.Latest > 0 {
 			stay = stay[:min(len(stay), r.Latest)]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
 // plum has 1.0.0 to 3.0.0+2 in stable, 3.0.0+2 and 4.0.0-rc.1 in candidate, and 1.0.0 in old, which is deprecated.
@@ -129,7 +130,7 @@ func channelsOf(d selection.Decision) string {
 }
 
 func TestExpressionsOnPackages(t *testing.T) {
-	for expression, want := range map[string]bool{
+	for source, want := range map[string]bool{
 		`app.kind == "olm.package" && app.group == ""`:                                               true,
 		`app.gvks.exists(g, g.group == "fruit.example.com" && g.kind == "Plum")`:                     true,
 		`app.gvks.exists(g, g.kind == "Lemon")`:                                                      false,
@@ -142,14 +143,14 @@ func TestExpressionsOnPackages(t *testing.T) {
 		`has(app.spec.defaultChannel)`:                                                               false,
 		`app.deprecated == "" && app.tier == "" && app.labels.size() == 0 && !has(app.objectLabels)`: true,
 	} {
-		compiled, err := selection.CompileExpression(expression)
+		compiled, err := expression.Compile(source)
 		if err != nil {
-			t.Errorf("%s: %v", expression, err)
+			t.Errorf("%s: %v", source, err)
 			continue
 		}
 		result, err := selection.Select(t.Context(), operators(t), selection.Criteria{Expression: compiled})
 		if err != nil || result.Decisions[0].Selected != want {
-			t.Errorf("%s is %t: %v", expression, result.Selected == 1, err)
+			t.Errorf("%s is %t: %v", source, result.Selected == 1, err)
 		}
 	}
 }

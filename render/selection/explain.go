@@ -46,29 +46,6 @@ type Explanation struct {
 	Verdicts []Verdict
 }
 
-// Dropped returns the versions of the catalog that the decision does not keep, in the document's order.
-func (d Decision) Dropped() []string {
-	var dropped []string
-	for _, version := range d.Application.Versions {
-		if !slices.Contains(d.Versions, version) {
-			dropped = append(dropped, version)
-		}
-	}
-	return dropped
-}
-
-// Added returns the versions that later sources add to the application and that stay, by source.
-func (d Decision) Added() []catalog.Merged {
-	var all []catalog.Merged
-	for _, merged := range d.Application.Merged {
-		merged.Versions = slices.DeleteFunc(slices.Clone(merged.Versions), func(v string) bool { return !slices.Contains(d.Versions, v) })
-		if len(merged.Versions) > 0 {
-			all = append(all, merged)
-		}
-	}
-	return all
-}
-
 // Explain returns the outcomes of all rules for the application with the name, including those after the
 // rule that decides. It returns nil when no source has the application. The errors are those of Select.
 func Explain(ctx context.Context, sources []Source, criteria Criteria, name string) (*Explanation, error) {
@@ -182,4 +159,13 @@ func (r rule) passed(decision Decision, criteria Criteria) string {
 		return fmt.Sprintf("%d of its %d versions stay", len(decision.Versions), len(application.Versions))
 	}
 	return "its labels match"
+}
+
+// runs describes which versions of a decision run on the platform.
+func (p *Platform) runs(decision Decision) string {
+	all, unmet := len(decision.Application.Versions), len(decision.Unmet)
+	if unmet == 0 {
+		return fmt.Sprintf("no version requires anything else than the platform has (%s)", p)
+	}
+	return fmt.Sprintf("%d of its %d versions run on the platform (%s): %s", all-unmet, all, p, UnmetList(decision.Unmet))
 }

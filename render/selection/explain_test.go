@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -13,7 +14,7 @@ func explained() []selection.Source {
 		{Name: "base", Catalog: &catalog.Catalog{
 			Applications: []*catalog.Application{{
 				Name: "app", Versions: []string{"1.0.0", "2.0.0"},
-				Metadata: catalog.Metadata{Tier: "gold"},
+				Metadata: metadata.Metadata{Tier: "gold"},
 			}},
 			Lists: map[string][]string{"default": {"app"}},
 		}},

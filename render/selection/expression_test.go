@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
 func TestExpressionsSeeAllOfAnApplication(t *testing.T) {
@@ -68,51 +70,6 @@ func TestAFalseExpressionIsAReason(t *testing.T) {
 	}
 }
 
-func TestCompileExpressionRefusesWithThePosition(t *testing.T) {
-	for _, test := range []struct {
-		name, expression string
-		line, column     int
-		message          string
-	}{
-		{"a field with a typo", `app.teir == "gold"`, 1, 4, "undefined field 'teir'"},
-		{"has() of a field with a typo", `has(app.teir)`, 1, 4, "undefined field 'teir'"},
-		{"a typo in another line", "app.tier == 'gold' &&\n  app.name == nam", 2, 15, "undeclared reference to 'nam'"},
-		{"several typos", "app.a == 'x' ||\napp.b == 'y'", 1, 4, "undefined field 'a'; line 2, column 4: undefined field 'b'"},
-		{"another variable", `application.name == ""`, 1, 1, "undeclared reference"},
-		{"a syntax error", `app.tier ==`, 1, 12, "Syntax error"},
-		{"nothing", ``, 1, 1, "Syntax error"},
-		{"types that do not compare", `app.tier == 1`, 1, 10, "no matching overload"},
-		{"a version compared to a string", `semver("1.0.0") < "2.0.0"`, 1, 17, "no matching overload"},
-		{"a field of a version", `semver("1.0.0").major == 1`, 1, 16, "undefined field 'major'"},
-		{"a loop through a map without order", `true && {"b": 1, "a": 2}.map(k, k)[0] == "a"`, 1, 9, "has no order"},
-		{"a loop through such a map in a list", `[{"b": 1, "a": 2}].exists(m, m.map(k, k)[0] == "a")`, 1, 2, "has no order"},
-		{"a loop through such a map of another loop", `app.versions.map(v, {v: 1, "a": 2}).exists(m, m.map(k, k)[0] == "a")`, 1, 21, "has no order"},
-		{"a string", `app.tier`, 1, 1, "must be true or false, but is of the type string"},
-		{"what may be anything", `app.spec.enabled`, 1, 1, "must be true or false, but is of the type dyn"},
-		{"a clock", `now() > timestamp("2020-01-01T00:00:00Z")`, 1, 4, "undeclared reference to 'now'"},
-		{"replace", `app.name.replace("a", "aa") == ""`, 1, 17, "undeclared reference to 'replace'"},
-		{"format", `"%s".format([app.name]) == ""`, 1, 12, "undeclared reference to 'format'"},
-		{"join", `app.versions.join(",") == ""`, 1, 18, "undeclared reference to 'join'"},
-		{"indexOf", `app.name.indexOf("a") == 1`, 1, 17, "undeclared reference to 'indexOf'"},
-		{"lastIndexOf", `app.name.lastIndexOf("a") == 1`, 1, 21, "undeclared reference to 'lastIndexOf'"},
-		{"an application that the expression makes", `application{name: "x"} == app`, 1, 12, "undeclared reference to 'application'"},
-		{"a regular expression that is none", `app.name.matches("(")`, 0, 0, "missing closing )"},
-		{"too many bytes", strings.Repeat(" ", 4093) + "true", 0, 0, "is longer than 4096 bytes"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := selection.CompileExpression(test.expression)
-			var invalid *selection.ExpressionError
-			if !errors.As(err, &invalid) {
-				t.Fatalf("CompileExpression() = %v, want an ExpressionError", err)
-			}
-			if invalid.Line != test.line || invalid.Column != test.column || !strings.Contains(invalid.Message, test.message) {
-				t.Errorf("CompileExpression() = %d:%d: %s, want %d:%d: ... %s ...",
-					invalid.Line, invalid.Column, invalid.Message, test.line, test.column, test.message)
-			}
-		})
-	}
-}
-
 func TestEvaluationFailsForAnApplication(t *testing.T) {
 	many := strings.TrimSpace(strings.Repeat("1.0.0 ", 100))
 	for i := range 100 {
@@ -144,7 +101,7 @@ func TestEvaluationFailsForAnApplication(t *testing.T) {
 			}
 			sources := []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{big}}}}
 			_, err := selection.Select(context.Background(), sources, selection.Criteria{Expression: compile(t, test.expression)})
-			var failed *selection.ExpressionError
+			var failed *expression.Error
 			if !errors.As(err, &failed) || err.Error() != test.want {
 				t.Errorf("Select() = %v, want %s", err, test.want)
 			}
@@ -164,7 +121,7 @@ func TestMapsAreGoneThroughInOrder(t *testing.T) {
 		labels[fmt.Sprintf("k%d", i)] = "x"
 	}
 	extra := map[string]any{"z": map[string]any{"b": int64(1), "a": int64(2), "c": 1.5}, "list": []any{map[string]any{"y": nil, "x": true}}}
-	application := &catalog.Application{Name: "a", Metadata: catalog.Metadata{Labels: labels, Extra: extra}}
+	application := &catalog.Application{Name: "a", Metadata: metadata.Metadata{Labels: labels, Extra: extra}}
 	sources := []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{application}}}}
 	expression := compile(t, `app.labels.map(k, k) == ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"] &&
 		app.metadata.z.map(k, k) == ["a", "b", "c"] && app.metadata.list[0].map(k, k) == ["x", "y"] &&
@@ -181,9 +138,9 @@ func TestSpecIsParsedOnlyWhenItIsLookedAt(t *testing.T) {
 	sources := []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{broken}}}}
 	choose(t, sources, selection.Criteria{Expression: compile(t, `app.group == "cozystack.io" && app.spec.x == 1`)})
 	_, err := selection.Select(context.Background(), sources, selection.Criteria{Expression: compile(t, `app.spec.x == 1`)})
-	var failed *selection.ExpressionError
+	var failed *expression.Error
 	if !errors.As(err, &failed) || !strings.Contains(failed.Message, "for application a: reading spec") {
-		t.Errorf("Select() = %v, want an ExpressionError", err)
+		t.Errorf("Select() = %v, want an expression.Error", err)
 	}
 }
 
@@ -226,7 +183,7 @@ func generated(n int) []selection.Source {
 		content.Applications = append(content.Applications, &catalog.Application{
 			Name: fmt.Sprintf("application-%05d", i), Group: "apps.kubermatic.k8c.io", Kind: "ApplicationDefinition",
 			Versions: []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0", "2.1.0"},
-			Metadata: catalog.Metadata{Tier: []string{"gold", "silver"}[i%2], Labels: map[string]string{"team": "a"}},
+			Metadata: metadata.Metadata{Tier: []string{"gold", "silver"}[i%2], Labels: map[string]string{"team": "a"}},
 		})
 	}
 	return []selection.Source{{Name: "kkp", Catalog: content}}

@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -68,7 +69,7 @@ func (p *Platform) lists(name string) *component {
 // Unmet is a requirement of a version that the platform does not meet.
 type Unmet struct {
 	Version     string
-	Requirement catalog.Requirement
+	Requirement metadata.Requirement
 }
 
 // String returns "2.13.0 requires kubernetes >=1.34".
@@ -82,7 +83,7 @@ func UnmetList(unmet []Unmet) string { return excerpt.List(unmet, maxListed, Unm
 // checker checks requirements against a platform. Few requirements of a catalog differ, so it remembers them.
 type checker struct {
 	platform *Platform
-	met      map[catalog.Requirement]bool
+	met      map[metadata.Requirement]bool
 }
 
 // unmet returns the first requirement of each version that the platform does not meet.
@@ -101,7 +102,7 @@ func (c checker) unmet(application *catalog.Application) []Unmet {
 
 // meets reports whether one version of the component satisfies the requirement. A component that the platform does
 // not list satisfies everything.
-func (c checker) meets(requirement catalog.Requirement) bool {
+func (c checker) meets(requirement metadata.Requirement) bool {
 	if met, known := c.met[requirement]; known {
 		return met
 	}
@@ -112,39 +113,6 @@ func (c checker) meets(requirement catalog.Requirement) bool {
 	}
 	c.met[requirement] = met
 	return met
-}
-
-// supported drops the versions whose requirements the platform does not meet, and refuses an application without any
-// version left. It ignores applications that have no versions in the catalog.
-func supported(platform *Platform) rule {
-	check := checker{platform: platform, met: map[catalog.Requirement]bool{}}
-	return rule{id: RulePlatform, refuse: infallible(func(decision *Decision) string {
-		if platform == nil {
-			return ""
-		}
-		decision.Unmet = check.unmet(decision.Application)
-		switch len(decision.Unmet) {
-		case 0:
-			return ""
-		case len(decision.Application.Versions):
-			return fmt.Sprintf("none of its versions runs on the platform (%s): %s", platform, UnmetList(decision.Unmet))
-		}
-		drops := make(map[string]bool, len(decision.Unmet))
-		for _, unmet := range decision.Unmet {
-			drops[unmet.Version] = true
-		}
-		decision.Versions = slices.DeleteFunc(slices.Clone(decision.Versions), func(version string) bool { return drops[version] })
-		return ""
-	})}
-}
-
-// runs describes which versions of a decision run on the platform.
-func (p *Platform) runs(decision Decision) string {
-	all, unmet := len(decision.Application.Versions), len(decision.Unmet)
-	if unmet == 0 {
-		return fmt.Sprintf("no version requires anything else than the platform has (%s)", p)
-	}
-	return fmt.Sprintf("%d of its %d versions run on the platform (%s): %s", all-unmet, all, p, UnmetList(decision.Unmet))
 }
 
 // unchecked describes the requirements of an application on components that the platform does not list; empty

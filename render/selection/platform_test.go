@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -15,19 +16,19 @@ func described(words string) []selection.Source {
 	application := &catalog.Application{Name: "a"}
 	for word := range strings.FieldsSeq(words) {
 		part := strings.Split(word+":::", ":")
-		facts := catalog.Version{Name: part[0], Deprecated: part[2]}
+		facts := metadata.Version{Name: part[0], Deprecated: part[2]}
 		if part[1] != "" {
 			facts.Channels = strings.Split(part[1], ",")
 		}
 		for requirement := range strings.SplitSeq(part[3], ",") {
 			if i := strings.IndexAny(requirement, "><=~^"); i > 0 {
-				facts.Requires = append(facts.Requires, catalog.Requirement{Component: requirement[:i], Constraint: requirement[i:]})
+				facts.Requires = append(facts.Requires, metadata.Requirement{Component: requirement[:i], Constraint: requirement[i:]})
 			}
 		}
 		application.Versions = append(application.Versions, part[0])
 		application.Metadata.Versions = append(application.Metadata.Versions, facts)
 	}
-	slices.SortFunc(application.Metadata.Versions, func(a, b catalog.Version) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(application.Metadata.Versions, func(a, b metadata.Version) int { return strings.Compare(a.Name, b.Name) })
 	return []selection.Source{{Name: "kkp", Catalog: &catalog.Catalog{Applications: []*catalog.Application{application}}}}
 }
 
@@ -161,8 +162,8 @@ func TestRulesKeepChannelsAndDropWhatIsDeprecated(t *testing.T) {
 
 func TestExpressionsReadChannels(t *testing.T) {
 	sources := described("2.0.0:stable,fast 1.0.0:stable")
-	metadata := &sources[0].Catalog.Applications[0].Metadata
-	metadata.Versions = append(metadata.Versions, catalog.Version{Name: "9.9.9", Channels: []string{"gone"}})
+	facts := &sources[0].Catalog.Applications[0].Metadata
+	facts.Versions = append(facts.Versions, metadata.Version{Name: "9.9.9", Channels: []string{"gone"}})
 	for expression, want := range map[string]bool{
 		`"stable" in app.channels`:                     true,
 		`app.channels == ["fast", "stable"]`:           true,

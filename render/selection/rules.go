@@ -9,26 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/reserved"
+	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
-// Identifiers of the rules. They are stable; for members of the API they are the paths in its spec.
-const (
-	RuleSelected         = "selected"
-	RuleShadowed         = "shadowed"
-	RuleSourceLimit      = "sources[].limit"
-	RuleExclude          = "exclude"
-	RuleSystem           = "system"
-	RuleNames            = "limit.nameSelector"
-	RuleTiers            = "limit.metadataSelector.tierRefs"
-	RuleMatchLabels      = "limit.metadataSelector.matchLabels"
-	RuleMatchExpressions = "limit.metadataSelector.matchExpressions"
-	RuleLists            = "limit.catalogRefs"
-	RuleExpression       = "limit.expression"
-	RulePlatform         = "platform"
-	RuleVersions         = "versions"
-)
+// The rules, each a small predicate. newRules has their order.
 
 // systemValue is the value of reserved.PlatformLabel on definitions that KKP's operator reconciles.
 const systemValue = "kkp"
@@ -189,12 +176,12 @@ func inLists(id string, names []string, listed map[string]bool) rule {
 	})}
 }
 
-func expressed(id string, expression *Expression) rule {
-	return rule{id: id, limits: expression != nil, refuse: func(ctx context.Context, decision *Decision) (string, error) {
-		if expression == nil {
+func expressed(id string, condition *expression.Expression) rule {
+	return rule{id: id, limits: condition != nil, refuse: func(ctx context.Context, decision *Decision) (string, error) {
+		if condition == nil {
 			return "", nil
 		}
-		holds, err := expression.holds(ctx, decision.Application, decision.Source)
+		holds, err := condition.Holds(ctx, decision.Application, decision.Source)
 		if holds || err != nil {
 			return "", err
 		}
@@ -216,19 +203,49 @@ func met(rules []rule) string {
 	return "it meets " + strings.Join(limits, " and ")
 }
 
-func set(values []string) map[string]bool {
-	listed := make(map[string]bool, len(values))
-	for _, value := range values {
-		listed[value] = true
-	}
-	return listed
+// supported drops the versions whose requirements the platform does not meet, and refuses an application without any
+// version left. It ignores applications that have no versions in the catalog.
+func supported(platform *Platform) rule {
+	check := checker{platform: platform, met: map[metadata.Requirement]bool{}}
+	return rule{id: RulePlatform, refuse: infallible(func(decision *Decision) string {
+		if platform == nil {
+			return ""
+		}
+		decision.Unmet = check.unmet(decision.Application)
+		switch len(decision.Unmet) {
+		case 0:
+			return ""
+		case len(decision.Application.Versions):
+			return fmt.Sprintf("none of its versions runs on the platform (%s): %s", platform, UnmetList(decision.Unmet))
+		}
+		drops := make(map[string]bool, len(decision.Unmet))
+		for _, unmet := range decision.Unmet {
+			drops[unmet.Version] = true
+		}
+		decision.Versions = slices.DeleteFunc(slices.Clone(decision.Versions), func(version string) bool { return drops[version] })
+		return ""
+	})}
 }
 
-// anyOf lists values, sorted: their order in the spec has no meaning.
-func anyOf(values []string) string {
-	var quoted []string
-	for _, value := range slices.Compact(slices.Sorted(slices.Values(values))) {
-		quoted = append(quoted, fmt.Sprintf("%q", value))
-	}
-	return strings.Join(quoted, " or ")
+// versioned narrows the versions of a decision by every rule in turn, and refuses an application without
+// any version left. It ignores applications that have no versions in the catalog.
+func versioned(rules []VersionRule) rule {
+	return rule{id: RuleVersions, refuse: func(_ context.Context, decision *Decision) (string, error) {
+		if !decision.Application.IsObject() {
+			return keepContent(rules, decision)
+		}
+		for _, rule := range rules {
+			if !rule.concerns(decision.Application) {
+				continue
+			}
+			left := rule.keep(decision.Versions, decision.Application.Metadata.Versions)
+			if len(left) == 0 {
+				return rule.refusal(decision), nil
+			}
+			if len(left) < len(decision.Versions) {
+				decision.Versions = left
+			}
+		}
+		return "", nil
+	}}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -19,7 +20,7 @@ func source(name, applications string) selection.Source {
 	for _, word := range strings.Fields(applications) {
 		application, tier, _ := strings.Cut(word, ":")
 		content.Applications = append(content.Applications, &catalog.Application{
-			Name: application, Path: name + "/" + application, Metadata: catalog.Metadata{Tier: tier},
+			Name: application, Path: name + "/" + application, Metadata: metadata.Metadata{Tier: tier},
 		})
 	}
 	return selection.Source{Name: name, Catalog: content}

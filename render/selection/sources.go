@@ -7,31 +7,17 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-// SourceRules are the rules of one source. The zero value lets it contribute everything, and merges nothing.
-type SourceRules struct {
-	// Limit refuses applications before the order of the sources counts. It is a Criteria without Exclude,
-	// Versions and Sources; nil refuses nothing.
-	Limit *Criteria
-	// MergeVersions appends the versions that earlier sources of an application lack.
-	MergeVersions bool
-}
-
-// sourceRules returns the rules of a source by its index.
-func (c Criteria) sourceRules(i int) SourceRules {
-	if i >= len(c.Sources) {
-		return SourceRules{}
-	}
-	return c.Sources[i]
-}
+// Several sources: their limits, and the applications that they have in common.
 
 // SourceError is the error of the limit of a source.
 type SourceError struct {
 	// Index of the source.
 	Index int
-	// Err is an *UnknownListError or an *ExpressionError.
+	// Err is an *UnknownListError or an *expression.Error.
 	Err error
 }
 
@@ -143,8 +129,8 @@ func obstacle(winner, later *catalog.Application, added int) string {
 	case winner.Method != later.Method && winner.Method != "" && later.Method != "": // records of older releases lack it
 		return differ("spec.method", winner.Method, later.Method)
 	}
-	if all := len(winner.Versions) + added; all > catalog.MaxVersions {
-		return fmt.Sprintf("it would have %d versions, more than %d", all, catalog.MaxVersions)
+	if all := len(winner.Versions) + added; all > metadata.MaxVersions {
+		return fmt.Sprintf("it would have %d versions, more than %d", all, metadata.MaxVersions)
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package selection
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +9,9 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/selection/numbered"
 )
 
 // maxConstraint bounds a constraint in bytes, as the API does.
@@ -72,41 +73,9 @@ func (r VersionRule) concerns(application *catalog.Application) bool {
 	return len(application.Versions) > 0 && (len(r.Names) == 0 || r.listed[application.Name])
 }
 
-// numbered is a version and its parsed form, which is nil for one that is not semantic.
-type numbered struct {
-	text   string
-	parsed *semver.Version
-}
-
-func number(versions []string) []numbered {
-	all := make([]numbered, 0, len(versions))
-	for _, version := range versions {
-		parsed, err := semver.NewVersion(version)
-		if err != nil {
-			parsed = nil
-		}
-		all = append(all, numbered{text: version, parsed: parsed})
-	}
-	return all
-}
-
-// descending orders versions, the highest first. Build metadata has no precedence.
-func descending(a, b numbered) int {
-	switch {
-	case a.parsed == nil && b.parsed == nil:
-		return 0
-	case a.parsed == nil:
-		return 1
-	case b.parsed == nil:
-		return -1
-	default:
-		return b.parsed.Compare(a.parsed)
-	}
-}
-
 // admits reports whether a version satisfies all criteria but latest.
-func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
-	if r.constraint != nil && (version.parsed == nil || !r.constraint.Check(version.parsed)) {
+func (r VersionRule) admits(version numbered.Version, facts metadata.Version) bool {
+	if r.constraint != nil && (version.Parsed == nil || !r.constraint.Check(version.Parsed)) {
 		return false
 	}
 	if r.DropDeprecated && facts.Deprecated != "" {
@@ -116,58 +85,24 @@ func (r VersionRule) admits(version numbered, facts catalog.Version) bool {
 }
 
 // keep returns the versions that stay, in their order. Of equal ones the first counts as higher.
-func (r VersionRule) keep(versions []string, facts catalog.Versions) []string {
-	all := slices.DeleteFunc(number(versions), func(version numbered) bool { return !r.admits(version, facts.Of(version.text)) })
+func (r VersionRule) keep(versions []string, facts metadata.Versions) []string {
+	all := slices.DeleteFunc(numbered.Of(versions), func(version numbered.Version) bool { return !r.admits(version, facts.Of(version.Text)) })
 	stay := map[string]bool{}
 	ranked := slices.Clone(all)
 	if r.Latest > 0 && len(ranked) > r.Latest {
-		slices.SortStableFunc(ranked, descending)
+		slices.SortStableFunc(ranked, numbered.Descending)
 		ranked = ranked[:r.Latest]
 	}
 	for _, version := range ranked {
-		stay[version.text] = true
+		stay[version.Text] = true
 	}
 	var kept []string
 	for _, version := range all {
-		if stay[version.text] {
-			kept = append(kept, version.text)
+		if stay[version.Text] {
+			kept = append(kept, version.Text)
 		}
 	}
 	return kept
-}
-
-// highest returns the highest semantic version, empty when there is none.
-func highest(versions []string) string {
-	var best numbered
-	for _, version := range number(versions) {
-		if descending(version, best) < 0 {
-			best = version
-		}
-	}
-	return best.text
-}
-
-// versioned narrows the versions of a decision by every rule in turn, and refuses an application without
-// any version left. It ignores applications that have no versions in the catalog.
-func versioned(rules []VersionRule) rule {
-	return rule{id: RuleVersions, refuse: func(_ context.Context, decision *Decision) (string, error) {
-		if !decision.Application.IsObject() {
-			return keepContent(rules, decision)
-		}
-		for _, rule := range rules {
-			if !rule.concerns(decision.Application) {
-				continue
-			}
-			left := rule.keep(decision.Versions, decision.Application.Metadata.Versions)
-			if len(left) == 0 {
-				return rule.refusal(decision), nil
-			}
-			if len(left) < len(decision.Versions) {
-				decision.Versions = left
-			}
-		}
-		return "", nil
-	}}
 }
 
 // refusal returns the reason why no version is left of an application, which gets all of them back.

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/kustomize"
 	"github.com/winnow-dev/winnow/render/transform/edit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -67,7 +68,7 @@ func addVersions(d *edit.Document, from *catalog.Application, wanted map[string]
 	if err := d.Flush(); err != nil {
 		return err
 	}
-	return catalog.CheckDocument(d.Data)
+	return kustomize.CheckDocument(d.Data)
 }
 
 // versionList returns the list spec.versions, which it adds where there is none.

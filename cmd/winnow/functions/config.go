@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/fn/runtime/runtimeutil"
 	k8syaml "sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -51,7 +51,7 @@ func (w *walk) documents(at place, text []byte, line int, user *layer) {
 		w.add(w.show(at.file), line+number, "the config of a function %s", problem)
 		return
 	}
-	for i, piece := range catalog.Split(text) {
+	for i, piece := range document.Split(text) {
 		at.document = i
 		if known := w.found[at]; known != nil {
 			known.users = append(known.users, user)

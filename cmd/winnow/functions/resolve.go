@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -212,9 +212,9 @@ func (r *resolver) nameFor(c *config) (string, error) {
 	return name, nil
 }
 
-// annotateDocument annotates a document of a text.
-func annotateDocument(text []byte, document int, chosen *runtime, name string) ([]byte, error) {
-	piece := catalog.Split(text)[document]
+// annotateDocument annotates the document of a text with an index.
+func annotateDocument(text []byte, index int, chosen *runtime, name string) ([]byte, error) {
+	piece := document.Split(text)[index]
 	start := yamlnode.LineOffsets(text)[piece.Above]
 	edited, err := annotate(piece.Data, chosen.annotation, chosen.hash, name)
 	if err != nil {

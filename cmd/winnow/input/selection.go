@@ -16,7 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -66,13 +66,13 @@ var (
 // it is another one.
 func kindsIn(inputs []files.Input) (kinds []string) {
 	for _, m := range inputs {
-		for _, document := range catalog.Split(m.Content) {
-			match := kindPattern.FindSubmatch(document.Data)
+		for _, piece := range document.Split(m.Content) {
+			match := kindPattern.FindSubmatch(piece.Data)
 			if match == nil {
 				continue
 			}
 			kind := string(match[1])
-			if version := apiVersionPattern.FindSubmatch(document.Data); kind == v1alpha1.CatalogSelectionKind && version != nil {
+			if version := apiVersionPattern.FindSubmatch(piece.Data); kind == v1alpha1.CatalogSelectionKind && version != nil {
 				kind += " in " + string(version[1])
 			}
 			if !slices.Contains(kinds, kind) {

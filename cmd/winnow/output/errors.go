@@ -9,7 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 // FindingError reports that a command could read its input and that a check of the command failed. Input
@@ -83,7 +83,7 @@ func writeError(w io.Writer, err error) {
 // violationsOf returns the violations of an error in err's chain, the number of further violations
 // without a text, and that error, which is nil if the chain has no violations.
 func violationsOf(err error) (violations []string, omitted int, cause error) {
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if errors.As(err, &invalid) {
 		for _, v := range invalid.Violations {
 			violations = append(violations, v.String())

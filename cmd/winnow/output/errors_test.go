@@ -10,14 +10,14 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 func TestPrintError(t *testing.T) {
-	many := &catalog.InvalidError{Omitted: 7}
+	many := &violation.InvalidError{Omitted: 7}
 	var lines strings.Builder
 	for i := range 30 {
-		many.Violations = append(many.Violations, catalog.Violation{Path: "a.yaml", Line: i + 1, Message: "is wrong"})
+		many.Violations = append(many.Violations, violation.Violation{Path: "a.yaml", Line: i + 1, Message: "is wrong"})
 		fmt.Fprintf(&lines, "a.yaml:%d: is wrong\n", i+1)
 	}
 	fields := field.ErrorList{

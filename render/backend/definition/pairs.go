@@ -7,7 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/kustomize"
+	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -32,7 +33,7 @@ func (f Field) Annotations() map[string]string {
 	all := f.texts()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f.checkKey(name)
-		if catalog.IsUnwritable(all[name]) {
+		if kustomize.IsUnwritable(all[name]) {
 			f.Get(name).Fault("has several lines and begins with a tab, which kustomize cannot write")
 		}
 	}
@@ -44,10 +45,10 @@ func (f Field) checkKey(name string) {
 	for _, problem := range validation.IsQualifiedName(strings.ToLower(name)) {
 		f.Fault("has the key %s, which is not valid: %s", excerpt.Quoted(name), problem)
 	}
-	if catalog.IsUnwritableKey(name) {
+	if kustomize.IsUnwritableKey(name) {
 		f.Fault("has the key %s, which kustomize cannot write, because YAML reads it as no text", excerpt.Quoted(name))
 	}
-	if catalog.IsReserved(name) && name != shardingLabel {
+	if objectmeta.IsReserved(name) && name != shardingLabel {
 		f.Fault("has the key %s, which decides how Flux, kustomize or Winnow treat an object: it is not the catalog's to set", excerpt.Quoted(name))
 	}
 }

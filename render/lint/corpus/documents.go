@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/document"
 	"github.com/winnow-dev/winnow/render/lint/field"
 )
 
@@ -30,7 +31,7 @@ func readDocuments(ctx context.Context, fsys fs.FS) (all []*Definition, err erro
 		if len(data) > maxDocuments {
 			continue
 		}
-		for _, piece := range catalog.Split(data) {
+		for _, piece := range document.Split(data) {
 			node := decode(piece.Data)
 			shift(node, piece.Above)
 			all = append(all, &Definition{Path: name, Above: piece.Above, Root: field.Root(node), Data: piece.Data, File: data})

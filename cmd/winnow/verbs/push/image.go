@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/contract"
 )
 
@@ -49,11 +50,11 @@ func packImage(ctx context.Context, dir string, annotations map[string]string, p
 
 // notPushed returns the error of a catalog that is invalid, with the paths of the files in its violations.
 func notPushed(dir string, err error) error {
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	if !errors.As(err, &invalid) {
 		return fmt.Errorf("reading %s: %w", dir, err)
 	}
-	found := &catalog.InvalidError{Violations: slices.Clone(invalid.Violations), Omitted: invalid.Omitted}
+	found := &violation.InvalidError{Violations: slices.Clone(invalid.Violations), Omitted: invalid.Omitted}
 	for i := range found.Violations {
 		found.Violations[i].Path = input.Directory(dir).Locate(found.Violations[i].Path)
 	}

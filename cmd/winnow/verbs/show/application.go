@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -196,17 +197,17 @@ func chartOf(all render.Addresses, index int) *report.Chart {
 
 // otherMetadata returns the keys of a metadata.yaml without a field of their own, and without the facts about versions.
 func otherMetadata(a *catalog.Application) map[string]any {
-	if _, ok := a.Metadata.Extra[catalog.VersionsKey].(map[string]any); !ok {
+	if _, ok := a.Metadata.Extra[metadata.VersionsKey].(map[string]any); !ok {
 		return a.Metadata.Extra
 	}
 	others := maps.Clone(a.Metadata.Extra)
-	delete(others, catalog.VersionsKey)
+	delete(others, metadata.VersionsKey)
 	return others
 }
 
 // allFactsOf returns all keys that the metadata.yaml has about a version, those without a meaning as well.
 func allFactsOf(a *catalog.Application, version string) map[string]any {
-	all, _ := a.Metadata.Extra[catalog.VersionsKey].(map[string]any)
+	all, _ := a.Metadata.Extra[metadata.VersionsKey].(map[string]any)
 	facts, _ := all[version].(map[string]any)
 	return facts
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/objectmeta"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -99,7 +99,7 @@ func clusterFields(root *yaml.Node) [][]string {
 // or the tier, which metadata.yaml has.
 func isSetByCluster(entry yamlnode.Entry) bool {
 	value, _ := yamlnode.Text(entry.Value)
-	return entry.Name == corev1.LastAppliedConfigAnnotation || entry.Name == v1alpha1.TierLabel || catalog.IsReserved(entry.Name) ||
+	return entry.Name == corev1.LastAppliedConfigAnnotation || entry.Name == v1alpha1.TierLabel || objectmeta.IsReserved(entry.Name) ||
 		entry.Name == v1alpha1.ManagedByLabel && value == v1alpha1.ManagedByValue
 }
 

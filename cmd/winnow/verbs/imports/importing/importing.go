@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -68,7 +69,7 @@ func (i *Importer) take(ctx context.Context, at place, definition, metadata []by
 		return err
 	}
 	loaded, err := catalog.Load(ctx, files.FS())
-	var invalid *catalog.InvalidError
+	var invalid *violation.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		i.skip(Skipped{Place: at.String(), Name: name, Reason: violations(invalid, at)})
@@ -99,7 +100,7 @@ func candidate(definition, metadata []byte) (*tree.Tree, error) {
 
 // violations returns the first violation of an application, and the number of the others. Lines are those of the input,
 // where the definition has the lines of the input.
-func violations(invalid *catalog.InvalidError, at place) string {
+func violations(invalid *violation.InvalidError, at place) string {
 	first := invalid.Violations[0]
 	text := first.Message
 	if path.Base(first.Path) == catalog.MetadataFile {

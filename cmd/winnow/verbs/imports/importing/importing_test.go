@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/cmd/winnow/verbs/imports/importing"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 )
 
 func TestTheHighestVersionsOfManyAreTaken(t *testing.T) {
@@ -106,7 +107,7 @@ func FuzzImport(f *testing.F) {
 		if importer.Len() == 0 {
 			return
 		}
-		var invalid *catalog.InvalidError
+		var invalid *violation.InvalidError
 		err := importer.Check(t.Context())
 		if err != nil && (importer.Len() == 1 || !errors.As(err, &invalid)) {
 			t.Fatal(err)

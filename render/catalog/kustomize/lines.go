@@ -1,11 +1,16 @@
-package catalog
+package kustomize
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+)
 
 // checkLines finds what kustomize reads differently before it parses YAML: it cuts the file where
 // `\n---.*\n` matches, whatever that is to a parser, and then reads the first document of each
 // piece.
-func checkLines(data []byte, found *findings) {
+func checkLines(data []byte, found *violation.Findings) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	number := 0
 	for line := range bytes.Lines(data) {
@@ -13,26 +18,20 @@ func checkLines(data []byte, found *findings) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 		// A parser of YAML 1.1 ends a line, and so a comment, at these characters. Kustomize and a
 		// reviewer's editor do not.
-		if hasBreak(line) {
-			found.add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
+		if document.HasBreak(line) {
+			found.Add(number, "has a line break other than a line feed, which only some readers of YAML take for one: remove or escape it")
 		}
 		// The parser looks for one at the beginning of its buffer, wherever that is in the file.
 		if bytes.Contains(line, []byte("\ufeff")) {
-			found.add(number, "has a byte order mark (U+FEFF), at which kustomize may lose a character: remove or escape it")
+			found.Add(number, "has a byte order mark (U+FEFF), at which kustomize may lose a character: remove or escape it")
 		}
 		switch {
 		case bytes.HasPrefix(line, []byte("%")): // a piece that ends with a directive has no document
-			found.add(number, "begins with %%, as a directive does, which kustomize cannot read")
-		case number > 1 && bytes.HasPrefix(line, []byte("---")) && !isBlank(line[3:]):
-			found.add(number, "begins with ---, where kustomize cuts the file: only a comment may follow")
+			found.Add(number, "begins with %%, as a directive does, which kustomize cannot read")
+		case number > 1 && bytes.HasPrefix(line, []byte("---")) && !document.IsBlank(line[3:]):
+			found.Add(number, "begins with ---, where kustomize cuts the file: only a comment may follow")
 		}
 	}
-}
-
-// isBlank reports whether nothing but a comment follows a marker.
-func isBlank(rest []byte) bool {
-	text := bytes.TrimLeft(rest, " \t")
-	return len(text) == 0 || text[0] == '#' && len(text) < len(rest)
 }
 
 // endsWithComment reports whether nothing but blank lines and markers follow the last comment.

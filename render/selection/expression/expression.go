@@ -1,4 +1,4 @@
-package selection
+package expression
 
 import (
 	"context"
@@ -16,8 +16,11 @@ import (
 )
 
 const (
-	// maxExpression bounds an expression in bytes, as the API does.
-	maxExpression = 4096
+
+	// maxListed bounds the problems in a message, which is written to conditions.
+	maxListed = 10
+	// maxProblem bounds, in bytes, an error of CEL in a message.
+	maxProblem = 400
 	// costLimit bounds the evaluation for one application, in CEL's units: about one for a
 	// step or for ten characters of a string. A loop over 100 versions costs about 1,000, two nested
 	// loops that compare all pairs of them 80,000; a third level is refused.
@@ -38,22 +41,22 @@ func (e *Expression) String() string {
 	return e.source
 }
 
-// CompileExpression compiles an expression in the Common Expression Language over the variable
-// app, whose fields are those of fields. It must be boolean. The error is an *ExpressionError.
-func CompileExpression(source string) (*Expression, error) {
+// Compile compiles an expression in the Common Expression Language over the variable
+// app, whose fields are those of fields. It must be boolean. The error is an *Error.
+func Compile(source string) (*Expression, error) {
 	if len(source) > maxExpression {
-		return nil, &ExpressionError{Message: fmt.Sprintf("is longer than %d bytes", maxExpression)}
+		return nil, &Error{Message: fmt.Sprintf("is longer than %d bytes", maxExpression)}
 	}
 	env, err := newEnvironment()
 	if err != nil {
-		return nil, &ExpressionError{Message: err.Error()}
+		return nil, &Error{Message: err.Error()}
 	}
 	checked, issues := env.Compile(source)
 	if err := issues.Err(); err != nil {
 		return nil, compileError(issues.Errors())
 	}
 	if output := checked.OutputType(); !output.IsExactType(cel.BoolType) {
-		return nil, &ExpressionError{Line: 1, Column: 1, Message: fmt.Sprintf("must be true or false, but is of the type %s", output)}
+		return nil, &Error{Line: 1, Column: 1, Message: fmt.Sprintf("must be true or false, but is of the type %s", output)}
 	}
 	if err := checkLoops(checked); err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func CompileExpression(source string) (*Expression, error) {
 		cel.InterruptCheckFrequency(interruptEvery),
 	)
 	if err != nil {
-		return nil, &ExpressionError{Message: err.Error()}
+		return nil, &Error{Message: err.Error()}
 	}
 	return &Expression{source: source, ast: checked, program: program}, nil
 }
@@ -78,7 +81,7 @@ func checkLoops(checked *cel.Ast) error {
 	for _, loop := range loops {
 		through := ast.NavigateExpr(native, loop.AsComprehension().IterRange())
 		if maps := ast.MatchSubset(append(ast.MatchDescendants(through, ast.AllMatcher()), through), ast.KindMatcher(ast.MapKind)); len(maps) > 0 {
-			failed := &ExpressionError{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}
+			failed := &Error{Message: "a loop cannot go through a map that the expression itself has: such a map has no order"}
 			failed.locate(native.SourceInfo().GetStartLocation(maps[0].ID()))
 			return failed
 		}
@@ -88,13 +91,13 @@ func checkLoops(checked *cel.Ast) error {
 
 // compileError returns an error with the position of the first problem. The others are in its message.
 func compileError(problems []*common.Error) error {
-	failed := &ExpressionError{}
+	failed := &Error{}
 	failed.locate(problems[0].Location)
 	var messages []string
 	for i, problem := range problems[:min(len(problems), maxListed)] {
 		message := excerpt.To(problem.Message, maxProblem)
 		if i > 0 {
-			other := &ExpressionError{}
+			other := &Error{}
 			other.locate(problem.Location)
 			message = fmt.Sprintf("line %d, column %d: %s", other.Line, other.Column, message)
 		}
@@ -104,15 +107,9 @@ func compileError(problems []*common.Error) error {
 	return failed
 }
 
-// locate sets the position, with columns from 1. CEL counts them from 0, or from -1 for an empty expression.
-func (e *ExpressionError) locate(location common.Location) {
-	if location.Line() > 0 {
-		e.Line, e.Column = location.Line(), max(location.Column(), 0)+1
-	}
-}
-
-// holds evaluates the expression for an application.
-func (e *Expression) holds(ctx context.Context, application *catalog.Application, source string) (bool, error) {
+// Holds reports whether the expression is true for an application of the source with a name. The error is an *Error, or
+// the context's.
+func (e *Expression) Holds(ctx context.Context, application *catalog.Application, source string) (bool, error) {
 	result, _, err := e.program.ContextEval(ctx, variables{&record{application: application, source: source}})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -131,7 +128,7 @@ func (e *Expression) evaluationError(application *catalog.Application, err error
 	case strings.Contains(message, "actual cost limit exceeded"):
 		message = fmt.Sprintf("it is too expensive: the limit is %d steps", costLimit)
 	}
-	failed := &ExpressionError{Message: fmt.Sprintf("for application %s: %s", application.Name, message)}
+	failed := &Error{Message: fmt.Sprintf("for application %s: %s", application.Name, message)}
 	var located *types.Err
 	if errors.As(err, &located) {
 		failed.locate(e.ast.NativeRep().SourceInfo().GetStartLocation(located.NodeID()))

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,12 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/render/spelling"
 )
 
-const (
-	// maxListed bounds the elements of a list in a message, which is written to conditions.
-	maxListed = 10
-	// maxProblem bounds, in bytes, an error of CEL in a message.
-	maxProblem = 400
-)
+// The named lists of catalogs.
 
 // UnknownListError is returned if Criteria's Lists name lists that no source has.
 type UnknownListError struct {
@@ -45,22 +41,30 @@ func (e *UnknownListError) Error() string {
 	return fmt.Sprintf("unknown %s %s: %sthe sources have %s", lists, some(e.Unknown), advice, some(e.Known))
 }
 
-// ExpressionError is returned for an expression that is invalid, or that fails for an application.
-type ExpressionError struct {
-	// Line and Column in the expression, from 1; 0 when they are unknown. Columns are characters.
-	Line, Column int
-	// Message describes the error, without the position.
-	Message string
-}
-
-func (e *ExpressionError) Error() string {
-	if e.Line == 0 {
-		return "expression: " + e.Message
+// members returns the applications in the given lists of all sources.
+func members(sources []Source, lists []string) (map[string]bool, error) {
+	known, listed := map[string]bool{}, map[string]bool{}
+	wanted := set(lists)
+	for _, source := range sources {
+		if source.Catalog == nil {
+			continue
+		}
+		for name, applications := range source.Catalog.Lists {
+			known[name] = true
+			for _, application := range applications {
+				listed[application] = listed[application] || wanted[name]
+			}
+		}
 	}
-	return fmt.Sprintf("expression, line %d, column %d: %s", e.Line, e.Column, e.Message)
-}
-
-// some lists the first of many values.
-func some(values []string) string {
-	return excerpt.List(values, maxListed, excerpt.Of)
+	var missing []string
+	for name := range wanted {
+		if !known[name] {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return nil, &UnknownListError{Unknown: missing, Known: slices.Sorted(maps.Keys(known))}
+	}
+	return listed, nil
 }

@@ -1,4 +1,4 @@
-package selection
+package expression
 
 import (
 	"github.com/google/cel-go/cel"
@@ -68,3 +68,6 @@ func extent(value ref.Val) uint64 {
 	}
 	return uint64(size)
 }
+
+// maxExpression bounds an expression in bytes, as the API does.
+const maxExpression = 4096

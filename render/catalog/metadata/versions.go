@@ -1,4 +1,4 @@
-package catalog
+package metadata
 
 import (
 	"cmp"
@@ -9,12 +9,19 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // VersionsKey is the key of a metadata.yaml with the facts on versions. Metadata.Extra has it as well: before it had a
 // meaning, expressions could read it.
 const VersionsKey = "versions"
+
+// MaxVersions bounds the versions of an application, merged ones included: everything that looks at versions looks at all
+// of them.
+const MaxVersions = 1000
 
 const (
 	// maxChannels and maxRequirements of one version.
@@ -80,16 +87,6 @@ type Requirement struct {
 // String returns "kubernetes >=1.31".
 func (r Requirement) String() string { return r.Component + " " + r.Constraint }
 
-// Channels returns the channels of all versions of the application, sorted and each once.
-func (a *Application) Channels() []string {
-	var channels []string
-	for _, version := range a.Versions {
-		channels = append(channels, a.Metadata.Versions.Of(version).Channels...)
-	}
-	slices.Sort(channels)
-	return slices.Compact(channels)
-}
-
 // VersionsOf reads the facts on versions from the value of VersionsKey in a Metadata.Extra that was kept: the
 // result is the same as that of loading. It is nil for a value that loading would refuse.
 func VersionsOf(extra any) Versions {
@@ -97,9 +94,9 @@ func VersionsOf(extra any) Versions {
 	if extra == nil || node.Encode(extra) != nil {
 		return nil
 	}
-	var found findings
+	var found violation.Findings
 	parsed := parseVersions(yamlnode.Entry{Name: VersionsKey, Value: &node}, &found)
-	if len(found.kept) > 0 {
+	if len(found.Kept) > 0 {
 		return nil
 	}
 	return parsed
@@ -107,13 +104,13 @@ func VersionsOf(extra any) Versions {
 
 // parseVersions returns the facts on versions. A version that the application does not have is no violation: an
 // author who removes a version may forget it here, and lint reports it.
-func parseVersions(member yamlnode.Entry, found *findings) Versions {
-	if !isMapping(member.Value, member.Name, found) {
+func parseVersions(member yamlnode.Entry, found *violation.Findings) Versions {
+	if !document.IsMapping(member.Value, member.Name, found) {
 		return nil
 	}
 	entries := yamlnode.Entries(member.Value)
-	if n := len(entries); n > maxVersions {
-		found.add(member.Line, "%s has %d entries, more than %d", member.Name, n, maxVersions)
+	if n := len(entries); n > MaxVersions {
+		found.Add(member.Line, "%s has %d entries, more than %d", member.Name, n, MaxVersions)
 		return nil
 	}
 	checkVersionKeys(member.Value, found)
@@ -127,21 +124,21 @@ func parseVersions(member yamlnode.Entry, found *findings) Versions {
 
 // checkVersionKeys refuses numbers: as a key, 1.10 is the number 1.1, which may be another version. It refuses merge keys
 // because they may bring numbers.
-func checkVersionKeys(mapping *yaml.Node, found *findings) {
+func checkVersionKeys(mapping *yaml.Node, found *violation.Findings) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		switch key := yamlnode.Resolve(mapping.Content[i]); key.ShortTag() {
 		case "!!int", "!!float":
-			found.add(mapping.Content[i].Line, "%s: the version %s must be a string: put it in quotes", VersionsKey, quote(key.Value))
+			found.Add(mapping.Content[i].Line, "%s: the version %s must be a string: put it in quotes", VersionsKey, excerpt.Quoted(key.Value))
 		case "!!merge":
-			found.add(mapping.Content[i].Line, "%s must not have merge keys: write out the versions", VersionsKey)
+			found.Add(mapping.Content[i].Line, "%s must not have merge keys: write out the versions", VersionsKey)
 		}
 	}
 }
 
-func parseVersion(entry yamlnode.Entry, found *findings) Version {
+func parseVersion(entry yamlnode.Entry, found *violation.Findings) Version {
 	version := Version{Name: entry.Name}
-	at := VersionsKey + "[" + quote(entry.Name) + "]"
-	if !isMapping(entry.Value, at, found) {
+	at := VersionsKey + "[" + excerpt.Quoted(entry.Name) + "]"
+	if !document.IsMapping(entry.Value, at, found) {
 		return version
 	}
 	for _, member := range yamlnode.Entries(entry.Value) {
@@ -159,13 +156,13 @@ func parseVersion(entry yamlnode.Entry, found *findings) Version {
 	return version
 }
 
-func parseChannels(member yamlnode.Entry, found *findings) []string {
+func parseChannels(member yamlnode.Entry, found *violation.Findings) []string {
 	if member.Value.Kind != yaml.SequenceNode {
-		found.add(member.Value.Line, "%s must be a list, not %s", member.Name, yamlnode.Describe(member.Value))
+		found.Add(member.Value.Line, "%s must be a list, not %s", member.Name, yamlnode.Describe(member.Value))
 		return nil
 	}
 	if n := len(member.Value.Content); n > maxChannels {
-		found.add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, maxChannels)
+		found.Add(member.Value.Line, "%s has %d entries, more than %d", member.Name, n, maxChannels)
 		return nil
 	}
 	var channels []string
@@ -174,13 +171,13 @@ func parseChannels(member yamlnode.Entry, found *findings) []string {
 		channel, ok := yamlnode.Text(element)
 		switch {
 		case !ok:
-			found.add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
+			found.Add(element.Line, "%s must have strings, not %s", member.Name, yamlnode.Describe(element))
 		case channel == "":
-			found.add(element.Line, "%s has an empty string", member.Name)
+			found.Add(element.Line, "%s has an empty string", member.Name)
 		case utf8.RuneCountInString(channel) > maxChannel:
-			found.add(element.Line, "%s: %s is longer than %d characters, which no selection can name", member.Name, quote(channel), maxChannel)
+			found.Add(element.Line, "%s: %s is longer than %d characters, which no selection can name", member.Name, excerpt.Quoted(channel), maxChannel)
 		case slices.Contains(channels, channel):
-			found.add(element.Line, "%s has %s twice", member.Name, quote(channel))
+			found.Add(element.Line, "%s has %s twice", member.Name, excerpt.Quoted(channel))
 		default:
 			channels = append(channels, channel)
 		}
@@ -188,22 +185,22 @@ func parseChannels(member yamlnode.Entry, found *findings) []string {
 	return channels
 }
 
-func parseRequirements(member yamlnode.Entry, found *findings) []Requirement {
-	if !isMapping(member.Value, member.Name, found) {
+func parseRequirements(member yamlnode.Entry, found *violation.Findings) []Requirement {
+	if !document.IsMapping(member.Value, member.Name, found) {
 		return nil
 	}
 	entries := yamlnode.Entries(member.Value)
 	if n := len(entries); n > maxRequirements {
-		found.add(member.Line, "%s has %d entries, more than %d", member.Name, n, maxRequirements)
+		found.Add(member.Line, "%s has %d entries, more than %d", member.Name, n, maxRequirements)
 		return nil
 	}
 	requires := make([]Requirement, 0, len(entries))
 	for _, entry := range entries {
 		requirement := Requirement{Component: entry.Name}
 		if problems := validation.IsDNS1123Label(entry.Name); len(problems) > 0 {
-			found.add(entry.Line, "%s: the component %s is not valid: %s", member.Name, quote(entry.Name), problems[0])
+			found.Add(entry.Line, "%s: the component %s is not valid: %s", member.Name, excerpt.Quoted(entry.Name), problems[0])
 		}
-		entry.Name = member.Name + "[" + quote(entry.Name) + "]"
+		entry.Name = member.Name + "[" + excerpt.Quoted(entry.Name) + "]"
 		requirement.Constraint = parseConstraint(entry, found)
 		requires = append(requires, requirement)
 	}
@@ -211,29 +208,29 @@ func parseRequirements(member yamlnode.Entry, found *findings) []Requirement {
 	return requires
 }
 
-func parseConstraint(entry yamlnode.Entry, found *findings) string {
+func parseConstraint(entry yamlnode.Entry, found *violation.Findings) string {
 	constraint, ok := yamlnode.Text(entry.Value)
 	line := entry.Value.Line
 	switch {
 	case !ok && entry.Value.Kind == yaml.ScalarNode && (entry.Value.ShortTag() == "!!float" || entry.Value.ShortTag() == "!!int"):
-		found.add(line, "%s must be a string: put %s in quotes", entry.Name, quote(entry.Value.Value))
+		found.Add(line, "%s must be a string: put %s in quotes", entry.Name, excerpt.Quoted(entry.Value.Value))
 	case !ok:
-		found.add(line, "%s must be a string, not %s", entry.Name, yamlnode.Describe(entry.Value))
+		found.Add(line, "%s must be a string, not %s", entry.Name, yamlnode.Describe(entry.Value))
 	case len(constraint) > maxRequirement:
-		found.add(line, "%s has %d bytes, more than %d", entry.Name, len(constraint), maxRequirement)
+		found.Add(line, "%s has %d bytes, more than %d", entry.Name, len(constraint), maxRequirement)
 	default:
 		if _, err := semver.NewConstraint(constraint); err != nil || constraint == "" {
-			found.add(line, "%s must be a range of versions, such as >=1.31, not %s", entry.Name, quote(constraint))
+			found.Add(line, "%s must be a range of versions, such as >=1.31, not %s", entry.Name, excerpt.Quoted(constraint))
 		}
 	}
 	return constraint
 }
 
-// isMapping reports whether a node is a mapping, and otherwise what is wrong.
-func isMapping(node *yaml.Node, name string, found *findings) bool {
-	if node.Kind == yaml.MappingNode {
-		return true
+// parseDeprecated returns the message of what is deprecated.
+func parseDeprecated(member yamlnode.Entry, what string, found *violation.Findings) string {
+	if member.Value.Kind == yaml.ScalarNode && member.Value.ShortTag() == "!!bool" {
+		found.Add(member.Value.Line, "%s must be a message that says what to use instead, not a boolean; leave it out when %s is not deprecated", member.Name, what)
+		return ""
 	}
-	found.add(node.Line, "%s must be a mapping, not %s", name, yamlnode.Describe(node))
-	return false
+	return document.Text(member, found)
 }

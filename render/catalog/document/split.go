@@ -1,4 +1,4 @@
-package catalog
+package document
 
 import "bytes"
 
@@ -26,14 +26,14 @@ func Split(data []byte) []Piece {
 					s.begin(end, s.number+1)
 				}
 			}
-			s.filled = !isBlank(text[len("---"):])
+			s.filled = !IsBlank(text[len("---"):])
 		case isMarker(line, "..."):
 			if s.filled {
 				pieces = append(pieces, s.piece(data, end))
 				s.begin(end, s.number+1)
 			}
 		default:
-			s.filled = s.filled || len(text) > 0 && text[0] != '#' && line[0] != '%' || hasBreak(text)
+			s.filled = s.filled || len(text) > 0 && text[0] != '#' && line[0] != '%' || HasBreak(text)
 		}
 		s.at, s.number = end, s.number+1
 	}
@@ -62,11 +62,17 @@ func (s *splitter) piece(data []byte, end int) Piece {
 	return p
 }
 
-// hasBreak reports whether a parser of YAML 1.1 ends the line, and so a comment, before its end: content may follow.
-func hasBreak(text []byte) bool { return bytes.ContainsAny(text, "\r\u0085\u2028\u2029") }
+// HasBreak reports whether a parser of YAML 1.1 ends the line, and so a comment, before its end: content may follow.
+func HasBreak(text []byte) bool { return bytes.ContainsAny(text, "\r\u0085\u2028\u2029") }
 
 // isMarker reports whether a line begins with a marker of YAML.
 func isMarker(line []byte, marker string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte(marker))
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
+}
+
+// IsBlank reports whether nothing but a comment follows a marker; rest is what stands behind it in its line.
+func IsBlank(rest []byte) bool {
+	text := bytes.TrimLeft(rest, " \t")
+	return len(text) == 0 || text[0] == '#' && len(text) < len(rest)
 }

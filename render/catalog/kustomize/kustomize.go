@@ -1,6 +1,7 @@
-package catalog
+package kustomize
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -8,6 +9,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/catalog/document"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -15,13 +19,13 @@ import (
 // 1024 for a key between brackets.
 const maxKey = 1000
 
-// kustomize finds what kustomize does not carry as it stands. kustomize-controller builds every
+// checker finds what kustomize does not carry as it stands. kustomize-controller builds every
 // document of the artifact with it: the nodes are read, aliases and merge keys expanded, written
 // as YAML again and turned into JSON. What that refuses stops all applications, and what that
 // drops or renames, Flux deletes. Measured with kustomize api and kyaml 0.21; FuzzRender of
 // package render holds the rules to be enough.
-type kustomize struct {
-	found *findings
+type checker struct {
+	found *violation.Findings
 	// anchored has the traits of the anchored nodes. Nothing is expanded, and no node visited
 	// twice.
 	anchored map[*yaml.Node]traits
@@ -38,59 +42,73 @@ type traits struct {
 	remark bool
 }
 
-// checkKustomize checks a sound document.
-func checkKustomize(definition *file, found *findings) {
-	k := kustomize{found: found, anchored: map[*yaml.Node]traits{}, commented: endsWithComment(definition.data)}
-	k.visit(definition.root, false)
+// Check adds to found what kustomize does not carry of a document that has a Root.
+func Check(of *document.Document, found *violation.Findings) {
+	checkLines(of.Data, found)
+	c := checker{found: found, anchored: map[*yaml.Node]traits{}, commented: endsWithComment(of.Data)}
+	c.visit(of.Root, false)
 }
 
-func (k *kustomize) visit(node *yaml.Node, inFlow bool) (has traits) {
-	k.comment(node)
+// CheckDocument returns the first reason why kustomize would not carry a document as it is. A document of two
+// that it carries may be one that it does not.
+func CheckDocument(data []byte) error {
+	var found violation.Findings
+	if parsed := document.Parse(data, yamlnode.MaxAliased, &found); parsed.Root != nil {
+		Check(parsed, &found)
+	}
+	if len(found.Kept) == 0 {
+		return nil
+	}
+	return fmt.Errorf("line %d %s", found.Kept[0].Line, found.Kept[0].Message)
+}
+
+func (c *checker) visit(node *yaml.Node, inFlow bool) (has traits) {
+	c.comment(node)
 	switch {
 	case node.Kind == yaml.AliasNode:
-		return k.alias(node, inFlow)
-	case !k.tag(node):
+		return c.alias(node, inFlow)
+	case !c.tag(node):
 	case node.Kind == yaml.ScalarNode:
 		has.omission = isOmitted(node)
 		switch {
 		case has.omission && (node.Anchor != "" || node.Style != 0): // a comment beside it ends up elsewhere
-			k.found.add(node.Line, "leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value")
+			c.found.Add(node.Line, "leaves out the value after an anchor or a tag, where kustomize misplaces comments: write the value")
 		case has.omission && inFlow:
-			k.found.add(node.Line, "leaves a value out within brackets, which kustomize turns into an empty string: write null")
+			c.found.Add(node.Line, "leaves a value out within brackets, which kustomize turns into an empty string: write null")
 		}
-		k.scalar(node)
+		c.scalar(node)
 	default:
-		has = k.children(node, inFlow || node.Style&yaml.FlowStyle != 0)
+		has = c.children(node, inFlow || node.Style&yaml.FlowStyle != 0)
 	}
 	if node.Anchor != "" {
-		k.anchored[node] = has
+		c.anchored[node] = has
 	}
 	return has
 }
 
-func (k *kustomize) alias(node *yaml.Node, inFlow bool) traits {
-	has := k.anchored[node.Alias]
+func (c *checker) alias(node *yaml.Node, inFlow bool) traits {
+	has := c.anchored[node.Alias]
 	if inFlow && has.omission {
-		k.found.add(node.Line, "has within brackets the alias %s to a value that is left out, which kustomize turns into an empty string: write null", quote("*"+node.Value))
+		c.found.Add(node.Line, "has within brackets the alias %s to a value that is left out, which kustomize turns into an empty string: write null", excerpt.Quoted("*"+node.Value))
 	}
 	if inFlow && has.remark {
-		k.found.add(node.Line, "has within brackets the alias %s to a comment beside a key, which kustomize cannot write: put the comment above the key", quote("*"+node.Value))
+		c.found.Add(node.Line, "has within brackets the alias %s to a comment beside a key, which kustomize cannot write: put the comment above the key", excerpt.Quoted("*"+node.Value))
 	}
 	return has
 }
 
-func (k *kustomize) children(node *yaml.Node, inFlow bool) (has traits) {
+func (c *checker) children(node *yaml.Node, inFlow bool) (has traits) {
 	for i, child := range node.Content {
 		if node.Kind == yaml.MappingNode && i%2 == 0 {
 			has.remark = has.remark || child.LineComment != ""
-			k.key(child)
+			c.key(child)
 			continue
 		}
 		var held traits
 		if node.Kind == yaml.MappingNode && yamlnode.IsMerge(node.Content[i-1]) {
-			held = k.merge(child, inFlow)
+			held = c.merge(child, inFlow)
 		} else {
-			held = k.visit(child, inFlow)
+			held = c.visit(child, inFlow)
 		}
 		has.omission = has.omission || held.omission
 		has.remark = has.remark || held.remark
@@ -100,9 +118,9 @@ func (k *kustomize) children(node *yaml.Node, inFlow bool) (has traits) {
 
 // comment refuses two comments that the parser takes for one of two lines, as of "&a # b" and
 // "- c # d" below it. The encoder writes the second line wherever it is next, also into a text.
-func (k *kustomize) comment(node *yaml.Node) {
+func (c *checker) comment(node *yaml.Node) {
 	if strings.Contains(node.LineComment, "\n") {
-		k.found.add(node.Line, "has two comments beside it, of which kustomize may make one a part of a text: remove one")
+		c.found.Add(node.Line, "has two comments beside it, of which kustomize may make one a part of a text: remove one")
 	}
 }
 
@@ -114,56 +132,56 @@ func isOmitted(node *yaml.Node) bool {
 // key refuses what is no string: to Go's JSON, in which kustomize prints, such a mapping is
 // unsupported. A "<<" that is no merge key is removed as if it were one. And merging confuses
 // the name of an alias with that of a key. Keys that JSON cannot have are reported already.
-func (k *kustomize) key(written *yaml.Node) {
-	k.comment(written)
+func (c *checker) key(written *yaml.Node) {
+	c.comment(written)
 	if written.Kind == yaml.AliasNode {
-		k.found.add(written.Line, "has the alias %s as a key, which kustomize may take for another: write the key", quote("*"+written.Value))
+		c.found.Add(written.Line, "has the alias %s as a key, which kustomize may take for another: write the key", excerpt.Quoted("*"+written.Value))
 		return
 	}
-	if _, ok := yamlnode.KeyName(written); !ok || !k.tag(written) {
+	if _, ok := yamlnode.KeyName(written); !ok || !c.tag(written) {
 		return
 	}
 	switch tag := written.ShortTag(); {
 	case tag == "!!merge":
 	case tag != "!!str":
-		k.found.add(written.Line, "has the key %s, which is %s: put it in quotes", quote(written.Value), yamlnode.Describe(written))
+		c.found.Add(written.Line, "has the key %s, which is %s: put it in quotes", excerpt.Quoted(written.Value), yamlnode.Describe(written))
 	case written.Value == "<<":
-		k.found.add(written.Line, `has the key "<<" as a string, which kustomize drops`)
+		c.found.Add(written.Line, `has the key "<<" as a string, which kustomize drops`)
 	case len(strconv.QuoteToASCII(written.Value)) > maxKey:
-		k.found.add(written.Line, "has the key %s, which is too long for kustomize to read again", quote(written.Value))
+		c.found.Add(written.Line, "has the key %s, which is too long for kustomize to read again", excerpt.Quoted(written.Value))
 	default:
-		k.characters(written, written.Value)
+		c.characters(written, written.Value)
 	}
 }
 
 // merge refuses an alias to a list, as kustomize does, and merges in what is merged: kustomize
 // expands one level, so that of several only one is left, and without precedence.
-func (k *kustomize) merge(value *yaml.Node, inFlow bool) traits {
+func (c *checker) merge(value *yaml.Node, inFlow bool) traits {
 	mappings := []*yaml.Node{value}
 	if resolved := yamlnode.Resolve(value); resolved.Kind == yaml.SequenceNode {
 		mappings = resolved.Content
 		if value.Kind == yaml.AliasNode {
-			k.found.add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
+			c.found.Add(value.Line, "has a merge key << with an alias to a list, which kustomize refuses")
 		}
 	}
 	for _, mapping := range mappings {
 		content := yamlnode.Resolve(mapping).Content
 		for i := 0; i < len(content); i += 2 {
 			if yamlnode.IsMerge(content[i]) {
-				k.found.add(mapping.Line, "merges what has a merge key << itself, which kustomize gets wrong")
+				c.found.Add(mapping.Line, "merges what has a merge key << itself, which kustomize gets wrong")
 			}
 		}
 	}
 	if value.Kind == yaml.SequenceNode && value.Anchor == "" && value.Style&yaml.TaggedStyle == 0 {
-		return k.children(value, inFlow) // the brackets of "<<: [*a, *b]" go
+		return c.children(value, inFlow) // the brackets of "<<: [*a, *b]" go
 	}
-	return k.visit(value, inFlow)
+	return c.visit(value, inFlow)
 }
 
 // tag reports whether an explicit tag is one that the node can have. A mapping with the tag
 // !!null is dropped, a scalar that is not what its tag says refused. What has the tag !!binary is
 // decoded, and so hidden from all who read the document before that.
-func (k *kustomize) tag(node *yaml.Node) bool {
+func (c *checker) tag(node *yaml.Node) bool {
 	if node.Style&yaml.TaggedStyle == 0 {
 		return true
 	}
@@ -177,58 +195,58 @@ func (k *kustomize) tag(node *yaml.Node) bool {
 		var value any
 		ok = node.Kind == yaml.ScalarNode && node.Decode(&value) == nil
 	default:
-		k.found.add(node.Line, "has the tag %s, which has no meaning in Kubernetes", quote(tag))
+		c.found.Add(node.Line, "has the tag %s, which has no meaning in Kubernetes", excerpt.Quoted(tag))
 		return false
 	}
 	if !ok {
-		k.found.add(node.Line, "has the tag %s, which its value does not fit", quote(node.ShortTag()))
+		c.found.Add(node.Line, "has the tag %s, which its value does not fit", excerpt.Quoted(node.ShortTag()))
 	}
 	return ok
 }
 
 // scalar checks a value that fits its tag.
-func (k *kustomize) scalar(node *yaml.Node) {
+func (c *checker) scalar(node *yaml.Node) {
 	text := node.Value
 	switch node.ShortTag() {
 	case "!!float":
 		if _, err := yamlnode.Scalar(node); err != nil { // JSON has no word for it
-			k.found.add(node.Line, "%s", err)
+			c.found.Add(node.Line, "%s", err)
 		}
 	case "!!timestamp":
-		k.timestamp(node)
+		c.timestamp(node)
 	}
-	k.characters(node, text)
-	k.layout(node, text)
+	c.characters(node, text)
+	c.layout(node, text)
 }
 
 // layout refuses texts that kustomize's encoder writes so that its decoder reads another one.
-func (k *kustomize) layout(node *yaml.Node, text string) {
+func (c *checker) layout(node *yaml.Node, text string) {
 	switch isLiteral, isFolded := node.Style&yaml.LiteralStyle != 0, node.Style&yaml.FoldedStyle != 0; {
 	case isLiteral && strings.HasPrefix(text, "\t"): // the tab is taken for indentation
-		k.found.add(node.Line, "begins with a tab, which kustomize cannot write after |: use quotes")
+		c.found.Add(node.Line, "begins with a tab, which kustomize cannot write after |: use quotes")
 	case isFolded && isUnfoldable(text): // line breaks are counted wrongly
-		k.found.add(node.Line, "is folded with > but has indented lines or empty ones at its end, to which kustomize adds: use | or quotes")
-	case k.commented && (text == "\n" || strings.HasSuffix(text, "\n\n")): // a line is left free before the comment
-		k.found.add(node.Line, "ends with an empty line, to which kustomize may add one if the file ends with a comment: remove either")
+		c.found.Add(node.Line, "is folded with > but has indented lines or empty ones at its end, to which kustomize adds: use | or quotes")
+	case c.commented && (text == "\n" || strings.HasSuffix(text, "\n\n")): // a line is left free before the comment
+		c.found.Add(node.Line, "ends with an empty line, to which kustomize may add one if the file ends with a comment: remove either")
 	}
 }
 
-func (k *kustomize) characters(node *yaml.Node, text string) {
+func (c *checker) characters(node *yaml.Node, text string) {
 	if i := strings.IndexFunc(text, isLost); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(text[i:])
-		k.found.add(node.Line, "has the character %U, which kustomize cannot carry", r)
+		c.found.Add(node.Line, "has the character %U, which kustomize cannot carry", r)
 	}
 }
 
 // timestamp refuses what kustomize rewrites: it decodes it, and prints it as JSON does.
-func (k *kustomize) timestamp(node *yaml.Node) {
+func (c *checker) timestamp(node *yaml.Node) {
 	var value time.Time
 	if err := node.Decode(&value); err != nil {
-		k.found.add(node.Line, "%s is not a timestamp", quote(node.Value))
+		c.found.Add(node.Line, "%s is not a timestamp", excerpt.Quoted(node.Value))
 		return
 	}
 	if carried := value.Format(time.RFC3339Nano); carried != node.Value {
-		k.found.add(node.Line, "has the timestamp %s, which kustomize turns into %s: put it in quotes", quote(node.Value), quote(carried))
+		c.found.Add(node.Line, "has the timestamp %s, which kustomize turns into %s: put it in quotes", excerpt.Quoted(node.Value), excerpt.Quoted(carried))
 	}
 }
 

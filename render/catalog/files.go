@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// The files of a tree, as every format looks at them: what is there, what is hidden, what is YAML.
+
+// hasDirectory reports whether a directory of the name is among entries.
+func hasDirectory(entries []fs.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		return entry.IsDir() && entry.Name() == name
+	})
+}
+
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".")
+}
+
+// isBelowHidden reports whether a path, or a directory above it, is hidden.
+func isBelowHidden(name string) bool {
+	for element := name; element != "." && element != "/"; element = path.Dir(element) {
+		if isHidden(path.Base(element)) {
+			return true
+		}
+	}
+	return false
+}
+
+// exists reports whether a file or directory is there.
+func exists(fsys fs.FS, name string) (bool, error) {
+	_, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isYAML reports whether a file has the name of one of YAML.
+func isYAML(name string) bool {
+	extension := path.Ext(name)
+	return extension == ".yaml" || extension == ".yml"
+}

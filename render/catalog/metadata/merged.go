@@ -1,0 +1,41 @@
+package metadata
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// The facts on versions that come from several catalogs.
+
+// With returns metadata in which the facts on added versions are those of the catalog that adds them, which has from.
+func (m Metadata) With(added []string, from Metadata) Metadata {
+	isAdded := func(v Version) bool { return slices.Contains(added, v.Name) }
+	facts := slices.DeleteFunc(slices.Clone(m.Versions), isAdded)
+	for _, v := range from.Versions {
+		if isAdded(v) {
+			facts = append(facts, v)
+		}
+	}
+	slices.SortFunc(facts, func(v, w Version) int { return cmp.Compare(v.Name, w.Name) })
+	m.Versions = facts
+
+	plain := map[string]any{}
+	own, _ := m.Extra[VersionsKey].(map[string]any)
+	others, _ := from.Extra[VersionsKey].(map[string]any)
+	maps.Copy(plain, own)
+	for _, name := range added {
+		delete(plain, name)
+		if fact, ok := others[name]; ok {
+			plain[name] = fact
+		}
+	}
+	if len(plain) > 0 || len(own) > 0 {
+		m.Extra = maps.Clone(m.Extra)
+		if m.Extra == nil {
+			m.Extra = map[string]any{}
+		}
+		m.Extra[VersionsKey] = plain
+	}
+	return m
+}

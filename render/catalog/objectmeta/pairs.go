@@ -1,0 +1,61 @@
+package objectmeta
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/winnow-dev/winnow/render/catalog/kustomize"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// The rules of a label and of an annotation, each a pair of a key and a value.
+
+// LabelProblems returns what is wrong with a label. It holds labels to Kubernetes' rules, because label selectors are matched with them.
+func LabelProblems(key, value string) []string {
+	problems := checkKey(key, validation.IsQualifiedName(key))
+	for _, problem := range validation.IsValidLabelValue(value) {
+		problems = append(problems, "the value "+excerpt.Quoted(value)+" of "+excerpt.Quoted(key)+" is not valid: "+problem)
+	}
+	return problems
+}
+
+// AnnotationProblems returns what is wrong with the key of an annotation. It follows the API server, which ignores the case of annotation keys.
+func AnnotationProblems(key, _ string) []string {
+	return checkKey(key, validation.IsQualifiedName(strings.ToLower(key)))
+}
+
+func checkKey(key string, reasons []string) []string {
+	var problems []string
+	for _, reason := range reasons {
+		problems = append(problems, "the key "+excerpt.Quoted(key)+" is not valid: "+reason)
+	}
+	return problems
+}
+
+// pairCheck returns what is wrong with a label or an annotation.
+type pairCheck func(key, value string) []string
+
+func checkObjectLabel(key, value string) []string {
+	return append(LabelProblems(key, value), checkFree(key)...)
+}
+
+// checkObjectAnnotation refuses values that kustomize cannot write: it chooses a style of its own.
+func checkObjectAnnotation(key, value string) []string {
+	problems := append(AnnotationProblems(key, value), checkFree(key)...)
+	if kustomize.IsUnwritable(value) {
+		problems = append(problems, "the value of "+excerpt.Quoted(key)+" has several lines and begins with a tab, which kustomize cannot write")
+	}
+	return problems
+}
+
+// checkFree refuses reserved keys, and those that kustomize cannot write.
+func checkFree(key string) []string {
+	if kustomize.IsUnwritableKey(key) {
+		return []string{"the key " + excerpt.Quoted(key) + " is not allowed: kustomize cannot write it, because YAML reads it as no text"}
+	}
+	if reason := whyReserved(key); reason != "" {
+		return []string{"the key " + excerpt.Quoted(key) + " is not allowed: " + reason}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package violation
+
+import "github.com/winnow-dev/winnow/render/finding"
+
+// Rule is what a violation breaks.
+type Rule string
+
+// The rules of a catalog.
+const (
+	// RuleFormat stands for all that has no rule of its own.
+	RuleFormat Rule = "format"
+	// RuleDuplicateName: no two applications have one name.
+	RuleDuplicateName Rule = "duplicate name"
+	// RuleDuplicateKind: no two applications of Cozystack have one spec.application.kind.
+	RuleDuplicateKind Rule = "duplicate kind"
+	// RuleDuplicateVersion: no application lists a version twice.
+	RuleDuplicateVersion Rule = "duplicate version"
+	// RuleUnknownApplication: a list names applications that exist.
+	RuleUnknownApplication Rule = "unknown application"
+)
+
+// Violation is one thing that is wrong with a catalog.
+type Violation struct {
+	Rule Rule
+	// Path of the file or directory, as the file system that was loaded has it; "." is its root.
+	Path string
+	// Line in the file, from 1; 0 when it is unknown.
+	Line int
+	// Message for people, lower case, without path and line.
+	Message string
+}
+
+// String returns "path:line: message", without the line when it is unknown.
+func (v Violation) String() string {
+	return finding.Text(v.Path, v.Line, v.Message)
+}
+
+// InvalidError says that a catalog's content is wrong.
+type InvalidError struct {
+	// Violations sorted by path, line and message. Never empty.
+	Violations []Violation
+	// Omitted violations were found as well, but are too many to be kept.
+	Omitted int
+}
+
+// Error lists the first violations and says how many more there are.
+func (e *InvalidError) Error() string {
+	return "invalid catalog: " + finding.Violations(e.Violations, e.Omitted)
+}

@@ -1,0 +1,32 @@
+package instance
+
+import "fmt"
+
+// Unresolved is an instance whose application or version the selection does not have.
+type Unresolved struct {
+	// Name of the instance, and Application that it would install.
+	Name, Application string
+	// Field of the spec that matches nothing, and its Value, which is empty for a default version.
+	Field, Value string
+	// Reason why.
+	Reason string
+	// Nearest is the application that resembles one that no source has; empty if none does.
+	Nearest string
+	// OfVersion is true if the application is selected, and has no such version or channel.
+	OfVersion bool
+}
+
+func (u Unresolved) String() string { return u.Field + ": " + u.Reason }
+
+func (s Spec) unresolved(child, value, reason string) Unresolved {
+	return Unresolved{
+		Name: s.Name, Application: s.Application, Field: fmt.Sprintf("spec.instances[%s].%s", s.Name, child), Value: value, Reason: reason,
+	}
+}
+
+// lacking is unresolved of an application that is selected.
+func (s Spec) lacking(child, value, reason string) Unresolved {
+	u := s.unresolved(child, value, reason)
+	u.OfVersion = true
+	return u
+}

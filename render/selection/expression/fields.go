@@ -1,0 +1,80 @@
+package expression
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/google/cel-go/common/types"
+
+	"github.com/winnow-dev/winnow/render/selection/numbered"
+)
+
+// field of an application in expressions.
+type field struct {
+	name string
+	kind *types.Type
+	get  func(*record) (any, error)
+}
+
+// fields of app. The versions are those of the catalog, before versions narrows them.
+func fields() []field {
+	return []field{
+		texts("name", func(r *record) string { return r.application.Name }),
+		texts("kind", func(r *record) string { return r.application.Kind }),
+		texts("group", func(r *record) string { return r.application.Group }),
+		texts("tier", func(r *record) string { return r.application.Metadata.Tier }),
+		{"publisher", types.StringType, (*record).publisher},
+		{"runtime", types.NewListType(types.StringType), (*record).runtimes},
+		texts("deprecated", func(r *record) string { return r.application.Metadata.Deprecated }),
+		texts("source", func(r *record) string { return r.source }),
+		ofContent("latestVersion", types.StringType, func(r *record) any { return numbered.Highest(r.numbers()) }),
+		ofContent("versions", types.NewListType(types.StringType), func(r *record) any { return r.numbers() }),
+		ofContent("channels", types.NewListType(types.StringType), func(r *record) any { return r.collectedChannels() }),
+		{"labels", textMap, func(r *record) (any, error) { return r.application.Metadata.Labels, nil }},
+		{"annotations", textMap, func(r *record) (any, error) { return r.application.Metadata.Annotations, nil }},
+		{"objectLabels", textMap, func(r *record) (any, error) { return r.application.Labels, nil }},
+		{"objectAnnotations", textMap, func(r *record) (any, error) { return r.objectAnnotations() }},
+		ofContent("gvks", types.NewListType(textMap), func(r *record) any { return r.provided() }),
+		ofContent("requires", types.NewListType(textMap), func(r *record) any { return r.required() }),
+		{"metadata", anyMap, func(r *record) (any, error) { return r.application.Metadata.Extra, nil }},
+		{"spec", anyMap, func(r *record) (any, error) { return r.parsedSpec() }},
+	}
+}
+
+func texts(name string, get func(*record) string) field {
+	return field{name: name, kind: types.StringType, get: func(r *record) (any, error) { return get(r), nil }}
+}
+
+// ofContent is a field of what a content says. It is an error where the content is not known, as in a record without it:
+// an expression may have another result than it had.
+func ofContent(name string, kind *types.Type, get func(*record) any) field {
+	return field{name, kind, func(r *record) (any, error) {
+		if !r.application.IsKnown() {
+			return nil, fmt.Errorf("app.%s is not known", name)
+		}
+		return get(r), nil
+	}}
+}
+
+// declaration declares a field that is present, for has(), when it is not empty, or not known: what reads it
+// behind has() then fails. A spec is always present.
+func (f field) declaration() *types.FieldType {
+	return &types.FieldType{
+		Type: f.kind,
+		IsSet: func(target any) bool {
+			app, ok := target.(*record)
+			if !ok || f.name == "spec" {
+				return ok
+			}
+			value, err := f.get(app)
+			return err != nil || reflect.ValueOf(value).Len() > 0
+		},
+		GetFrom: func(target any) (any, error) {
+			app, ok := target.(*record)
+			if !ok {
+				return nil, fmt.Errorf("no such field: %s", f.name)
+			}
+			return f.get(app)
+		},
+	}
+}
