@@ -1,8 +1,9 @@
 package lint
 
 import (
-	"github.com/winnow-dev/winnow/render/catalog/metadata"
 	"slices"
+
+	"github.com/winnow-dev/winnow/render/catalog/metadata"
 
 	"go.yaml.in/yaml/v3"
 

@@ -82,10 +82,10 @@ func (m *model) admitted(order []int, next map[*modelPart]map[string]app) map[*m
 func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitted map[*modelPart]bool, taken map[string]*modelPart) bool {
 	for name := range next[p] {
 		h := m.holder(name)
-		if h != p && taken[name] != nil {
+		if t := taken[name]; h != p && t != nil && !m.squats(t, p) {
 			return true
 		}
-		if h != nil && h != p && !m.givesUp(h, name, next, admitted) {
+		if h != nil && h != p && !m.squats(h, p) && !m.givesUp(h, name, next, admitted) {
 			return true
 		}
 	}
@@ -98,18 +98,21 @@ func (m *model) blocked(p *modelPart, next map[*modelPart]map[string]app, admitt
 }
 
 // dormant reports whether the Kustomization of a part is suspended and owns nothing: then the part reserves nothing.
-func (m *model) dormant(p *modelPart) bool {
+func (m *model) dormant(p *modelPart) bool { return p.paused && !m.owns(p) }
+
+// squats reports whether a part that owns nothing reserves what one wants that owns something.
+func (m *model) squats(p, by *modelPart) bool { return m.owns(by) && !m.owns(p) }
+
+func (m *model) owns(p *modelPart) bool {
 	owned := func(l *liveApp) bool { return l.owner == p.applier }
-	return p.paused && !slices.ContainsFunc(slices.Collect(maps.Values(m.live)), owned)
+	return slices.ContainsFunc(slices.Collect(maps.Values(m.live)), owned)
 }
 
 // holder returns the part that holds a definition: the one whose Kustomization has applied it last and has
 // it in its inventory, or else the one that is known to serve it.
 func (m *model) holder(name string) *modelPart {
-	for _, p := range m.parts {
-		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
-			return p
-		}
+	if owner := m.owner(name); owner != nil {
+		return owner
 	}
 	for _, p := range m.parts {
 		if _, serves := p.published[name]; serves && p.knowsServed() && !m.dormant(p) {
@@ -117,6 +120,25 @@ func (m *model) holder(name string) *modelPart {
 		}
 	}
 	return nil
+}
+
+func (m *model) owner(name string) *modelPart {
+	for _, p := range m.parts {
+		if l, lives := m.live[name]; lives && l.owner == p.applier && p.inventory[name] {
+			return p
+		}
+	}
+	return nil
+}
+
+// contested reports whether a part serves what another one owns.
+func (m *model) contested(p *modelPart) bool {
+	for name := range p.published {
+		if owner := m.owner(name); owner != nil && owner != p {
+			return true
+		}
+	}
+	return false
 }
 
 // givesUp reports whether the latest render of a holder that passed the guard lacks a definition.

@@ -26,10 +26,12 @@ func (k *soak) attack(n int) string {
 	return attacks[n/attackEvery%len(attacks)]()
 }
 
-// oddPath points a Kustomization to a directory of the artifact, until Flux reports the mistake. Of an archive that is lost,
+// oddPath points a Kustomization to a directory of the artifact, until Flux reports the mistake. Of an archive that is lost, or withheld,
 // Flux reports that.
 func (k *soak) oddPath() string {
-	p, found := k.drawOf(func(p *modelPart) bool { return !p.paused && p.served() && p.baseline != baselineLost })
+	p, found := k.drawOf(func(p *modelPart) bool {
+		return !p.paused && p.served() && p.baseline != baselineLost && !k.model.contested(p)
+	})
 	if !found {
 		return k.release()
 	}

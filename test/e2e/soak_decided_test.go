@@ -18,7 +18,7 @@ import (
 // decided compares the status of a selection with the model.
 func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection) error {
 	reason := conditions.GetReason(cs, meta.ReadyCondition)
-	if w := cs.Status.Withheld; w != "" && !firstHeld(p, w) {
+	if w := cs.Status.Withheld; w != "" && !firstHeld(p, w) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("withheld by %s", cs.Status.Withheld)
 	}
 	if got := heldReasons(cs.Status.Held); !slices.Equal(got, p.held) {
@@ -35,6 +35,12 @@ func (o *observed) decided(m *model, p *modelPart, cs *v1alpha1.CatalogSelection
 	return o.decidedPublished(m, p, cs)
 }
 
+// mayWithhold reports whether a selection is withheld because another one holds what it serves, which it finds once it is
+// reconciled.
+func (m *model) mayWithhold(p *modelPart, cs *v1alpha1.CatalogSelection) bool {
+	return cs.Status.Withheld == v1alpha1.ConflictReason && m.contested(p)
+}
+
 // firstHeld reports whether a new selection is held that was rendered before its Kustomization referred
 // to it: it serves nothing yet, and the checksum of the render approves it.
 func firstHeld(p *modelPart, withheld string) bool {
@@ -45,7 +51,7 @@ func (o *observed) decidedHeld(m *model, p *modelPart, cs *v1alpha1.CatalogSelec
 	if want := m.catalogs[p.catalog].String(); cs.Status.Held.Revision != want {
 		return fmt.Errorf("held is %s, want %s", cs.Status.Held.Revision, want)
 	}
-	if ready := conditions.IsReady(cs); ready != (p.baseline == baselineRecord) {
+	if ready := conditions.IsReady(cs); ready != (p.baseline == baselineRecord) && !m.mayWithhold(p, cs) {
 		return fmt.Errorf("Ready is %t while held", ready)
 	}
 	line, known := m.lines(p)

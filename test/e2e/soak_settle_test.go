@@ -240,7 +240,7 @@ func (o *observed) comparePart(m *model, p *modelPart) error {
 		return fmt.Errorf("%w; conditions %+v", err, cs.Status.Conditions)
 	}
 	artifact := ea.Status.Artifact
-	if served := artifact != nil; served != p.served() {
+	if served := artifact != nil; served != p.served() && (served || !m.mayWithhold(p, &cs)) {
 		return fmt.Errorf("served is %+v, want %t", artifact, p.served())
 	}
 	if artifact != nil && p.newer && artifact.Revision != p.announced {
