@@ -1,0 +1,190 @@
+package layout
+
+import (
+	"bufio"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	// maxLoops is the share of all files that may stand in loops, in percent. It falls to 10 with the exceptions.
+	maxLoops = 18
+	// maxLoopsOfPackage is that of the files of a package. Two files may always need each other.
+	maxLoopsOfPackage = 20
+	maxLines          = 400
+)
+
+// exceptions maps directories to the number of files in loops that they have for a reason, and to the reason.
+var exceptions = map[string]struct {
+	files  int
+	reason string
+}{
+	"cmd/winnow/functions":         {10, "not divided yet"},
+	"cmd/winnow/gitops":            {22, "not divided yet"},
+	"cmd/winnow/gitops/selections": {10, "not divided yet"},
+	"controllers":                  {12, "not divided yet"},
+	"controllers/cluster":          {23, "not divided yet"},
+	"controllers/pushes":           {3, "not divided yet"},
+	"controllers/source":           {8, "not divided yet"},
+	"render":                       {17, "not divided yet"},
+	"render/guard":                 {4, "not divided yet"},
+}
+
+// heaps are names of files and packages that hold whatever is left.
+var heaps = []string{"types", "base", "common", "ground", "util", "helpers"}
+
+// A file uses another one if it names an identifier of the package that the other declares, or calls a method. Files that
+// use each other in a loop can only be read together.
+func TestFilesCanBeReadAlone(t *testing.T) {
+	total, looping := 0, 0
+	for dir, files := range packages(t) {
+		uses := usesOf(t, dir, files)
+		loops := inLoops(uses)
+		total, looping = total+len(files), looping+len(loops)
+		allowed := max(2, len(files)*maxLoopsOfPackage/100)
+		except, isException := exceptions[dir]
+		switch {
+		case isException && len(loops) <= allowed:
+			t.Errorf("%s is an exception without need", dir)
+		case isException && len(loops) != except.files:
+			t.Errorf("%s has %d files in loops, and the exception (%s) says %d", dir, len(loops), except.reason, except.files)
+		case !isException && len(loops) > allowed:
+			t.Errorf("%s has %d of %d files in loops, at most %d: %s", dir, len(loops), len(files), allowed, strings.Join(loops, " "))
+		}
+	}
+	t.Logf("%d of %d files are in loops", looping, total)
+	if looping*100 > total*maxLoops {
+		t.Errorf("%d of %d files are in loops, at most %d %%", looping, total, maxLoops)
+	}
+}
+
+func TestFilesHoldOneConcept(t *testing.T) {
+	for dir, files := range packages(t) {
+		if slices.Contains(heaps, filepath.Base(dir)) {
+			t.Errorf("%s is named after no concept", dir)
+		}
+		for _, file := range files {
+			if slices.Contains(heaps, strings.TrimSuffix(filepath.Base(file), ".go")) {
+				t.Errorf("%s is named after no concept", file)
+			}
+			if lines := linesOf(t, file); lines > maxLines {
+				t.Errorf("%s has %d lines, at most %d", file, lines, maxLines)
+			}
+		}
+	}
+}
+
+// packages maps the directories of the product, relative to the repository, to their files without tests and generated ones.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	t.Chdir("../..")
+	found := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && (path == "test" || name == "testdata" || len(name) > 1 && strings.HasPrefix(name, ".")) {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "zz_generated") {
+			found[filepath.Dir(path)] = append(found[filepath.Dir(path)], path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// usesOf maps each file of a package to the files that it uses. What other packages declare is not resolved.
+func usesOf(t *testing.T, dir string, files []string) map[string]map[string]bool {
+	t.Helper()
+	positions := token.NewFileSet()
+	uses := map[string]map[string]bool{}
+	var parsed []*ast.File
+	for _, file := range files {
+		content, err := parser.ParseFile(positions, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, uses[filepath.Base(file)] = append(parsed, content), map[string]bool{}
+	}
+	names := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	check := types.Config{Importer: importer.ForCompiler(positions, "none", nil), Error: func(error) {}}
+	pkg, _ := check.Check(dir, positions, parsed, names) // imports are errors
+	fileOf := func(at token.Pos) string { return filepath.Base(positions.Position(at).Filename) }
+	for name, object := range names.Uses {
+		if object.Pkg() != pkg || !object.Pos().IsValid() {
+			continue
+		}
+		function, isFunction := object.(*types.Func)
+		isMethod := isFunction && function.Signature().Recv() != nil
+		if from, to := fileOf(name.Pos()), fileOf(object.Pos()); from != to && (isMethod || object.Parent() == pkg.Scope()) {
+			uses[from][to] = true
+		}
+	}
+	return uses
+}
+
+// inLoops returns the files from which uses lead back to them.
+func inLoops(uses map[string]map[string]bool) []string {
+	var loops []string
+	for file := range uses {
+		if reaches(uses, file, file, map[string]bool{}) {
+			loops = append(loops, file)
+		}
+	}
+	slices.Sort(loops)
+	return loops
+}
+
+func reaches(uses map[string]map[string]bool, from, to string, seen map[string]bool) bool {
+	for next := range maps.Keys(uses[from]) {
+		if next == to {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			if reaches(uses, next, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func linesOf(t *testing.T, file string) int {
+	t.Helper()
+	content, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	lines := 0
+	for scanner := bufio.NewScanner(content); scanner.Scan(); {
+		lines++
+	}
+	return lines
+}
+
+func TestLoopsAreFound(t *testing.T) {
+	uses := map[string]map[string]bool{
+		"a": {"b": true}, "b": {"c": true, "d": true}, "c": {"a": true}, "d": {"e": true}, "e": {},
+	}
+	if got := fmt.Sprint(inLoops(uses)); got != "[a b c]" {
+		t.Errorf("inLoops() = %s", got)
+	}
+}
