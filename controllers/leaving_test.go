@@ -48,10 +48,10 @@ func TestAPatchThatFitsNoPlaceholder(t *testing.T) {
 	}
 }
 
-// patchedBy sets the patches of a Kustomization.
-func (c *liveCluster) patchedBy(name string, patches ...kustomize.Patch) {
+// patchAlpha sets the patches of the Kustomization alpha.
+func (c *liveCluster) patchAlpha(patches ...kustomize.Patch) {
 	c.Helper()
-	ks := c.kustomization(name)
+	ks := c.kustomization("alpha")
 	ks.Spec.Patches = patches
 	if err := apiServer.Update(c.Context(), ks); err != nil {
 		c.Fatal(err)
@@ -78,7 +78,7 @@ func TestAPatchOfAKustomizationThatFitsNoPlaceholder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := moving(t)
-			c.patchedBy("alpha", patch)
+			c.patchAlpha(patch)
 			n := c.undecided()
 			c.reconcileBoth(n)
 			applied, placeholders := c.contents()
@@ -106,7 +106,7 @@ func TestAPatchOfAKustomizationThatFitsPlaceholders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := moving(t)
-			c.patchedBy("alpha", patch)
+			c.patchAlpha(patch)
 			c.reconcileBoth(c.undecided())
 			applied, placeholders := c.contents()
 			c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
@@ -122,15 +122,15 @@ func TestAPatchThatFollowsAPlaceholder(t *testing.T) {
 	n := c.undecided()
 	c.reconcileBoth(n)
 	c.ready("alpha")
-	c.patchedBy("alpha", unfit)
+	c.patchAlpha(unfit)
 	c.reconcileBoth(n)
 	c.equal("conditions", conditionsOf(c.get("alpha")), []string{"Ready=Unknown Handover", "Reconciling=True Handover"})
 	applied, placeholders := c.contents()
 	c.equal("the artifact", []any{applied, placeholders}, []any{[]string{"falco"}, []string{"argocd"}})
-	c.patchedBy("alpha")
+	c.patchAlpha()
 	c.reconcileBoth(n)
 	c.ready("alpha")
-	c.patchedBy("alpha", unfit)
+	c.patchAlpha(unfit)
 	c.passed += 11 * time.Minute
 	c.reconcileBoth(n)
 	c.fluxAlpha()
