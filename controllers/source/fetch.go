@@ -4,26 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/fluxcd/pkg/http/fetch"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contract"
 )
+
+const archiveFile = "source.tar.gz"
+
+// fetchTimeout bounds a download with all its retries: a source that sends without end must not keep its turn.
+const fetchTimeout = 2 * time.Minute
+
+// fetcher fetches the catalogs of sources: from the artifacts of Flux, or from the registry.
+type fetcher struct {
+	parser
+	archives   *fetch.ArchiveFetcher
+	registries *registries.Registries
+	failures   *transfers.Failures
+}
 
 // withRegistry calls do with a connection to the repository of the source, unless it has just failed. A connection belongs
 // to the namespace of the source: the proxy or the password of one tenant says nothing about the host.
-func (c *Catalogs) withRegistry(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
+func (f *fetcher) withRegistry(ctx context.Context, source Observed, do func(context.Context, *registries.Connection) error) error {
 	timeout := fetchTimeout
 	if own := source.repository.Spec.Timeout; own != nil && own.Duration < timeout {
 		timeout = own.Duration
 	}
 	access := registries.OfSource(source.repository)
-	return c.failures.Do(ctx, access.Connection(), access.Host(), timeout, func(ctx context.Context) error {
-		from, err := c.registries.Connect(ctx, access)
+	return f.failures.Do(ctx, access.Connection(), access.Host(), timeout, func(ctx context.Context) error {
+		from, err := f.registries.Connect(ctx, access)
 		if err != nil {
 			return err
 		}
@@ -34,14 +54,14 @@ func (c *Catalogs) withRegistry(ctx context.Context, source Observed, do func(co
 
 // loadLayer loads the catalog from a layer in the registry that source-controller has not selected. A registry that
 // sends slowly must not take memory that others need: the layer is written to a file.
-func (c *Catalogs) loadLayer(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+func (f *fetcher) loadLayer(ctx context.Context, source Observed) (*catalog.Catalog, error) {
 	file, err := memory.NewFile("winnow-layer-")
 	if err != nil {
 		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
 	}
 	defer file.Close()
 	layer := *source.Location.Layer
-	err = c.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
+	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
 		return registry.CopyLayer(ctx, from.Repository, layer, archive.DefaultLimits().Compressed, file)
 	})
 	var large *registry.TooLargeError
@@ -51,5 +71,88 @@ func (c *Catalogs) loadLayer(ctx context.Context, source Observed) (*catalog.Cat
 	case err != nil:
 		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the layer %s of source %s: %w", layer.Digest, source.Name, err))
 	}
-	return c.parse(ctx, source, file)
+	return f.parse(ctx, source, file)
+}
+
+func (f *fetcher) fetch(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+	switch {
+	case source.Location == nil:
+	case source.Location.Image != nil:
+		return f.loadImage(ctx, source)
+	case source.Location.Layer != nil:
+		return f.loadLayer(ctx, source)
+	}
+	return f.download(ctx, source)
+}
+
+func (f *fetcher) download(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+	limit := archive.DefaultLimits().Compressed
+	if size := source.Artifact.Size; size != nil && *size > limit {
+		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf(
+			"the artifact of source %s has %d bytes, more than %d", source.Name, *size, limit))
+	}
+	dir, err := os.MkdirTemp("", "winnow-fetch-")
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("making a temporary directory: %w", err))
+	}
+	defer os.RemoveAll(dir)
+	name := source.Name.String()
+	// The server of the artifacts is reached without credentials and proxy.
+	host := hostOf(source.Artifact.URL)
+	err = f.failures.Do(ctx, source.Name.Namespace+" artifacts "+host, host, fetchTimeout, func(ctx context.Context) error {
+		return f.archives.FetchWithContext(ctx, source.Artifact.URL, source.Artifact.Digest, dir)
+	})
+	if err != nil {
+		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the artifact of source %s: %w", name, err))
+	}
+	file, err := os.OpenInRoot(dir, archiveFile)
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("opening the artifact of source %s: %w", name, err))
+	}
+	defer file.Close()
+	return f.parse(ctx, source, file)
+}
+
+// loadImage loads the catalog from the layers of an image. source-controller extracts one layer of it at most.
+func (f *fetcher) loadImage(ctx context.Context, source Observed) (*catalog.Catalog, error) {
+	// The layers are of any size, and most of what they have is no part of the catalog: only a file has room for that.
+	file, err := memory.NewFile("winnow-image-")
+	if err != nil {
+		return nil, failure.Because(v1alpha1.StorageFailedReason, err)
+	}
+	defer file.Close()
+	err = f.withRegistry(ctx, source, func(ctx context.Context, from *registries.Connection) error {
+		return unpackImage(ctx, from, source, file)
+	})
+	switch {
+	case isInvalid(err):
+		return nil, failure.Because(v1alpha1.InvalidArchiveReason, fmt.Errorf("source %s: the image of the catalog: %w", source.Name, err))
+	case err != nil:
+		return nil, failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("fetching the image %s of source %s: %w", source.Location.Image.Digest, source.Name, err))
+	}
+	return f.parse(ctx, source, file)
+}
+
+// unpackImage writes the catalog of an image as an archive. The manifest is that of the lookup, by its digest.
+func unpackImage(ctx context.Context, from *registries.Connection, source Observed, to io.Writer) error {
+	manifest, raw, err := registry.FetchManifest(ctx, from.Repository, source.Location.Image.Digest.String())
+	if err != nil {
+		return err
+	}
+	image, err := registry.FetchImage(ctx, from.Repository, manifest, raw)
+	if err != nil {
+		return err
+	}
+	directory, err := contract.CatalogDirectory(image.Labels)
+	if err != nil {
+		return err
+	}
+	return image.Unpack(ctx, from.Repository, directory, to, registry.UnpackLimits{})
+}
+
+// isInvalid reports whether an error is about the content of a registry: fetching it again fails again.
+func isInvalid(err error) bool {
+	var large *registry.TooLargeError
+	var image *registry.ImageError
+	return errors.As(err, &large) || errors.As(err, &image)
 }

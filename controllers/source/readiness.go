@@ -1,12 +1,10 @@
 package source
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,7 +12,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/failure"
-	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -69,26 +66,4 @@ func (s *Sources) readinessOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	return metav1.Condition{
 		Status: ready.status, Reason: ready.reason, Message: fmt.Sprintf("source %s %s: %s", kind, key, ready.message),
 	}
-}
-
-// readiness is the state of a source according to its condition Ready.
-type readiness struct {
-	status          metav1.ConditionStatus
-	reason, message string
-}
-
-// readinessIn returns the readiness of a source. A source with an artifact and without the condition is ready:
-// only the controllers of Flux have to set it.
-func readinessIn(object Object) readiness {
-	ready, published := conditions.Get(object, meta.ReadyCondition), hasArtifact(object)
-	switch {
-	case published && (ready == nil || ready.Status == metav1.ConditionTrue):
-		return readiness{metav1.ConditionTrue, v1alpha1.SucceededReason, ""}
-	case ready == nil:
-		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "Flux has not reconciled it yet"}
-	case ready.Status == metav1.ConditionTrue:
-		return readiness{metav1.ConditionUnknown, v1alpha1.SourceNotReadyReason, "it is ready, and has no artifact"}
-	}
-	message := registries.Redact(strings.TrimSpace(ready.Message)) // users who can read the selection may have no access to the source
-	return readiness{ready.Status, ready.Reason, bounds.Truncate(cmp.Or(message, ready.Reason), maxQuotedMessage)}
 }

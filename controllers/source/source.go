@@ -6,8 +6,8 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,7 +16,6 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -30,68 +29,6 @@ type Sources struct {
 	Catalogs *Catalogs
 	// NoCrossNamespaceRefs refuses sources in other namespaces.
 	NoCrossNamespaceRefs bool
-}
-
-// Object is the common interface of all kinds of Flux sources.
-type Object interface {
-	client.Object
-	meta.ObjectWithConditions
-	GetArtifact() *meta.Artifact
-}
-
-// Kinds maps each kind of source that a CatalogSelection supports to an empty object.
-func Kinds() map[string]Object {
-	return map[string]Object{
-		sourcev1.OCIRepositoryKind:    &sourcev1.OCIRepository{},
-		sourcev1.GitRepositoryKind:    &sourcev1.GitRepository{},
-		sourcev1.BucketKind:           &sourcev1.Bucket{},
-		sourcev1.ExternalArtifactKind: &sourcev1.ExternalArtifact{},
-	}
-}
-
-// Observed is a source with the artifact that it had when it was observed.
-type Observed struct {
-	Kind string
-	Name types.NamespacedName
-	// Place of the catalog in the artifact, as the spec has it.
-	Place    render.Place
-	Artifact meta.Artifact
-	// Filter is what Flux took from the revision, by guard.FilterOf.
-	Filter string
-	// Location is the place of the catalog, nil if it is not known, or if the source has no contract.
-	Location *Location
-
-	// repository is the source itself, if it is an OCIRepository.
-	repository *sourcev1.OCIRepository
-	// mustVerify is true if a signature is required, and verified is its state.
-	mustVerify bool
-	verified   verification
-}
-
-// Loaded is a source with its catalog.
-type Loaded struct {
-	Observed
-	Catalog *catalog.Catalog
-}
-
-// Status returns the entry of the source in status.sources.
-func (s Observed) Status() v1alpha1.SourceStatus {
-	return v1alpha1.SourceStatus{
-		Kind: s.Kind, Name: s.Name.Name, Namespace: s.Name.Namespace,
-		Revision: s.Artifact.Revision, Digest: s.Artifact.Digest,
-	}
-}
-
-// Guarded converts sources for the safeguards, in the same order.
-func Guarded(loaded []Loaded) []guard.Source {
-	sources := make([]guard.Source, len(loaded))
-	for i, l := range loaded {
-		sources[i] = guard.Source{
-			Kind: l.Kind, Name: l.Name, Path: l.Place.Path, Checksum: guard.Checksum(l.Artifact.Revision),
-			Digest: l.Artifact.Digest, Filter: l.Filter, Catalog: l.Catalog,
-		}
-	}
-	return sources
 }
 
 // Observe reads the sources, in order. The error is that of the first source that cannot be used, with the
@@ -118,22 +55,6 @@ func (s *Sources) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) ([
 		observed = append(observed, o)
 	}
 	return observed, nil
-}
-
-// filterOf returns what Flux took from the revision of the artifact of a source.
-func filterOf(object Object) string {
-	switch s := object.(type) {
-	case *sourcev1.OCIRepository:
-		if selector := s.Status.ObservedLayerSelector; selector != nil {
-			return guard.FilterOf(s.Status.ObservedIgnore, selector.MediaType, selector.Operation)
-		}
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	case *sourcev1.GitRepository:
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	case *sourcev1.Bucket:
-		return guard.FilterOf(s.Status.ObservedIgnore, "", "")
-	}
-	return ""
 }
 
 // load returns the sources with their catalogs, and sets the locations in observed. It calls step before each source.
@@ -194,11 +115,6 @@ func (s *Sources) ready(ctx context.Context, kind string, key types.NamespacedNa
 	return object, nil
 }
 
-func hasArtifact(object Object) bool {
-	artifact := object.GetArtifact()
-	return artifact != nil && artifact.URL != "" && artifact.Digest != ""
-}
-
 // get returns a source, with or without an artifact.
 func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName) (Object, error) {
 	object, known := Kinds()[kind]
@@ -211,4 +127,48 @@ func (s *Sources) get(ctx context.Context, kind string, key types.NamespacedName
 		return nil, failure.Because(v1alpha1.StorageFailedReason, fmt.Errorf("getting source %s %s: %w", kind, key, err))
 	}
 	return object, nil
+}
+
+// locate determines the location of the catalog of a source, by its manifest in the registry if necessary.
+func (s *Sources) locate(ctx context.Context, o *Observed) (err error) {
+	if o.hasContract() && o.Location == nil {
+		o.Location, err = s.Catalogs.lookups.locationOf(ctx, *o)
+	}
+	return err
+}
+
+// findRepository reads the repository of a source that comes from the record of a publication, if a registry is asked
+// for its catalog.
+func (s *Sources) findRepository(ctx context.Context, o *Observed) error {
+	if o.repository != nil || !o.hasContract() || o.Location != nil && !o.Location.fetched() {
+		return nil
+	}
+	object, err := s.ready(ctx, o.Kind, o.Name)
+	if err != nil {
+		return err
+	}
+	o.repository, _ = object.(*sourcev1.OCIRepository)
+	return nil
+}
+
+// Recall caches the locations of catalogs from the last publication, so that a restarted controller does not
+// read a registry for published revisions. published are the sources of that publication, and locations those
+// of their catalogs, in the same order.
+func (s *Sources) Recall(observed []Observed, published []v1alpha1.SourceStatus, locations []*Location) {
+	if len(locations) != len(published) {
+		return
+	}
+	for _, o := range observed {
+		i := slices.Index(published, o.Status())
+		if i < 0 || locations[i] == nil || !o.hasContract() || s.Catalogs.lookups.cache.Contains(o.lookupKey()) {
+			continue
+		}
+		if !o.allows(*locations[i]) {
+			continue
+		}
+		// An extracted layer is not sufficient once a signature is required.
+		if locations[i].fetched() || !o.mustVerify || o.copied() {
+			s.Catalogs.lookups.cache.Add(o.lookupKey(), lookup{location: locations[i]})
+		}
+	}
 }

@@ -13,29 +13,6 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 )
 
-// signature is the state of the signature of a source's artifact according to Flux.
-type signature int
-
-const (
-	// valid: Flux has verified the revision of the artifact.
-	valid signature = iota
-	// pending: Flux has verified another revision, or none yet. On an upgrade the condition refers to the
-	// new revision some time before its artifact exists.
-	pending
-	// refused: Flux cannot verify the artifact, or the source has no suitable settings for it.
-	refused
-)
-
-// verification is the state of the signature of a source's artifact, and the reason why it is not valid. The
-// zero value is that of an artifact for which no signature is required.
-type verification struct {
-	signature signature
-	problem   string
-}
-
-// maxQuotedMessage bounds the quoted message of a source's condition, in bytes.
-const maxQuotedMessage = 512
-
 // DemandVerified refuses the first source that must be verified and is not. Artifacts that the same spec has
 // published before were verified then, so that only a refusal counts for them.
 func DemandVerified(observed []Observed, published bool) error {
@@ -118,11 +95,4 @@ func mentions(message, revision string) bool {
 		}
 	}
 	return false
-}
-
-func revisionIn(source Object) string {
-	if artifact := source.GetArtifact(); artifact != nil {
-		return artifact.Revision
-	}
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/failure"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 )
@@ -15,8 +16,11 @@ import (
 // decompressor.
 const measureBytes = 64 << 20
 
+// parser parses catalogs within the memory that all of them share.
+type parser struct{ memory *memory.Budget }
+
 // parse loads the catalog of a source from an archive, once the memory is available. It reads content from its start.
-func (c *Catalogs) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
+func (p parser) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
 	var needed int64
 	measure := func() (err error) {
 		needed, err = render.MeasureArchive(ctx, source.Name.String(), content, source.place())
@@ -27,15 +31,15 @@ func (c *Catalogs) parse(ctx context.Context, source Observed, content io.ReadSe
 		loaded, err = render.LoadArchive(ctx, source.Name.String(), content, source.place())
 		return failure.Because(v1alpha1.FetchFailedReason, err)
 	}
-	if err := c.within(ctx, measureBytes, source, content, measure); err != nil {
+	if err := p.within(ctx, measureBytes, source, content, measure); err != nil {
 		return nil, err
 	}
-	return loaded, c.within(ctx, needed, source, content, load)
+	return loaded, p.within(ctx, needed, source, content, load)
 }
 
 // within calls read with the content at its start, once this much memory is available.
-func (c *Catalogs) within(ctx context.Context, bytes int64, source Observed, content io.Seeker, read func() error) error {
-	release, err := c.memory.Acquire(ctx, bytes)
+func (p parser) within(ctx context.Context, bytes int64, source Observed, content io.Seeker, read func() error) error {
+	release, err := p.memory.Acquire(ctx, bytes)
 	if err != nil {
 		return failure.Because(v1alpha1.FetchFailedReason, fmt.Errorf("waiting until other catalogs are loaded: %w", err))
 	}
