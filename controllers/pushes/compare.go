@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/holds"
@@ -32,9 +33,19 @@ type pushHeld struct {
 
 func (e *pushHeld) Error() string { return e.message }
 
+// comparer compares the artifact of a push with the tagged one.
+type comparer struct {
+	// reading bounds the memory of the artifacts that are compared.
+	reading *memory.Budget
+	// comparing is held while an artifact is read, which takes long with patches and cannot be interrupted then.
+	comparing *semaphore.Weighted
+	// readArtifact is render.ReadArtifact.
+	readArtifact func(context.Context, io.Reader) ([]safeguard.Definition, error)
+}
+
 // compare holds a push that would remove definitions from the clusters that follow the tag: the record of the
 // selection was lost, or begins after the tagged artifact.
-func (p *Pushes) compare(ctx context.Context, job pushJob, to *registries.Connection, m v1.Manifest) error {
+func (c *comparer) compare(ctx context.Context, job pushJob, to *registries.Connection, m v1.Manifest) error {
 	if job.approved {
 		return nil
 	}
@@ -52,7 +63,7 @@ func (p *Pushes) compare(ctx context.Context, job pushJob, to *registries.Connec
 	if err := registry.CopyLayer(ctx, to.Repository, m.Layers[0], archive.DefaultLimits().Compressed, tagged); err != nil {
 		return fmt.Errorf("reading the tagged artifact: %w", err)
 	}
-	before, err := p.read(ctx, tagged)
+	before, err := c.read(ctx, tagged)
 	var busy *busyError
 	switch {
 	case errors.As(err, &busy):
@@ -65,15 +76,15 @@ func (p *Pushes) compare(ctx context.Context, job pushJob, to *registries.Connec
 		return fmt.Errorf("opening the archive: %w", err)
 	}
 	defer archived.Close()
-	next, err := p.read(ctx, archived)
+	next, err := c.read(ctx, archived)
 	switch {
 	case errors.As(err, &busy):
 		return err
 	case err != nil:
 		return &pushHeld{v1alpha1.BaselineLostReason, "the artifact cannot be compared with the tagged one: " + err.Error() + job.release()}
 	}
-	held := slices.DeleteFunc(safeguard.Compare(before, next), func(c safeguard.Change) bool {
-		return !guard.Holds(job.safeguards, c)
+	held := slices.DeleteFunc(safeguard.Compare(before, next), func(change safeguard.Change) bool {
+		return !guard.Holds(job.safeguards, change)
 	})
 	if len(held) == 0 {
 		return nil
@@ -97,13 +108,13 @@ const readBytes = memory.LoadBytes / 2
 
 // read returns the definitions of an artifact. Kustomize cannot be interrupted when it builds patches, so an artifact is
 // read aside, one at a time: at the deadline read gives up, and the next one waits until this one has ended.
-func (p *Pushes) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Definition, error) {
-	if err := p.comparing.Acquire(ctx, 1); err != nil {
+func (c *comparer) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Definition, error) {
+	if err := c.comparing.Acquire(ctx, 1); err != nil {
 		return nil, &busyError{err}
 	}
-	free, err := p.reserve(ctx, file)
+	free, err := c.reserve(ctx, file)
 	if err != nil {
-		p.comparing.Release(1)
+		c.comparing.Release(1)
 		return nil, err
 	}
 	type result struct {
@@ -112,11 +123,11 @@ func (p *Pushes) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Defi
 	}
 	read := make(chan result, 1)
 	go func() {
-		defer p.comparing.Release(1)
+		defer c.comparing.Release(1)
 		defer free()
 		var r result
 		r.err = transfers.Recover(ctx, "reading an artifact", func() (err error) {
-			r.definitions, err = p.readArtifact(ctx, file)
+			r.definitions, err = c.readArtifact(ctx, file)
 			return err
 		})
 		read <- r
@@ -130,7 +141,7 @@ func (p *Pushes) read(ctx context.Context, file io.ReadSeeker) ([]safeguard.Defi
 }
 
 // reserve waits for the memory to read an artifact. It leaves the file at its start.
-func (p *Pushes) reserve(ctx context.Context, file io.ReadSeeker) (free func(), err error) {
+func (c *comparer) reserve(ctx context.Context, file io.ReadSeeker) (free func(), err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
@@ -141,13 +152,8 @@ func (p *Pushes) reserve(ctx context.Context, file io.ReadSeeker) (free func(), 
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
-	if free, err = p.reading.Acquire(ctx, min(needed, readBytes)); err != nil {
+	if free, err = c.reading.Acquire(ctx, min(needed, readBytes)); err != nil {
 		return nil, &busyError{err}
 	}
 	return free, nil
-}
-
-// release returns the part of a message that explains how to release a held push.
-func (job pushJob) release() string {
-	return "; to push it all the same, add to spec.safeguards.approve: " + guard.Checksum(job.revision)
 }

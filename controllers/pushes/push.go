@@ -13,10 +13,13 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
+	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/registry"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -24,19 +27,32 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
+// sender sends artifacts to registries.
+type sender struct {
+	comparer
+	registries *registries.Registries
+	failures   *transfers.Failures
+	// sending bounds the memory of what is sent.
+	sending *memory.Budget
+	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
+	// It is not held while the image is sent, so that a registry that hangs does not block other pushes.
+	packing *semaphore.Weighted
+	noted   noted
+}
+
 // push pushes the artifact of a job and returns its address with the digest.
-func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
+func (s *sender) push(ctx context.Context, key types.NamespacedName, job pushJob) (string, error) {
 	connection, host := job.access.Connection(), job.access.Host()
-	if err := p.failures.Check(connection, host); err != nil {
+	if err := s.failures.Check(connection, host); err != nil {
 		return "", err // without waiting for memory
 	}
-	packed, release, err := p.prepare(ctx, job)
+	packed, release, err := s.prepare(ctx, job)
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	err = p.failures.Do(ctx, connection, host, pushTimeout, func(ctx context.Context) error {
-		return p.send(ctx, key, job, packed)
+	err = s.failures.Do(ctx, connection, host, pushTimeout, func(ctx context.Context) error {
+		return s.send(ctx, key, job, packed)
 	})
 	if err != nil {
 		return "", err
@@ -45,18 +61,18 @@ func (p *Pushes) push(ctx context.Context, key types.NamespacedName, job pushJob
 }
 
 // prepare packs the artifact of a job, once there is memory for it, which release returns.
-func (p *Pushes) prepare(ctx context.Context, job pushJob) (packed registry.Artifact, release func(), err error) {
+func (s *sender) prepare(ctx context.Context, job pushJob) (packed registry.Artifact, release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	archived, err := os.Stat(job.file)
 	if err != nil {
 		return packed, nil, fmt.Errorf("reading the archive: %w", err)
 	}
-	release, err = p.sending.Acquire(ctx, archived.Size())
+	release, err = s.sending.Acquire(ctx, archived.Size())
 	if err != nil {
 		return packed, nil, fmt.Errorf("waiting until other artifacts are sent: %w", err)
 	}
-	if packed, err = p.pack(ctx, job); err != nil {
+	if packed, err = s.pack(ctx, job); err != nil {
 		release()
 		return packed, nil, err
 	}
@@ -64,16 +80,16 @@ func (p *Pushes) prepare(ctx context.Context, job pushJob) (packed registry.Arti
 }
 
 // send pushes a packed artifact.
-func (p *Pushes) send(ctx context.Context, key types.NamespacedName, job pushJob, packed registry.Artifact) error {
-	to, err := p.registries.Connect(ctx, job.access)
+func (s *sender) send(ctx context.Context, key types.NamespacedName, job pushJob, packed registry.Artifact) error {
+	to, err := s.registries.Connect(ctx, job.access)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
 	pusher := registry.Pusher{Move: func(ctx context.Context, _ string, now v1.Descriptor) error {
-		return p.mayMove(ctx, job, to, now, p.revisionOf(key, now.Digest))
+		return s.mayMove(ctx, job, to, now, s.noted.revisionOf(key, now.Digest))
 	}}
-	p.noteRevision(key, job, packed.Manifest.Descriptor.Digest)
+	s.noted.note(key, job, packed.Manifest.Descriptor.Digest)
 	if err := pusher.Push(ctx, to.Repository, packed, job.tags); err != nil {
 		return to.Plain(err)
 	}
@@ -81,12 +97,12 @@ func (p *Pushes) send(ctx context.Context, key types.NamespacedName, job pushJob
 }
 
 // pack returns the artifact with the archive of the storage, or the image of it. The same job gives the same digest.
-func (p *Pushes) pack(ctx context.Context, job pushJob) (registry.Artifact, error) {
+func (s *sender) pack(ctx context.Context, job pushJob) (registry.Artifact, error) {
 	if job.image {
-		if err := p.packing.Acquire(ctx, 1); err != nil {
+		if err := s.packing.Acquire(ctx, 1); err != nil {
 			return registry.Artifact{}, fmt.Errorf("waiting until other images are packed: %w", err)
 		}
-		defer p.packing.Release(1)
+		defer s.packing.Release(1)
 	}
 	content, err := os.ReadFile(job.file)
 	if err != nil {
@@ -151,7 +167,7 @@ func (e *tagConflict) Error() string {
 // mayMove returns an error for a tag of another writer. Two selections that move one tag in turns would install
 // and remove their applications in all clusters that follow the tag. noted is the revision of the tagged manifest, if
 // this process has pushed it.
-func (p *Pushes) mayMove(ctx context.Context, job pushJob, to *registries.Connection, now v1.Descriptor, noted string) error {
+func (s *sender) mayMove(ctx context.Context, job pushJob, to *registries.Connection, now v1.Descriptor, noted string) error {
 	_, raw, err := registry.FetchManifest(ctx, to.Repository, now.Digest.String())
 	if err != nil {
 		return err
@@ -172,7 +188,7 @@ func (p *Pushes) mayMove(ctx context.Context, job pushJob, to *registries.Connec
 	if now.Digest == job.last || revision != "" && (revision == job.revision || slices.Contains(job.compared, revision)) {
 		return nil
 	}
-	return p.compare(ctx, job, to, m)
+	return s.compare(ctx, job, to, m)
 }
 
 // isPushedImage reports whether a manifest is that of an image that a CatalogSelection has pushed.

@@ -5,50 +5,31 @@ package pushes
 import (
 	"context"
 	"errors"
-	"io"
 	"reflect"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/fluxcd/pkg/artifact/storage"
 	"github.com/fluxcd/pkg/runtime/jitter"
-	"github.com/opencontainers/go-digest"
 	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/render"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// pushTimeout bounds a push: a registry that hangs must not keep its turn.
-const pushTimeout = 2 * time.Minute
 
 // Pushes pushes rendered artifacts to registries, outside of the workers that reconcile: a registry that hangs
 // delays no ExternalArtifact, and of the pushes only those of its namespace. It checks a pushed artifact again at the
 // selection's interval, and retries failures with backoff.
 type Pushes struct {
-	registries *registries.Registries
-	failures   *transfers.Failures
-	storage    *storage.Storage
+	sender
+	storage *storage.Storage
 	// queue has the selections that are due, and turns runs their pushes.
 	queue workqueue.TypedRateLimitingInterface[ctrl.Request]
 	turns *transfers.Queue
-	// sending bounds the memory of what is sent, and reading that of the artifacts that are compared.
-	sending, reading *memory.Budget
-	// comparing is held while an artifact is read, which takes long with patches and cannot be interrupted then.
-	comparing *semaphore.Weighted
-	// readArtifact is render.ReadArtifact.
-	readArtifact func(context.Context, io.Reader) ([]safeguard.Definition, error)
-	// packing is held while an image is packed, which takes several times the memory of its layer: one image at a time.
-	// It is not held while the image is sent, so that a registry that hangs does not block other pushes.
-	packing *semaphore.Weighted
 	// Enqueue adds selections to the queue of the controller. It is required.
 	Enqueue func(context.Context, ...types.NamespacedName)
 
@@ -57,9 +38,6 @@ type Pushes struct {
 	results map[types.NamespacedName]pushResult
 	// queued has the pushes that wait for their turn or run.
 	queued map[types.NamespacedName]*transfers.Transfer
-	// revisions maps the digests of pushed manifests to the revisions of the artifact, by selection. The manifest of a
-	// served image does not have its revision, and the status has only that of the last push.
-	revisions map[types.NamespacedName]map[digest.Digest]string
 }
 
 // Options configures Pushes. All fields are required.
@@ -78,38 +56,15 @@ type Options struct {
 // New returns Pushes without jobs.
 func New(o Options) *Pushes {
 	return &Pushes{
-		registries: o.Registries, failures: o.Failures, storage: o.Storage, queue: o.Queue,
-		turns: transfers.New(transfers.DefaultLimits()), sending: memory.New(memory.SendBytes), reading: o.Memory,
+		sender: sender{
+			comparer:   comparer{o.Memory, semaphore.NewWeighted(1), render.ReadArtifact},
+			registries: o.Registries, failures: o.Failures, sending: memory.New(memory.SendBytes), packing: semaphore.NewWeighted(1),
+		},
+		storage: o.Storage, queue: o.Queue, turns: transfers.New(transfers.DefaultLimits()),
 		jobs:    map[types.NamespacedName]pushJob{},
 		results: map[types.NamespacedName]pushResult{},
 		queued:  map[types.NamespacedName]*transfers.Transfer{},
-		packing: semaphore.NewWeighted(1), comparing: semaphore.NewWeighted(1), readArtifact: render.ReadArtifact,
-
-		revisions: map[types.NamespacedName]map[digest.Digest]string{},
 	}
-}
-
-// pushJob describes the artifact that a registry should have, and the access to the registry.
-type pushJob struct {
-	uid    types.UID
-	access registries.Access
-	tags   []string
-	// image is true if the packages of the artifact are pushed as an image, and not the artifact.
-	image bool
-	// file is the path of the archive, and digest that of its content.
-	file, digest string
-	// Annotations of the manifest: the revision of the artifact, those of the sources, and namespace/name of
-	// the selection.
-	revision, sources, selection string
-	// compared are the revisions in the history of the artifact, whose changes the safeguards have compared.
-	// The safeguards are applied to a tagged artifact of another revision, unless approved is true.
-	compared []string
-	// last is the digest of the last push, if its revision is one of them.
-	last       digest.Digest
-	safeguards v1alpha1.Safeguards
-	approved   bool
-	// interval is the time until the registry is checked again.
-	interval time.Duration
 }
 
 // pushResult is the last result of a job.
@@ -143,32 +98,8 @@ func (p *Pushes) Forget(key types.NamespacedName) {
 	defer p.mu.Unlock()
 	delete(p.jobs, key)
 	delete(p.results, key)
-	delete(p.revisions, key)
+	p.noted.forget(key)
 	p.queue.Forget(ctrl.Request{NamespacedName: key})
-}
-
-// noteRevision records the revision of a manifest, before a tag names it. It drops those that are not in the history of
-// the artifact any more.
-func (p *Pushes) noteRevision(key types.NamespacedName, job pushJob, manifest digest.Digest) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, ok := p.jobs[key]; !ok {
-		return
-	}
-	noted := map[digest.Digest]string{manifest: job.revision}
-	for known, revision := range p.revisions[key] {
-		if slices.Contains(job.compared, revision) {
-			noted[known] = revision
-		}
-	}
-	p.revisions[key] = noted
-}
-
-// revisionOf returns the revision of a manifest that this process has pushed for the selection, or an empty string.
-func (p *Pushes) revisionOf(key types.NamespacedName, manifest digest.Digest) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.revisions[key][manifest]
 }
 
 // Start runs pushes until the context ends, and returns once all have ended. It implements manager.Runnable.
@@ -269,7 +200,11 @@ func (p *Pushes) attempt(ctx context.Context, item ctrl.Request) {
 func (p *Pushes) record(key types.NamespacedName, job pushJob, result pushResult) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now, ok := p.jobs[key]; !ok || !reflect.DeepEqual(now, job) {
+	now, ok := p.jobs[key]
+	if !ok {
+		p.noted.forget(key) // which the push has noted meanwhile
+	}
+	if !ok || !reflect.DeepEqual(now, job) {
 		return false
 	}
 	last, known := p.results[key]

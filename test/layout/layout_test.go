@@ -35,7 +35,6 @@ var exceptions = map[string]struct {
 	"cmd/winnow/gitops/selections": {10, "not divided yet"},
 	"controllers":                  {12, "not divided yet"},
 	"controllers/cluster":          {23, "not divided yet"},
-	"controllers/pushes":           {3, "not divided yet"},
 	"render":                       {17, "not divided yet"},
 	"render/guard":                 {4, "not divided yet"},
 }
