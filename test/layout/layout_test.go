@@ -31,7 +31,6 @@ var exceptions = map[string]struct {
 	reason string
 }{
 	"cmd/winnow/functions":         {10, "not divided yet"},
-	"cmd/winnow/gitops":            {22, "not divided yet"},
 	"cmd/winnow/gitops/selections": {10, "not divided yet"},
 	"controllers":                  {12, "not divided yet"},
 	"controllers/cluster":          {23, "not divided yet"},

@@ -3,45 +3,22 @@ package gitops
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
-
-// maxKustomizations bounds the Kustomizations of a cluster.
-const maxKustomizations = 5_000
-
-// selectionPattern matches content that may lead to a CatalogSelection, directly or by another Kustomization:
-// their API groups, and groups that are composed, escaped or in another encoding.
-var selectionPattern = regexp.MustCompile(`\\[uUx][0-9a-fA-F]|\x00|catalog\.winnow\.dev/|kustomize\.toolkit\.fluxcd\.io/v|fluxcd\.controlplane\.io/` +
-	`|apiVersion["']?\s*:\s*\S*[^\w./"'\s,}\]-]|/apiVersion`)
-
-// walk follows the Kustomizations of a cluster in one commit.
-type walk struct {
-	cluster string
-	tree    *tree
-	self    identity
-	builds  *builder
-	// sync is the source that flux-operator creates, which the objects need not include; nil for none.
-	sync *unstructured.Unstructured
-	// older is the walk in the base, nil in the base.
-	older *walk
-
-	nodes map[string]*node
-	order []*node
-	// recognized maps sources that resolve to this repository to the reason.
-	recognized map[string]string
-	trees      map[string]*tree
-}
 
 // run evaluates all Kustomizations that are reachable from the directory of the cluster.
 func (w *walk) run(ctx context.Context) error {
-	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*tree{"": w.tree.ignoring("")}
+	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.tree.Ignoring("")}
 	if err := w.evaluateRoot(ctx); err != nil {
 		return err
 	}
@@ -59,13 +36,16 @@ func (w *walk) run(ctx context.Context) error {
 	}
 }
 
+// maxKustomizations bounds the Kustomizations of a cluster.
+const maxKustomizations = 5_000
+
 // evaluateRoot evaluates the directory of the cluster, with the fields of a Kustomization in it that applies
 // the directory itself, such as that of flux bootstrap.
 func (w *walk) evaluateRoot(ctx context.Context) error {
-	n := &node{kustomization: directoryKustomization(w.cluster), cluster: w.cluster}
+	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster}
 	w.nodes[""] = n
 	w.order = append(w.order, n)
-	if !w.trees[""].isDir(w.cluster) {
+	if !w.trees[""].IsDir(w.cluster) {
 		n.outcome, n.state = evaluated, "no cluster"
 		return nil
 	}
@@ -79,8 +59,8 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 		if again == nil {
 			break
 		}
-		settled := again.transforms() == n.transforms()
-		n.kustomization = again
+		settled := again.Transforms() == n.Transforms()
+		n.Kustomization = again
 		if settled {
 			n.state = n.inputs()
 			break
@@ -91,16 +71,16 @@ func (w *walk) evaluateRoot(ctx context.Context) error {
 
 // rootKustomization returns the Kustomization that applies the directory of the cluster. It skips those that
 // apply the same path of another repository.
-func (w *walk) rootKustomization(n *node) *kustomization {
+func (w *walk) rootKustomization(n *node) *manifest.Kustomization {
 	for _, o := range n.objects {
-		if !follows(o.Unstructured) {
+		if !manifest.Follows(o.Unstructured) {
 			continue
 		}
-		k, err := newKustomization(o.Unstructured)
-		if err != nil || k.path() != w.cluster || k.spec.KubeConfig != nil {
+		k, err := manifest.NewKustomization(o.Unstructured)
+		if err != nil || k.Path() != w.cluster || k.Spec.KubeConfig != nil {
 			continue
 		}
-		self := &node{kustomization: k, cluster: w.cluster, vars: &variables{}}
+		self := &node{Kustomization: k, cluster: w.cluster, vars: &building.Variables{}}
 		if w.source(self) == nil {
 			return k // the installer of Flux creates the source
 		}
@@ -112,7 +92,7 @@ func (w *walk) rootKustomization(n *node) *kustomization {
 }
 
 // isFollowed reports whether an object is a Kustomization whose source is pulled.
-func isFollowed(o Object) bool { return follows(o.Unstructured) }
+func isFollowed(o manifest.Object) bool { return manifest.Follows(o.Unstructured) }
 
 // nextOfArtifacts adds a node for each Kustomization of an ExternalArtifact that no selection publishes, and returns the
 // first that is new. It runs last, when all selections are known.
@@ -130,13 +110,13 @@ func (w *walk) nextOfArtifacts() (*node, error) {
 }
 
 // addChildren adds a node for each object of a node that is a Kustomization to follow.
-func (w *walk) addChildren(n *node, isChild func(Object) bool) error {
-	itself := nameOf(types.NamespacedName{Namespace: n.object.GetNamespace(), Name: n.object.GetName()})
+func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
+	itself := manifest.NameOf(types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: n.Object.GetName()})
 	for _, o := range n.objects {
 		if !isChild(o) {
 			continue
 		}
-		name := nameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+		name := manifest.NameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
 		if n.name == "" && name == itself {
 			continue
 		}
@@ -147,11 +127,11 @@ func (w *walk) addChildren(n *node, isChild func(Object) bool) error {
 		if len(w.nodes) >= maxKustomizations {
 			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
 		}
-		k, err := newKustomization(o.Unstructured)
-		child := &node{kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), unknown: o.Unknown}
+		k, err := manifest.NewKustomization(o.Unstructured)
+		child := &node{Kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), unknown: o.Unknown}
 		if err != nil {
-			child.kustomization = &kustomization{object: o.Unstructured}
-			child.outcome, child.reason, child.state = failed, err.Error(), o.digest()
+			child.Kustomization = &manifest.Kustomization{Object: o.Unstructured}
+			child.outcome, child.reason, child.state = failed, err.Error(), o.Digest()
 		}
 		w.nodes[name] = child
 		w.order = append(w.order, child)
@@ -184,62 +164,31 @@ func (w *walk) next(ctx context.Context) (*node, error) {
 // isReady reports whether the source and the variables of a node are known.
 func (w *walk) isReady(n *node) bool {
 	if w.source(n) == nil {
-		if _, found := w.self.find(n.source()); !found {
+		if _, found := w.self.Find(n.Source()); !found {
 			return false
 		}
 	}
-	for _, ref := range n.references() {
-		if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.object.GetNamespace(), Name: ref.Name}) == nil {
+	for _, ref := range n.References() {
+		if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}) == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// source returns the source of a node, nil if it is not in the repository.
-func (w *walk) source(n *node) *Object {
-	return w.find(n.cluster, sourceGroup, n.spec.SourceRef.Kind, n.source())
-}
-
-// finder returns find for one cluster.
-func (w *walk) finder(cluster string) func(group, kind string, name types.NamespacedName) *Object {
-	return func(group, kind string, name types.NamespacedName) *Object { return w.find(cluster, group, kind, name) }
-}
-
-// find returns an object of a cluster, or nil.
-func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *Object {
-	for _, n := range w.order {
-		for i, o := range n.objects {
-			if o.Cluster != cluster {
-				continue
-			}
-			if o.is(group, kind, name) {
-				return &n.objects[i]
-			}
-			if made := (Object{Unstructured: syncOf(o.Unstructured)}); made.Unstructured != nil && made.is(group, kind, name) {
-				return &made
-			}
-		}
-	}
-	if made := (Object{Unstructured: w.sync}); w.sync != nil && cluster == w.cluster && made.is(group, kind, name) {
-		return &made
-	}
-	return nil
-}
-
 // evaluate determines the objects of a node.
 func (w *walk) evaluate(ctx context.Context, n *node) error {
-	n.vars = newVariables(n.kustomization, w.finder(n.cluster))
+	n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
 	from, dir, err := w.locate(n)
 	if err != nil {
 		n.outcome, n.reason = external, err.Error()
-		if n.spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
+		if n.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
 			return nil // what an artifact lacks is pruned
 		}
 		return w.keepObjects(n)
 	}
 	n.dir = dir
-	n.closure = newClosure(from, dir, n.components(from, dir))
+	n.closure = inputs.NewClosure(from, dir, n.Components(from, dir))
 	n.state = n.inputs()
 	if !w.mayLeadToSelection(n) {
 		n.outcome = skipped
@@ -249,13 +198,13 @@ func (w *walk) evaluate(ctx context.Context, n *node) error {
 }
 
 // build builds a node whose directory is known.
-func (w *walk) build(ctx context.Context, n *node, from *tree) error {
+func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error {
 	if n.closure == nil || n.name == "" {
-		n.vars = newVariables(n.kustomization, w.finder(n.cluster))
-		n.closure = newClosure(from, n.dir, n.components(from, n.dir))
+		n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
+		n.closure = inputs.NewClosure(from, n.dir, n.Components(from, n.dir))
 		n.state = n.inputs()
 	}
-	objects, err := w.builds.build(ctx, n.state, n.closure, n.dir, n.kustomization, n.vars)
+	objects, err := w.builds.Build(ctx, n.state, n.closure, n.dir, n.Kustomization, n.vars)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -270,30 +219,6 @@ func (w *walk) build(ctx context.Context, n *node, from *tree) error {
 		return w.addChildren(n, isFollowed)
 	}
 	return nil
-}
-
-// setObjects sets the objects of a node to copies with its cluster and name.
-func (n *node) setObjects(objects []Object) {
-	n.objects = cloned(objects)
-	for i := range n.objects {
-		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
-		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
-		if common := n.spec.CommonMetadata; common != nil {
-			annotations := map[string]string{}
-			maps.Copy(annotations, n.objects[i].GetAnnotations())
-			maps.Copy(annotations, common.Annotations)
-			n.objects[i].SetAnnotations(annotations)
-		}
-	}
-}
-
-func cloned(objects []Object) []Object {
-	all := slices.Clone(objects)
-	for i := range all {
-		all[i].Unstructured = all[i].DeepCopy()
-		all[i].Unknown = slices.Clone(all[i].Unknown)
-	}
-	return all
 }
 
 // keepObjects sets the objects of a node that cannot be evaluated to those in the base, marked as unknown:
@@ -316,11 +241,65 @@ func (w *walk) keepObjects(n *node) error {
 // mayLeadToSelection reports whether the files of the node may lead to a CatalogSelection, or did so in
 // the base.
 func (w *walk) mayLeadToSelection(n *node) bool {
-	if len(n.closure.remotes) > 0 || n.closure.incomplete {
+	if len(n.closure.Remotes) > 0 || n.closure.Incomplete {
 		return true
 	}
 	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
 		return true
 	}
-	return selectionPattern.MatchString(n.content()) || n.closure.has(selectionPattern.Match)
+	return manifest.MayLeadToSelection([]byte(n.Content())) || n.closure.Has(manifest.MayLeadToSelection)
+}
+
+// takesArtifact reports whether an object is a Kustomization of an ExternalArtifact that no CatalogSelection of its cluster
+// publishes in either commit.
+func (w *walk) takesArtifact(o manifest.Object) bool {
+	if !manifest.IsKustomization(o.Unstructured) || manifest.Follows(o.Unstructured) {
+		return false
+	}
+	k, err := manifest.NewKustomization(o.Unstructured)
+	if err != nil {
+		return true
+	}
+	objects := w.objects()
+	if w.older != nil {
+		objects = append(objects, w.older.objects()...)
+	}
+	return k.Spec.SourceRef.Kind != "" && !slices.ContainsFunc(objects, func(s manifest.Object) bool {
+		return s.Cluster == o.Cluster && s.Is(v1alpha1.GroupVersion.Group, v1alpha1.CatalogSelectionKind, k.Source())
+	})
+}
+
+// buildUsed builds a skipped node that may contain a missing object of a node that waits, or, if none does, a source of a
+// selection, or another copy of any object that is used. It reports whether it found one.
+func (w *walk) buildUsed(ctx context.Context, waiting *node) (bool, error) {
+	var used []manifest.Ref
+	if waiting != nil {
+		used = slices.DeleteFunc(waiting.uses(), func(m manifest.Ref) bool { return w.find(m.Cluster, m.Group, m.Kind, m.Name) != nil })
+	} else {
+		used = w.sources()
+		for _, n := range w.order {
+			if n.outcome != skipped {
+				used = append(used, n.uses()...)
+			}
+		}
+	}
+	for i := range used {
+		if used[i].Kind == sourcev1.ExternalArtifactKind {
+			used[i].Kind = manifest.GeneratorKind
+		}
+	}
+	known := map[manifest.Ref]bool{}
+	used = slices.DeleteFunc(used, func(m manifest.Ref) bool {
+		done := known[m] || m.Kind == "" || m.Name.Name == ""
+		known[m] = true
+		return done
+	})
+	for _, m := range used {
+		for _, n := range w.order {
+			if n.outcome == skipped && n.applies() == m.Cluster && n.mayContain(m) {
+				return true, w.build(ctx, n, n.closure.Tree)
+			}
+		}
+	}
+	return false, nil
 }

@@ -1,4 +1,4 @@
-package gitops
+package repository
 
 import (
 	"bufio"
@@ -11,14 +11,15 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
-// Bounds of the files of both commits.
-const (
-	maxFile  = 16 << 20  // bytes of a file
-	maxBytes = 512 << 20 // bytes of all files, each counted once
-)
+// Blob is a file of Git.
+type Blob struct {
+	// ID identifies the content, and Size has its bytes.
+	ID   string
+	Size int64
+}
 
-// objects reads the blobs of a repository by their identifiers and caches them.
-type objects struct {
+// Objects reads the blobs of a repository by their identifiers and caches them.
+type Objects struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      *bufio.Reader
@@ -27,10 +28,19 @@ type objects struct {
 	bytes    int64
 }
 
-// open starts git cat-file. The caller closes the objects.
-func (g Git) open(ctx context.Context) (*objects, error) {
+// MaxFile bounds the bytes of a file.
+const MaxFile = 16 << 20
+
+// maxBytes bounds the bytes of all files of both commits, each counted once.
+const maxBytes = 512 << 20
+
+// ErrTooLarge is the error of content that exceeds a limit.
+var ErrTooLarge = errors.New("too large")
+
+// Open starts git cat-file, which reads the blobs. The caller closes the objects.
+func (g Git) Open(ctx context.Context) (*Objects, error) {
 	cmd := g.command(ctx, "cat-file", "--batch")
-	o := &objects{cmd: cmd, stderr: &firstBytes{limit: maxGitMessage}, contents: map[string][]byte{}}
+	o := &Objects{cmd: cmd, stderr: &firstBytes{limit: maxGitMessage}, contents: map[string][]byte{}}
 	cmd.Stderr = o.stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -47,50 +57,48 @@ func (g Git) open(ctx context.Context) (*objects, error) {
 	return o, nil
 }
 
-// close ends git and waits for it.
-func (o *objects) close() {
+// Close ends git and waits for it.
+func (o *Objects) Close() {
 	_ = o.in.Close()
 	_ = o.cmd.Wait()
 }
 
-var errTooLarge = errors.New("too large")
-
 // read returns the content of a file. The caller must not change it.
-func (o *objects) read(file blob) ([]byte, error) {
-	if content, found := o.contents[file.id]; found {
+func (o *Objects) read(file Blob) ([]byte, error) {
+	if content, found := o.contents[file.ID]; found {
 		return content, nil
 	}
-	if file.size > maxFile {
-		return nil, fmt.Errorf("%w: it has more than %d bytes", errTooLarge, maxFile)
+	if file.Size > MaxFile {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, MaxFile)
 	}
-	if o.bytes += file.size; o.bytes > maxBytes {
-		return nil, fmt.Errorf("%w: the files that matter have more than %d bytes: pass the PATH of fewer", errTooLarge, maxBytes)
+	if o.bytes += file.Size; o.bytes > maxBytes {
+		return nil, fmt.Errorf("%w: the files that matter have more than %d bytes: pass the PATH of fewer", ErrTooLarge, maxBytes)
 	}
-	if _, err := fmt.Fprintln(o.in, file.id); err != nil {
+	if _, err := fmt.Fprintln(o.in, file.ID); err != nil {
 		return nil, o.failed(err)
 	}
 	content, err := readBlob(o.out, file)
 	if err != nil {
 		return nil, o.failed(err)
 	}
-	o.contents[file.id] = content
+	o.contents[file.ID] = content
 	return content, nil
 }
 
-func (o *objects) failed(err error) error {
+func (o *Objects) failed(err error) error {
 	return fmt.Errorf("reading files of Git: %w: %s", err, plaintext.Line(o.stderr.String()))
 }
 
 // readBlob reads a blob in the format of cat-file: a header, the content and a line break.
-func readBlob(out *bufio.Reader, file blob) ([]byte, error) {
+func readBlob(out *bufio.Reader, file Blob) ([]byte, error) {
 	header, err := out.ReadString('\n')
 	if err != nil {
 		return nil, err
 	}
-	if want := fmt.Sprintf("%s blob %d\n", file.id, file.size); header != want {
+	if want := fmt.Sprintf("%s blob %d\n", file.ID, file.Size); header != want {
 		return nil, fmt.Errorf("the object is not in this clone: %s", plaintext.Line(header))
 	}
-	content := make([]byte, file.size+1)
+	content := make([]byte, file.Size+1)
 	_, err = io.ReadFull(out, content)
-	return content[:file.size], err
+	return content[:file.Size], err
 }

@@ -1,4 +1,4 @@
-package gitops
+package repository
 
 import (
 	"bytes"
@@ -14,62 +14,54 @@ import (
 	"github.com/fluxcd/pkg/sourceignore/gitignore"
 )
 
-// Bounds of ignore patterns: each pattern is matched against each file.
-const (
-	maxPatterns = 2_000
-	maxIgnore   = 64 << 10 // bytes of spec.ignore
-)
+// maxPatterns bounds the ignore patterns: each is matched against each file.
+const maxPatterns = 2_000
 
-// tree is the content of the artifact that Flux builds from a commit: without symbolic links and without
+// Tree is the content of the artifact that Flux builds from a commit: without symbolic links and without
 // ignored files.
-type tree struct {
-	commit string
-	// files maps a path to its blob, and modules maps a path to the commit of its submodule, none if the source leaves
+type Tree struct {
+	// Commit is the identifier of the commit.
+	Commit string
+	// Files maps a path to its blob, and Modules maps a path to the commit of its submodule, none if the source leaves
 	// submodules out.
-	files   map[string]blob
-	modules map[string]string
-	// dirs maps a directory to the names in it, sorted.
-	dirs    map[string][]string
-	objects *objects
+	Files   map[string]Blob
+	Modules map[string]string
+	// Dirs maps a directory to the names in it, sorted.
+	Dirs    map[string][]string
+	objects *Objects
 	// patterns of the files .sourceignore.
 	patterns []gitignore.Pattern
 }
 
-// blob is a file of Git.
-type blob struct {
-	id   string
-	size int64
-}
-
-// tree returns the tree of a commit.
-func (g Git) tree(ctx context.Context, commit string, objects *objects) (*tree, error) {
+// Tree returns the tree of a commit. Its files are read from objects until these are closed.
+func (g Git) Tree(ctx context.Context, commit string, objects *Objects) (*Tree, error) {
 	listing, err := g.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return nil, fmt.Errorf("listing the files of %s: %w", commit, err)
 	}
-	t := &tree{commit: commit, files: map[string]blob{}, modules: map[string]string{}, objects: objects}
+	t := &Tree{Commit: commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: objects}
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(listing), "\x00"), "\x00") {
 		t.add(line)
 	}
-	for name := range t.files {
+	for name := range t.Files {
 		if path.Base(name) != sourceignore.IgnoreFile {
 			continue
 		}
-		content, err := t.read(name)
+		content, err := t.Read(name)
 		if err != nil {
 			return nil, err
 		}
 		t.patterns = append(t.patterns, sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))...)
 	}
 	if len(t.patterns) > maxPatterns {
-		return nil, fmt.Errorf("%s: more than %d patterns in files %s", short(commit), maxPatterns, sourceignore.IgnoreFile)
+		return nil, fmt.Errorf("%s: more than %d patterns in files %s", Short(commit), maxPatterns, sourceignore.IgnoreFile)
 	}
 	t.list()
 	return t, nil
 }
 
 // add parses a line of ls-tree. It adds files (mode 100...) and submodules, and skips symbolic links.
-func (t *tree) add(line string) {
+func (t *Tree) add(line string) {
 	head, name, _ := strings.Cut(line, "\t")
 	fields := strings.Fields(head)
 	if len(fields) != 4 {
@@ -78,71 +70,71 @@ func (t *tree) add(line string) {
 	size, err := strconv.ParseInt(fields[3], 10, 64)
 	switch {
 	case fields[1] == "commit":
-		t.modules[name] = fields[2]
+		t.Modules[name] = fields[2]
 	case fields[1] == "blob" && strings.HasPrefix(fields[0], "100") && err == nil:
-		t.files[name] = blob{id: fields[2], size: size}
+		t.Files[name] = Blob{ID: fields[2], Size: size}
 	}
 }
 
 // list derives the directories from the files.
-func (t *tree) list() {
-	t.dirs = map[string][]string{".": nil}
-	all := maps.Clone(t.files)
-	for name := range t.modules {
-		all[name] = blob{}
+func (t *Tree) list() {
+	t.Dirs = map[string][]string{".": nil}
+	all := maps.Clone(t.Files)
+	for name := range t.Modules {
+		all[name] = Blob{}
 	}
 	for name := range all {
 		for child := name; child != "."; child = path.Dir(child) {
 			dir := path.Dir(child)
-			names, known := t.dirs[dir]
-			t.dirs[dir] = append(names, path.Base(child))
+			names, known := t.Dirs[dir]
+			t.Dirs[dir] = append(names, path.Base(child))
 			if known {
 				break
 			}
 		}
 	}
-	for dir, names := range t.dirs {
+	for dir, names := range t.Dirs {
 		slices.Sort(names)
-		t.dirs[dir] = slices.Compact(names)
+		t.Dirs[dir] = slices.Compact(names)
 	}
 }
 
-// ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
+// Ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
 // match spec.ignore of a source.
-func (t *tree) ignoring(ignore string) *tree {
-	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: map[string]string{}, objects: t.objects}
+func (t *Tree) Ignoring(ignore string) *Tree {
+	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
 	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
 	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
-	for name, file := range t.files {
+	for name, file := range t.Files {
 		if !matcher.Match(segments(name), false) {
-			kept.files[name] = file
+			kept.Files[name] = file
 		}
 	}
-	for name, commit := range t.modules {
+	for name, commit := range t.Modules {
 		if !matcher.Match(segments(name), true) {
-			kept.modules[name] = commit
+			kept.Modules[name] = commit
 		}
 	}
 	kept.list()
 	return kept
 }
 
-// withoutModules returns the tree without submodules.
-func (t *tree) withoutModules() *tree {
+// WithoutModules returns the tree without submodules.
+func (t *Tree) WithoutModules() *Tree {
 	kept := *t
-	kept.modules = nil
+	kept.Modules = nil
 	return &kept
 }
 
-// sparse returns the tree with the given directories only, or with all if dirs is empty.
-func (t *tree) sparse(dirs []string) *tree {
+// Sparse returns the tree with the given directories only, or with all if dirs is empty.
+func (t *Tree) Sparse(dirs []string) *Tree {
 	if len(dirs) == 0 {
 		return t
 	}
-	kept := &tree{commit: t.commit, files: map[string]blob{}, modules: t.modules, objects: t.objects, patterns: t.patterns}
-	for name, file := range t.files {
-		if slices.ContainsFunc(dirs, func(dir string) bool { return contains(pathOf(dir), name) }) {
-			kept.files[name] = file
+	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: t.Modules, objects: t.objects, patterns: t.patterns}
+	for name, file := range t.Files {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return Contains(CleanPath(dir), name) }) {
+			kept.Files[name] = file
 		}
 	}
 	kept.list()
@@ -156,35 +148,38 @@ func segments(name string) []string {
 	return strings.Split(name, "/")
 }
 
-func (t *tree) isDir(name string) bool {
-	_, found := t.dirs[name]
+// IsDir reports whether the tree has files, or submodules, below the name. The root is ".".
+func (t *Tree) IsDir(name string) bool {
+	_, found := t.Dirs[name]
 	return found
 }
 
-func (t *tree) isFile(name string) bool {
-	_, found := t.files[name]
+// IsFile reports whether the tree has a file of the name.
+func (t *Tree) IsFile(name string) bool {
+	_, found := t.Files[name]
 	return found
 }
 
-// module returns the commit of the submodule that contains a path, empty for none.
-func (t *tree) module(name string) string {
+// Module returns the commit of the submodule that contains a path, empty for none.
+func (t *Tree) Module(name string) string {
 	for ; name != "." && name != "/"; name = path.Dir(name) {
-		if id, found := t.modules[name]; found {
+		if id, found := t.Modules[name]; found {
 			return id
 		}
 	}
 	return ""
 }
 
-// exists reports whether the name is a file, a directory or in a submodule.
-func (t *tree) exists(name string) bool {
-	return t.isFile(name) || t.isDir(name) || t.module(name) != ""
+// Exists reports whether the name is a file, a directory or in a submodule.
+func (t *Tree) Exists(name string) bool {
+	return t.IsFile(name) || t.IsDir(name) || t.Module(name) != ""
 }
 
-func (t *tree) read(name string) ([]byte, error) {
-	file, found := t.files[name]
+// Read returns the content of a file, which the caller must not change. The error of a large file is ErrTooLarge.
+func (t *Tree) Read(name string) ([]byte, error) {
+	file, found := t.Files[name]
 	if !found {
-		return nil, fmt.Errorf("%s: there is no such file in %s", name, short(t.commit))
+		return nil, fmt.Errorf("%s: there is no such file in %s", name, Short(t.Commit))
 	}
 	content, err := t.objects.read(file)
 	if err != nil {
@@ -193,26 +188,26 @@ func (t *tree) read(name string) ([]byte, error) {
 	return content, nil
 }
 
-// yamls returns the YAML files at or below a path, sorted.
-func (t *tree) yamls(name string) []string {
-	if t.isFile(name) {
-		if isYAML(name) {
+// YAMLs returns the YAML files at or below a path, sorted.
+func (t *Tree) YAMLs(name string) []string {
+	if t.IsFile(name) {
+		if IsYAML(name) {
 			return []string{name}
 		}
 		return nil
 	}
 	var found []string
-	for _, child := range t.dirs[name] {
-		found = append(found, t.yamls(path.Join(name, child))...)
+	for _, child := range t.Dirs[name] {
+		found = append(found, t.YAMLs(path.Join(name, child))...)
 	}
 	return found
 }
 
-// below returns the files at or below a path, sorted.
-func (t *tree) below(name string) []string {
+// Below returns the files at or below a path, sorted.
+func (t *Tree) Below(name string) []string {
 	var found []string
-	for file := range t.files {
-		if contains(name, file) {
+	for file := range t.Files {
+		if Contains(name, file) {
 			found = append(found, file)
 		}
 	}
@@ -220,9 +215,20 @@ func (t *tree) below(name string) []string {
 	return found
 }
 
-func isYAML(name string) bool {
+// IsYAML reports whether the name is that of a YAML file.
+func IsYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
-// short abbreviates the identifier of a commit.
-func short(commit string) string { return commit[:min(len(commit), 12)] }
+// Short abbreviates the identifier of a commit.
+func Short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// Contains reports whether a path is at or below a directory.
+func Contains(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// CleanPath cleans a path of a Kustomization, so that it stays in the repository.
+func CleanPath(written string) string {
+	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))
+}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/cmd/winnow/lists"
 	"github.com/winnow-dev/winnow/cmd/winnow/selectionfile"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -185,7 +186,7 @@ func (r *revision) document(ctx context.Context, where origin, document []byte) 
 		return err
 	}
 	group, _, _ := strings.Cut(head.APIVersion, "/")
-	where.untouched = gitops.IsUntouched(&head)
+	where.untouched = manifest.IsUntouched(&head)
 	switch {
 	case containerKinds[head.Kind] && !guard.Kept(&head):
 		r.containers = append(r.containers, container{where.cluster, head.Kind, head.Name, appliersOf(where)})

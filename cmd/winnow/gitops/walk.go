@@ -1,0 +1,88 @@
+package gitops
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// walk follows the Kustomizations of a cluster in one commit.
+type walk struct {
+	cluster string
+	tree    *repository.Tree
+	self    repository.Identity
+	builds  *building.Builder
+	// sync is the source that flux-operator creates, which the objects need not include; nil for none.
+	sync *unstructured.Unstructured
+	// older is the walk in the base, nil in the base.
+	older *walk
+
+	nodes map[string]*node
+	order []*node
+	// recognized maps sources that resolve to this repository to the reason.
+	recognized map[string]string
+	trees      map[string]*repository.Tree
+}
+
+// find returns an object of a cluster, or nil.
+func (w *walk) find(cluster, group, kind string, name types.NamespacedName) *manifest.Object {
+	for _, n := range w.order {
+		for i, o := range n.objects {
+			if o.Cluster != cluster {
+				continue
+			}
+			if o.Is(group, kind, name) {
+				return &n.objects[i]
+			}
+			if made := (manifest.Object{Unstructured: manifest.SyncOf(o.Unstructured)}); made.Unstructured != nil && made.Is(group, kind, name) {
+				return &made
+			}
+		}
+	}
+	if made := (manifest.Object{Unstructured: w.sync}); w.sync != nil && cluster == w.cluster && made.Is(group, kind, name) {
+		return &made
+	}
+	return nil
+}
+
+// finder returns find for one cluster.
+func (w *walk) finder(cluster string) func(group, kind string, name types.NamespacedName) *manifest.Object {
+	return func(group, kind string, name types.NamespacedName) *manifest.Object {
+		return w.find(cluster, group, kind, name)
+	}
+}
+
+// source returns the source of a node, nil if it is not in the repository.
+func (w *walk) source(n *node) *manifest.Object {
+	return w.find(n.cluster, manifest.SourceGroup, n.Spec.SourceRef.Kind, n.Source())
+}
+
+// objects returns the objects of all nodes.
+func (w *walk) objects() []manifest.Object {
+	var all []manifest.Object
+	for _, n := range w.order {
+		all = append(all, n.objects...)
+	}
+	return all
+}
+
+// sources returns references to the sources of the CatalogSelections.
+func (w *walk) sources() []manifest.Ref {
+	var all []manifest.Ref
+	for _, o := range w.objects() {
+		all = append(all, o.Sources()...)
+	}
+	return all
+}
+
+// isBuilt reports whether a node is built from a file.
+func (w *walk) isBuilt(file string) bool {
+	return slices.ContainsFunc(w.order, func(n *node) bool {
+		return (n.outcome == evaluated || n.outcome == skipped) && n.closure != nil && n.closure.Files[file] != ""
+	})
+}
