@@ -1,122 +1,55 @@
-package selections
+package revision
 
 import (
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/instance"
 )
 
-// reference is the catalog that a source of a selection resolves to.
-type reference struct {
-	// catalog is the address of a CATALOG in a registry.
-	catalog   string
-	plainHTTP bool
-	// ignore reports that the source has spec.ignore, and filter is what Flux takes from a revision, by guard.FilterOf.
-	ignore bool
-	filter string
-	// semver is the range of versions that stands for the tag, and semverFilter the expression that tags match; the
-	// catalog has no tag then.
-	semver, semverFilter string
-	// secrets reports that Flux reaches the registry with Secrets.
-	secrets bool
-	// verified reports that the source has spec.verify, suspended that Flux does not pull it, and untouched that Flux does
-	// not update it.
-	verified, suspended, untouched bool
-	// unknown is the reason why the catalog is unknown.
-	unknown string
-	// document of the source; two references are the same when their documents are.
+// Source is a source of Flux.
+type Source struct {
+	metav1.PartialObjectMetadata
+	Origin
+	// document is the whole object in YAML.
 	document string
 }
 
-// resolve resolves the sources of a selection, in the order of the spec. unknown has a sentence for each
-// source that does not resolve.
-func (r *revision) resolve(cs placedSelection) (references []reference, unknown []string) {
-	for _, ref := range cs.Spec.Sources {
-		found, err := r.reference(cs, ref)
-		if err != nil {
-			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
-		}
-		references = append(references, found)
-	}
-	return references, unknown
+// Reference is the catalog that a source of a selection resolves to.
+type Reference struct {
+	// Catalog is the address of a CATALOG in a registry.
+	Catalog string
+	// PlainHTTP reports that the registry is contacted without TLS.
+	PlainHTTP bool
+	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, by guard.FilterOf.
+	Ignore bool
+	Filter string
+	// SemVer is the range of versions that stands for the tag, and SemverFilter the expression that tags match; the
+	// catalog has no tag then.
+	SemVer, SemverFilter string
+	// Secrets reports that Flux reaches the registry with Secrets.
+	Secrets bool
+	// Verified reports that the source has spec.verify, Suspended that Flux does not pull it, and Untouched that Flux does
+	// not update it.
+	Verified, Suspended, Untouched bool
+	// unknown is the reason why the catalog is unknown.
+	unknown string
+	// Document of the source; two references are the same when their documents are.
+	Document string
 }
 
-func (r *revision) reference(cs placedSelection, ref v1alpha1.SourceReference) (reference, error) {
-	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
-	nearest := r.nearest(cs.origin, kind, key)
-	if len(nearest) == 0 && cs.cluster != "" {
-		// Another program than Flux may apply the sources.
-		nearest = r.nearest(origin{file: cs.place()}, kind, key)
-	}
-	if len(nearest) == 0 {
-		return reference{}, fmt.Errorf("no %s of this name is among the files", kind)
-	}
-	if err := sameDocument(nearest); err != nil {
-		return reference{}, err
-	}
-	found, err := nearest[0].reference()
-	if err == nil && found.semver != "" {
-		err = errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
-	}
-	return found, err
-}
-
-// sameDocument returns an error if the documents of the sources differ.
-func sameDocument(sources []placedSource) error {
-	for _, other := range sources[1:] {
-		if other.document != sources[0].document {
-			return fmt.Errorf("there are several: %s and %s have one", sources[0].file, other.file)
-		}
-	}
-	return nil
-}
-
-// nearest returns the sources of the cluster, or without a cluster those in the nearest directory, which may be one that
-// is built alone.
-func (r *revision) nearest(where origin, kind string, key types.NamespacedName) []placedSource {
-	var nearest []placedSource
-	for _, s := range r.sources {
-		// kustomize may set a namespace that is missing in the file.
-		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
-		if s.cluster != where.cluster && (where.cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere {
-			continue
-		}
-		if len(nearest) > 0 && where.cluster == "" {
-			near, other := commonDirectories(where.file, s.place()), commonDirectories(where.file, nearest[0].place())
-			if near < other {
-				continue
-			}
-			if near > other {
-				nearest = nil
-			}
-		}
-		nearest = append(nearest, s)
-	}
-	return nearest
-}
-
-// shared counts the directories that two files have in common.
-func commonDirectories(a, b string) int {
-	mine, theirs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
-	n := 0
-	for n < min(len(mine), len(theirs)) && mine[n] == theirs[n] {
-		n++
-	}
-	return n
-}
-
-// reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
-func (s placedSource) reference() (reference, error) {
-	found := reference{document: s.document + s.hidden, untouched: s.untouched, unknown: strings.Join(s.unknown, "; ")}
+// Reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
+func (s Source) Reference() (Reference, error) {
+	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: strings.Join(s.Unknown, "; ")}
 	if found.unknown != "" {
 		return found, errors.New(found.unknown)
 	}
@@ -130,20 +63,20 @@ func (s placedSource) reference() (reference, error) {
 		return found, err
 	}
 	spec := repository.Spec
-	found.verified, found.suspended = spec.Verify != nil, spec.Suspend
+	found.Verified, found.Suspended = spec.Verify != nil, spec.Suspend
 	if !strings.HasPrefix(spec.URL, sourcev1.OCIRepositoryPrefix) {
 		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
 	}
-	found.catalog, found.plainHTTP, found.ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
-	found.filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
-	found.secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
+	found.Catalog, found.PlainHTTP, found.Ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
+	found.Filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
+	found.Secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
 	switch {
 	case spec.Reference.Digest != "":
-		found.catalog += "@" + spec.Reference.Digest
+		found.Catalog += "@" + spec.Reference.Digest
 	case spec.Reference.SemVer != "":
-		found.semver, found.semverFilter = spec.Reference.SemVer, spec.Reference.SemverFilter
+		found.SemVer, found.SemverFilter = spec.Reference.SemVer, spec.Reference.SemverFilter
 	case spec.Reference.Tag != "":
-		found.catalog += ":" + spec.Reference.Tag
+		found.Catalog += ":" + spec.Reference.Tag
 	}
 	return found, nil
 }
@@ -172,12 +105,50 @@ type repositoryRef struct {
 	Tag          string `json:"tag"`
 }
 
-// requireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,
+// RequireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,
 // as the controller does.
-func (r reference) requireVerified(ref v1alpha1.SourceReference) error {
-	if !ref.RequireVerified || r.verified {
+func (r Reference) RequireVerified(ref v1alpha1.SourceReference) error {
+	if !ref.RequireVerified || r.Verified {
 		return nil
 	}
 	return &render.Error{Code: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
 		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
+}
+
+// Moves returns why the content of a source changes without a commit; empty if it is pinned, or not known.
+func (s Source) Moves() string {
+	var source struct {
+		Spec struct {
+			Ref struct {
+				Digest, SemVer, Tag, Branch, Commit, Name string
+			} `json:"ref"`
+		} `json:"spec"`
+	}
+	if len(s.Unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
+		return ""
+	}
+	ref := source.Spec.Ref
+	switch {
+	case s.Kind == sourcev1.BucketKind:
+		return "has whatever the bucket has"
+	case s.Kind == sourcev1.GitRepositoryKind && ref.Commit == "" && !strings.HasPrefix(ref.Name, "refs/tags/") && (ref.Tag == "" || ref.SemVer != "" || ref.Name != ""):
+		return "follows a branch or a range"
+	case s.Kind != sourcev1.OCIRepositoryKind || ref.Digest != "":
+		return ""
+	case ref.SemVer != "":
+		return "follows the range " + excerpt.Of(ref.SemVer)
+	case ref.Tag == "":
+		return "follows the tag latest"
+	case !instance.IsExact(ref.Tag):
+		return "follows the tag " + excerpt.Of(ref.Tag)
+	}
+	return ""
+}
+
+// Qualified returns the kind, namespace and name of an object for a message.
+func Qualified(kind, namespace, name string) string {
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	return kind + " " + name
 }
