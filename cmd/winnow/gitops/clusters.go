@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bufio"
 	"bytes"
 	"maps"
 	"path"
@@ -11,10 +10,10 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/lists"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // maxScanned bounds the size of a file that is searched for Kustomizations.
@@ -34,13 +33,8 @@ type fileKustomization struct {
 func (w fileKustomization) dir() string { return path.Dir(w.file) }
 
 // applies reports whether the Kustomization applies a file of the tree.
-func (w fileKustomization) applies(t *tree, file string) bool {
-	return !w.foreign && t.isDir(w.path) && contains(w.path, file)
-}
-
-// contains reports whether a path is at or below a directory.
-func contains(dir, name string) bool {
-	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+func (w fileKustomization) applies(t *repository.Tree, file string) bool {
+	return !w.foreign && t.IsDir(w.path) && repository.Contains(w.path, file)
 }
 
 // clusters maps the directory of a cluster to the source that flux-operator creates for it; nil for none.
@@ -50,22 +44,22 @@ type clusters map[string]*unstructured.Unstructured
 func (c clusters) dirs() []string { return outermost(slices.Sorted(maps.Keys(c))) }
 
 // clustersIn finds the clusters at or below a path. It finds none without Kustomizations of Flux.
-func (i identity) clustersIn(t *tree, name string) clusters {
+func clustersIn(self repository.Identity, t *repository.Tree, name string) clusters {
 	found := clusters{}
-	if !t.isDir(name) {
+	if !t.IsDir(name) {
 		return found
 	}
 	files := map[string]bool{}
-	for _, file := range t.yamls(name) {
+	for _, file := range t.YAMLs(name) {
 		files[file] = true
 	}
-	for file := range newClosure(t, name, nil).files {
+	for file := range inputs.NewClosure(t, name, nil).Files {
 		files[file] = true
 	}
 	var others []fileKustomization
-	for _, w := range i.kustomizationsIn(t, slices.Sorted(maps.Keys(files))) {
+	for _, w := range kustomizationsIn(self, t, slices.Sorted(maps.Keys(files))) {
 		switch {
-		case w.sync != nil && t.isDir(w.path):
+		case w.sync != nil && t.IsDir(w.path):
 			found[w.path] = w.sync
 		case w.applies(t, w.file):
 			if _, known := found[w.path]; !known {
@@ -85,14 +79,14 @@ func (i identity) clustersIn(t *tree, name string) clusters {
 }
 
 // addUnapplied adds the directories of Kustomizations that no other Kustomization in the repository applies.
-func addUnapplied(t *tree, others []fileKustomization, found clusters) {
+func addUnapplied(t *repository.Tree, others []fileKustomization, found clusters) {
 	candidates := clusters{}
 	for _, w := range others {
 		applied := slices.ContainsFunc(others, func(o fileKustomization) bool {
 			return o.file != w.file && o.applies(t, w.file)
 		})
 		for dir := range found {
-			applied = applied || contains(dir, w.file)
+			applied = applied || repository.Contains(dir, w.file)
 		}
 		if !applied {
 			candidates[w.dir()] = nil
@@ -100,9 +94,9 @@ func addUnapplied(t *tree, others []fileKustomization, found clusters) {
 	}
 	dirs := slices.Sorted(maps.Keys(candidates))
 	for _, dir := range append(slices.Sorted(maps.Keys(found)), dirs...) {
-		files := newClosure(t, dir, nil).files
+		files := inputs.NewClosure(t, dir, nil).Files
 		for _, w := range others {
-			if _, used := files[w.file]; used && !contains(dir, w.file) {
+			if _, used := files[w.file]; used && !repository.Contains(dir, w.file) {
 				delete(candidates, w.dir())
 			}
 		}
@@ -114,7 +108,7 @@ func addUnapplied(t *tree, others []fileKustomization, found clusters) {
 func outermost(dirs []string) []string {
 	var kept []string
 	for _, dir := range dirs {
-		if !slices.ContainsFunc(dirs, func(other string) bool { return other != dir && contains(other, dir) }) {
+		if !slices.ContainsFunc(dirs, func(other string) bool { return other != dir && repository.Contains(other, dir) }) {
 			kept = append(kept, dir)
 		}
 	}
@@ -123,28 +117,28 @@ func outermost(dirs []string) []string {
 
 // kustomizationsIn finds the Kustomizations in files, without a build. Where a source in the files is this repository,
 // those of sources that are not are foreign.
-func (i identity) kustomizationsIn(t *tree, files []string) []fileKustomization {
+func kustomizationsIn(self repository.Identity, t *repository.Tree, files []string) []fileKustomization {
 	var found []fileKustomization
 	var refs []string // of the sources, in the order of found
 	own := map[string]bool{}
 	for _, file := range files {
 		for _, o := range leading(t, file) {
-			if follows(o) {
-				ref := unstructuredString(o, "spec", "sourceRef", "kind") + " " + unstructuredString(o, "spec", "sourceRef", "name")
+			if manifest.Follows(o) {
+				ref := manifest.StringAt(o, "spec", "sourceRef", "kind") + " " + manifest.StringAt(o, "spec", "sourceRef", "name")
 				found = append(found, fileKustomization{
-					file: file, path: pathOf(unstructuredString(o, "spec", "path")), components: unstructuredSlice(o, "spec", "components"),
+					file: file, path: repository.CleanPath(manifest.StringAt(o, "spec", "path")), components: manifest.StringsAt(o, "spec", "components"),
 				})
 				refs = append(refs, ref)
 			}
 			source := o
-			if sync := syncOf(o); sync != nil {
-				found = append(found, fileKustomization{file: file, path: pathOf(unstructuredString(o, "spec", "sync", "path")), sync: sync})
+			if sync := manifest.SyncOf(o); sync != nil {
+				found = append(found, fileKustomization{file: file, path: repository.CleanPath(manifest.StringAt(o, "spec", "sync", "path")), sync: sync})
 				refs, source = append(refs, sync.GetKind()+" "+sync.GetName()), sync
 			}
-			if source.GroupVersionKind().Group == sourceGroup {
-				_, named := i.find(types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()})
+			if source.GroupVersionKind().Group == manifest.SourceGroup {
+				_, named := self.Find(types.NamespacedName{Namespace: source.GetNamespace(), Name: source.GetName()})
 				key := source.GetKind() + " " + source.GetName()
-				own[key] = own[key] || named || i.remotes[addressOf(unstructuredString(source, "spec", "url"))] != ""
+				own[key] = own[key] || named || self.Remotes[repository.AddressOf(manifest.StringAt(source, "spec", "url"))] != ""
 			}
 		}
 	}
@@ -158,40 +152,13 @@ func (i identity) kustomizationsIn(t *tree, files []string) []fileKustomization 
 }
 
 // leading returns the objects of a file that may have Kustomizations or sources.
-func leading(t *tree, file string) []*unstructured.Unstructured {
-	if !isYAML(file) || !t.isFile(file) || t.files[file].size > maxScanned {
+func leading(t *repository.Tree, file string) []*unstructured.Unstructured {
+	if !repository.IsYAML(file) || !t.IsFile(file) || t.Files[file].Size > maxScanned {
 		return nil
 	}
-	content, err := t.read(file)
-	if err != nil || !selectionPattern.Match(content) && !bytes.Contains(content, []byte(sourceGroup)) {
+	content, err := t.Read(file)
+	if err != nil || !manifest.MayLeadToSelection(content) && !bytes.Contains(content, []byte(manifest.SourceGroup)) {
 		return nil
 	}
-	return documentsOf(content)
-}
-
-// pathOf cleans a path of a Kustomization, so that it stays in the repository.
-func pathOf(written string) string {
-	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))
-}
-
-// documentsOf returns the objects of a file, without documents that cannot be parsed.
-func documentsOf(content []byte) []*unstructured.Unstructured {
-	if checkAliases(content) != nil {
-		return nil
-	}
-	var all []*unstructured.Unstructured
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	for {
-		document, err := documents.Read()
-		if err != nil {
-			return all
-		}
-		var object map[string]any
-		if yaml.Unmarshal(document, &object) != nil || object == nil {
-			continue
-		}
-		for _, one := range lists.Objects(object) {
-			all = append(all, &unstructured.Unstructured{Object: one})
-		}
-	}
+	return manifest.Documents(content)
 }

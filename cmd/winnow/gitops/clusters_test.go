@@ -3,6 +3,8 @@ package gitops
 import (
 	"reflect"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 func TestClustersAreFound(t *testing.T) {
@@ -15,7 +17,7 @@ func TestClustersAreFound(t *testing.T) {
 	consumer := "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nspec: {sourceRef: {kind: ExternalArtifact, name: x}}\n"
 	podinfo := "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: podinfo}\nspec: {sourceRef: {kind: OCIRepository, name: podinfo}}\n"
 	fleet := "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: x}\nspec: {url: 'https://git.example.com/org/fleet'}\n"
-	self := identity{remotes: map[string]string{"git.example.com/org/fleet": "origin"}}
+	self := repository.Identity{Remotes: map[string]string{"git.example.com/org/fleet": "origin"}}
 	tests := []struct {
 		name, path string
 		files      map[string]string
@@ -59,29 +61,9 @@ func TestClustersAreFound(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			commits(t, test.files, nil)
-			if got := self.clustersIn(headTree(t), test.path).dirs(); !reflect.DeepEqual(got, test.want) {
+			if got := clustersIn(self, headTree(t), test.path).dirs(); !reflect.DeepEqual(got, test.want) {
 				t.Errorf("clusters are %q, want %q", got, test.want)
 			}
 		})
-	}
-}
-
-func TestAddressesAreCompared(t *testing.T) {
-	tests := map[string]string{
-		"https://github.com/Org/Fleet":              "github.com/org/fleet",
-		"https://user:secret@github.com/org/fleet/": "github.com/org/fleet",
-		"ssh://git@github.com:22/org/fleet.git":     "github.com/org/fleet",
-		"git@github.com:org/fleet.git":              "github.com/org/fleet",
-		"git@github.com:/org/fleet":                 "github.com/org/fleet",
-		"https://github.com/org/other":              "github.com/org/other",
-		"/srv/git/fleet.git":                        "",
-		"../fleet":                                  "",
-		"https://github.com":                        "",
-		"":                                          "",
-	}
-	for address, want := range tests {
-		if got := addressOf(address); got != want {
-			t.Errorf("addressOf(%q) = %q, want %q", address, got, want)
-		}
 	}
 }

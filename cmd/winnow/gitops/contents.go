@@ -5,54 +5,69 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
-// An ArtifactGenerator of source-watcher makes ExternalArtifacts of the files of sources.
-const (
-	generatorGroup = "source.extensions.fluxcd.io"
-	generatorKind  = "ArtifactGenerator"
-)
+// locate returns the tree and the directory that a node applies. The error is the reason why these are not
+// in the repository; reads of the node are then the directories that it may be built from all the same.
+func (w *walk) locate(n *node) (*repository.Tree, string, error) {
+	ref := manifest.Ref{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}
+	n.state = inputs.Digest(n.Content(), n.vars.Digest(), w.sourceDigest(ref))
+	if like := building.PathPattern(n.Path()); like != nil {
+		n.reads = w.directoriesLike(like)
+		return nil, "", fmt.Errorf("its path is known in the cluster only: %s", strings.Join(n.unknown, "; "))
+	}
+	t, dir, err := w.resolve(ref)
+	dir = path.Join(dir, n.Path())
+	n.reads = w.takes(ref, n.Path(), 0)
+	if _, named := w.self.Find(ref.Name); named && err == nil && !t.IsDir(dir) {
+		n.reads = []string{n.Path()}
+		err = fmt.Errorf("its path %s is not in the repository, with the directory of --repository", dir)
+	}
+	if err == nil {
+		return t, dir, nil
+	}
+	n.reads = slices.DeleteFunc(n.reads, func(dir string) bool { return !w.trees[""].IsDir(dir) })
+	var other *elsewhere
+	if errors.As(err, &other) && other.ask && len(n.reads) > 0 {
+		err = fmt.Errorf("%w; pass --repository %s=. if it is this repository", err, manifest.NameOf(n.Source()))
+	}
+	return nil, "", err
+}
 
 // maxGenerators bounds the ArtifactGenerators that take files of each other.
 const maxGenerators = 8
 
 // generator returns the ArtifactGenerator that makes an ExternalArtifact, nil for none.
-func (w *walk) generator(m objectRef) *Object {
-	if m.kind != sourcev1.ExternalArtifactKind {
+func (w *walk) generator(m manifest.Ref) *manifest.Object {
+	if m.Kind != sourcev1.ExternalArtifactKind {
 		return nil
 	}
 	for _, o := range w.objects() {
-		named := func(artifact map[string]any) bool { return artifact["name"] == m.name.Name }
-		if o.Cluster == m.cluster && o.group() == generatorGroup && o.GetKind() == generatorKind && o.GetNamespace() == m.name.Namespace &&
-			slices.ContainsFunc(mapsAt(o.Unstructured, "spec", "artifacts"), named) {
+		named := func(artifact map[string]any) bool { return artifact["name"] == m.Name.Name }
+		if o.Cluster == m.Cluster && o.Group() == manifest.GeneratorGroup && o.GetKind() == manifest.GeneratorKind && o.GetNamespace() == m.Name.Namespace &&
+			slices.ContainsFunc(manifest.MapsAt(o.Unstructured, "spec", "artifacts"), named) {
 			return &o
 		}
 	}
 	return nil
 }
 
-// mapsAt returns the objects of a list.
-func mapsAt(o *unstructured.Unstructured, fields ...string) []map[string]any {
-	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
-	var found []map[string]any
-	for _, one := range all {
-		if fields, ok := one.(map[string]any); ok {
-			found = append(found, fields)
-		}
-	}
-	return found
-}
-
 // takes returns the directories of this repository whose files a source has, or may have, at a path.
-func (w *walk) takes(m objectRef, dir string, depth int) []string {
+func (w *walk) takes(m manifest.Ref, dir string, depth int) []string {
 	if made := w.generator(m); made != nil && depth < maxGenerators {
-		return w.copies(made, m.name.Name, depth)
+		return w.copies(made, m.Name.Name, depth)
 	}
 	_, at, err := w.resolve(m)
 	var other *elsewhere
@@ -66,24 +81,24 @@ func (w *walk) takes(m objectRef, dir string, depth int) []string {
 }
 
 // copies returns the directories of this repository that an ArtifactGenerator takes the files of an artifact from.
-func (w *walk) copies(made *Object, artifact string, depth int) (dirs []string) {
-	for _, source := range mapsAt(made.Unstructured, "spec", "sources") {
+func (w *walk) copies(made *manifest.Object, artifact string, depth int) (dirs []string) {
+	for _, source := range manifest.MapsAt(made.Unstructured, "spec", "sources") {
 		text := func(key string) string { value, _ := source[key].(string); return value }
-		ref := objectRef{made.Cluster, sourceGroup, text("kind"), types.NamespacedName{Namespace: text("namespace"), Name: text("name")}}
-		if ref.name.Namespace == "" {
-			ref.name.Namespace = made.GetNamespace()
+		ref := manifest.Ref{Cluster: made.Cluster, Group: manifest.SourceGroup, Kind: text("kind"), Name: types.NamespacedName{Namespace: text("namespace"), Name: text("name")}}
+		if ref.Name.Namespace == "" {
+			ref.Name.Namespace = made.GetNamespace()
 		}
-		for _, one := range mapsAt(made.Unstructured, "spec", "artifacts") {
+		for _, one := range manifest.MapsAt(made.Unstructured, "spec", "artifacts") {
 			if one["name"] != artifact {
 				continue
 			}
-			for _, step := range mapsAt(&unstructured.Unstructured{Object: one}, "copy") {
+			for _, step := range manifest.MapsAt(&unstructured.Unstructured{Object: one}, "copy") {
 				from, _ := step["from"].(string)
 				if within, found := strings.CutPrefix(from, "@"+text("alias")+"/"); found {
 					if glob := strings.IndexAny(within, "*?[{"); glob >= 0 {
 						within = path.Dir(within[:glob] + "x")
 					}
-					dirs = append(dirs, w.takes(ref, pathOf(within), depth+1)...)
+					dirs = append(dirs, w.takes(ref, repository.CleanPath(within), depth+1)...)
 				}
 			}
 		}
@@ -92,23 +107,47 @@ func (w *walk) copies(made *Object, artifact string, depth int) (dirs []string) 
 }
 
 // hide adds to a CatalogSelection what of its catalogs is files of this repository: these are not read as a catalog.
-func (w *walk) hide(o *Object) {
-	for i, m := range o.sources() {
-		if _, named := w.self.find(m.name); m.kind == sourcev1.OCIRepositoryKind && !named {
+func (w *walk) hide(o *manifest.Object) {
+	for i, m := range o.Sources() {
+		if _, named := w.self.Find(m.Name); m.Kind == sourcev1.OCIRepositoryKind && !named {
 			continue
 		}
-		within, _ := mapsAt(o.Unstructured, "spec", "sources")[i]["path"].(string)
-		dirs := w.takes(m, pathOf(within), 0)
+		within, _ := manifest.MapsAt(o.Unstructured, "spec", "sources")[i]["path"].(string)
+		dirs := w.takes(m, repository.CleanPath(within), 0)
 		if len(dirs) == 0 {
 			continue
 		}
 		parts := []string{o.Hidden, w.sourceDigest(m)}
-		for _, name := range slices.Sorted(maps.Keys(w.tree.files)) {
-			if slices.ContainsFunc(dirs, func(dir string) bool { return contains(dir, name) }) {
-				parts = append(parts, name, w.tree.files[name].id)
+		for _, name := range slices.Sorted(maps.Keys(w.tree.Files)) {
+			if slices.ContainsFunc(dirs, func(dir string) bool { return repository.Contains(dir, name) }) {
+				parts = append(parts, name, w.tree.Files[name].ID)
 			}
 		}
-		o.Hidden = digest(parts...)
-		o.Unknown = append(o.Unknown, fmt.Sprintf("source %s: its catalog is made of files of this repository, which are not read here", m.name.Name))
+		o.Hidden = inputs.Digest(parts...)
+		o.Unknown = append(o.Unknown, fmt.Sprintf("source %s: its catalog is made of files of this repository, which are not read here", m.Name.Name))
 	}
+}
+
+// directoriesLike returns the directories that match a pattern.
+func (w *walk) directoriesLike(pattern *regexp.Regexp) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.trees[""].Dirs)), func(dir string) bool { return !pattern.MatchString(dir) })
+}
+
+// sourceDigest returns a digest of what determines the files of a source.
+func (w *walk) sourceDigest(m manifest.Ref) string {
+	if made := w.generator(m); made != nil {
+		return inputs.Digest(manifest.YAMLOf(made.Object["spec"]))
+	}
+	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
+	if source == nil {
+		return ""
+	}
+	spec, _ := source.Object["spec"].(map[string]any)
+	relevant := map[string]any{}
+	for key, value := range spec {
+		if key != "interval" && key != "timeout" && key != "suspend" {
+			relevant[key] = value
+		}
+	}
+	return inputs.Digest(fmt.Sprint(relevant))
 }

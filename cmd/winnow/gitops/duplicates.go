@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // duplicate is one of several objects with the same name.
@@ -60,19 +59,19 @@ func differ(all []duplicate) bool {
 func duplicatesOf(w *walk) map[string][]duplicate {
 	used := map[string]bool{}
 	for _, n := range w.order {
-		for _, ref := range n.references() {
-			used[n.cluster+" "+ref.Kind+" "+n.object.GetNamespace()+"/"+ref.Name] = true
+		for _, ref := range n.References() {
+			used[n.cluster+" "+ref.Kind+" "+n.Object.GetNamespace()+"/"+ref.Name] = true
 		}
 	}
-	found, objects := map[string][]duplicate{}, map[string][]Object{}
+	found, objects := map[string][]duplicate{}, map[string][]manifest.Object{}
 	for _, n := range w.order {
 		for _, o := range n.objects {
 			name := o.GetKind() + " " + strings.Trim(o.GetNamespace()+"/"+o.GetName(), "/")
-			looked := slices.Contains([]string{sourceGroup, kustomizationGroup, v1alpha1.GroupVersion.Group}, o.group())
+			looked := slices.Contains([]string{manifest.SourceGroup, manifest.KustomizationGroup, v1alpha1.GroupVersion.Group}, o.Group())
 			if looked || used[o.Cluster+" "+name] {
 				name += strings.TrimPrefix(o.Cluster, w.cluster)
 				objects[name] = append(objects[name], o)
-				found[name] = append(found[name], duplicate{n.label(), o.digest(), IsUntouched(o)})
+				found[name] = append(found[name], duplicate{n.label(), o.Digest(), manifest.IsUntouched(o)})
 			}
 		}
 	}
@@ -81,7 +80,7 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 			continue
 		}
 		for i := range all {
-			all[i].digest = digest(all[i].digest, w.leadsTo(objects[name][i]))
+			all[i].digest = inputs.Digest(all[i].digest, w.leadsTo(objects[name][i]))
 		}
 	}
 	return found
@@ -89,23 +88,17 @@ func duplicatesOf(w *walk) map[string][]duplicate {
 
 // leadsTo returns a digest of the sources of a CatalogSelection, or of the files at the path of a Kustomization: only one
 // of several copies is evaluated.
-func (w *walk) leadsTo(o Object) string {
+func (w *walk) leadsTo(o manifest.Object) string {
 	var parts []string
-	for _, m := range o.sources() {
-		if source := w.find(m.cluster, m.group, m.kind, m.name); source != nil {
-			parts = append(parts, source.digest())
+	for _, m := range o.Sources() {
+		if source := w.find(m.Cluster, m.Group, m.Kind, m.Name); source != nil {
+			parts = append(parts, source.Digest())
 		}
 	}
-	if follows(o.Unstructured) {
-		parts = append(parts, newClosure(w.trees[""], pathOf(unstructuredString(o.Unstructured, "spec", "path")), nil).digest())
+	if manifest.Follows(o.Unstructured) {
+		parts = append(parts, inputs.NewClosure(w.trees[""], repository.CleanPath(manifest.StringAt(o.Unstructured, "spec", "path")), nil).Digest())
 	}
-	return digest(parts...)
-}
-
-// IsUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
-func IsUntouched(o metav1.Object) bool {
-	mode := o.GetAnnotations()[kustomizationGroup+"/ssa"]
-	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
+	return inputs.Digest(parts...)
 }
 
 // resumed reports a Kustomization that is no longer suspended, or whose source is not, and so applies all earlier commits,
@@ -116,19 +109,10 @@ func (r reporter) resumed(before, after *node) {
 	}
 	source := r.base.source(before)
 	switch {
-	case before.spec.Suspend && !after.spec.Suspend:
+	case before.Spec.Suspend && !after.Spec.Suspend:
 		r.unknown("%s is resumed: its live objects are not in the commit before, "+
 			"and it applies all commits since its suspension", after.label())
-	case source.isSuspended() && !r.head.source(after).isSuspended():
+	case source.IsSuspended() && !r.head.source(after).IsSuspended():
 		r.unknown("%s is applied again, because its source is resumed: its live objects are not in the commit before", after.label())
 	}
-}
-
-// isSuspended reports whether Flux does not pull a source; false for nil.
-func (o *Object) isSuspended() bool {
-	if o == nil {
-		return false
-	}
-	suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
-	return suspended
 }

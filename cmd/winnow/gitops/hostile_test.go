@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // The content of a pull request is not trusted: the comparison reads nothing outside of the commit, runs no
@@ -42,7 +44,7 @@ func TestHostileKustomizationsAreNotBuilt(t *testing.T) {
 		{"aliases that explode", []string{file, "resources: [bomb.yaml]", "apps/bomb.yaml", bomb()}, "aliases"},
 		{"copies that explode", []string{file, "resources: [selection.yaml]\npatches:\n- target: {kind: CatalogSelection}\n  patch: |\n" +
 			strings.Repeat("    - {op: copy, from: /spec, path: /spec/x}\n", 40)}, "patches copy"},
-		{"a file that is too large", []string{file, "resources: [large.yaml]", "apps/large.yaml", strings.Repeat("# large\n", maxFile/8+1)}, "too large"},
+		{"a file that is too large", []string{file, "resources: [large.yaml]", "apps/large.yaml", strings.Repeat("# large\n", repository.MaxFile/8+1)}, "too large"},
 		{"a component of the web", []string{file, "components: ['" + web + "']"}, "nothing is fetched"},
 		{"a patch of the web", []string{file, "resources: [selection.yaml]\npatches: [{path: '" + web + "'}]"}, "nothing is fetched"},
 		{"an old patch of the web", []string{file, "resources: [selection.yaml]\npatchesStrategicMerge: ['" + web + "']"}, "nothing is fetched"},

@@ -1,9 +1,15 @@
 package gitops
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // outcome is the result of the evaluation of a Kustomization.
@@ -23,7 +29,7 @@ const (
 
 // node is a Kustomization of a cluster.
 type node struct {
-	*kustomization
+	*manifest.Kustomization
 	// name is <namespace>/<name>, followed by the kubeConfig of another cluster; empty for the directory.
 	name string
 	// cluster contains the Kustomization. Its kubeConfig may name another cluster for its objects.
@@ -36,20 +42,20 @@ type node struct {
 	reason string
 	// state is a digest of everything that determines the objects of the node.
 	state   string
-	closure *closure
+	closure *inputs.Closure
 	dir     string
-	vars    *variables
-	objects []Object
+	vars    *building.Variables
+	objects []manifest.Object
 	// reads are directories of this repository that an external node may be built from, and unknown are sentences on unknown
 	// parts of the Kustomization.
 	reads, unknown []string
 	// contains caches mayContain.
-	contains map[objectRef]bool
+	contains map[manifest.Ref]bool
 }
 
 // inputs returns the state of a node that is built from files.
 func (n *node) inputs() string {
-	return digest(n.content(), n.vars.digest(), n.closure.digest())
+	return inputs.Digest(n.Content(), n.vars.Digest(), n.closure.Digest())
 }
 
 // isUnknown reports whether the objects of a node are unknown and may be relevant; false for nil.
@@ -62,15 +68,15 @@ func (n *node) readContainers() {
 	if n == nil || n.outcome != skipped {
 		return
 	}
-	var found []Object
-	for name := range n.closure.files {
-		content, err := n.closure.tree.read(name)
-		if err != nil || !isYAML(name) {
+	var found []manifest.Object
+	for name := range n.closure.Files {
+		content, err := n.closure.Tree.Read(name)
+		if err != nil || !repository.IsYAML(name) {
 			continue
 		}
-		for _, o := range documentsOf(content) {
-			if isContainer(o) {
-				found = append(found, Object{Unstructured: o, File: name})
+		for _, o := range manifest.Documents(content) {
+			if manifest.IsContainer(o) {
+				found = append(found, manifest.Object{Unstructured: o, File: name})
 			}
 		}
 	}
@@ -87,7 +93,7 @@ func (n *node) label() string {
 
 // applies returns the cluster that the node applies its objects to.
 func (n *node) applies() string {
-	ref := n.spec.KubeConfig
+	ref := n.Spec.KubeConfig
 	switch {
 	case ref == nil:
 		return n.cluster
@@ -99,18 +105,40 @@ func (n *node) applies() string {
 	return n.cluster
 }
 
-// unstructuredSlice returns a list of an object, with its items as strings.
-func unstructuredSlice(o *unstructured.Unstructured, fields ...string) []string {
-	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
-	var texts []string
-	for _, one := range all {
-		texts = append(texts, fmt.Sprint(one))
+// setObjects sets the objects of a node to copies with its cluster and name.
+func (n *node) setObjects(objects []manifest.Object) {
+	n.objects = manifest.Clone(objects)
+	for i := range n.objects {
+		n.objects[i].Cluster, n.objects[i].Kustomization = n.applies(), n.name
+		n.objects[i].Appliers = append(slices.Clone(n.parents), n.name)
+		if common := n.Spec.CommonMetadata; common != nil {
+			annotations := map[string]string{}
+			maps.Copy(annotations, n.objects[i].GetAnnotations())
+			maps.Copy(annotations, common.Annotations)
+			n.objects[i].SetAnnotations(annotations)
+		}
 	}
-	return texts
 }
 
-// unstructuredString returns a string field of an object.
-func unstructuredString(o *unstructured.Unstructured, fields ...string) string {
-	value, _, _ := unstructured.NestedString(o.Object, fields...)
-	return value
+// uses returns references to the source and the variables of a node.
+func (n *node) uses() []manifest.Ref {
+	all := []manifest.Ref{{Cluster: n.cluster, Group: manifest.SourceGroup, Kind: n.Spec.SourceRef.Kind, Name: n.Source()}}
+	for _, ref := range n.References() {
+		all = append(all, manifest.Ref{Cluster: n.cluster, Kind: ref.Kind, Name: types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}})
+	}
+	return all
+}
+
+// mayContain reports whether a skipped node may contain the object: its files contain the kind, and they or
+// the Kustomization contain the name.
+func (n *node) mayContain(m manifest.Ref) bool {
+	found, known := n.contains[m]
+	if !known {
+		found = n.closure.Has(m.HasKind) && (manifest.RenamesObjects([]byte(n.Content())) || n.closure.Has(m.HasName))
+		if n.contains == nil {
+			n.contains = map[manifest.Ref]bool{}
+		}
+		n.contains[m] = found
+	}
+	return found
 }

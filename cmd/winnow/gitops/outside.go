@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
@@ -16,7 +16,7 @@ import (
 func (c *comparer) reportAppliedElsewhere(options Options) (reported []string) {
 	for _, name := range options.Paths {
 		var dirs []string
-		for _, t := range []*tree{c.base, c.head} {
+		for _, t := range []*repository.Tree{c.base, c.head} {
 			dirs = append(dirs, c.clustersApplying(t, name)...)
 		}
 		if len(dirs) == 0 {
@@ -27,7 +27,7 @@ func (c *comparer) reportAppliedElsewhere(options Options) (reported []string) {
 		dirs = slices.Compact(dirs)
 		sentence := fmt.Sprintf("%s is not the directory of a cluster, and Kustomizations of other clusters apply its files: "+
 			"pass the directories of clusters instead, or no path at all; there are %s", name, excerpt.Names(dirs, maxListed))
-		if maps.Equal(c.base.files, c.head.files) {
+		if maps.Equal(c.base.Files, c.head.Files) {
 			c.out.Notes = append(c.out.Notes, sentence)
 		} else {
 			c.out.Unknown = append(c.out.Unknown, sentence)
@@ -38,18 +38,18 @@ func (c *comparer) reportAppliedElsewhere(options Options) (reported []string) {
 
 // clustersApplying returns the directories of all clusters in the repository if one of their Kustomizations
 // applies files at the path that were not evaluated.
-func (c *comparer) clustersApplying(t *tree, name string) []string {
-	waiting := slices.DeleteFunc(t.below(name), func(file string) bool { return c.isApplied(file) })
+func (c *comparer) clustersApplying(t *repository.Tree, name string) []string {
+	waiting := slices.DeleteFunc(t.Below(name), func(file string) bool { return c.isApplied(file) })
 	if len(waiting) == 0 || name == "." {
 		return nil
 	}
-	for _, w := range c.self.kustomizationsIn(t, t.yamls(".")) {
-		if w.foreign || !t.isDir(w.path) || contains(name, w.file) {
+	for _, w := range kustomizationsIn(c.self, t, t.YAMLs(".")) {
+		if w.foreign || !t.IsDir(w.path) || repository.Contains(name, w.file) {
 			continue
 		}
-		files := newClosure(t, w.path, w.components).files
+		files := inputs.NewClosure(t, w.path, w.components).Files
 		if slices.ContainsFunc(waiting, func(file string) bool { _, applied := files[file]; return applied }) {
-			return c.self.clustersIn(t, ".").dirs()
+			return clustersIn(c.self, t, ".").dirs()
 		}
 	}
 	return nil
@@ -59,16 +59,16 @@ func (c *comparer) clustersApplying(t *tree, name string) []string {
 // that it is built of.
 func (c *comparer) collectOutside(options Options) error {
 	outside := func(file string) bool {
-		return !c.isBuilt(file) && !slices.ContainsFunc(options.Paths, func(name string) bool { return contains(name, file) })
+		return !c.isBuilt(file) && !slices.ContainsFunc(options.Paths, func(name string) bool { return repository.Contains(name, file) })
 	}
 	for _, o := range c.overlaysIn(options, outside) {
 		if o.state[0] == o.state[1] {
 			continue
 		}
 		built := File{Path: o.dir}
-		for _, t := range []*tree{c.base, c.head} {
+		for _, t := range []*repository.Tree{c.base, c.head} {
 			for _, name := range slices.Sorted(maps.Keys(o.files)) {
-				if content, err := t.read(name); err == nil {
+				if content, err := t.Read(name); err == nil {
 					built.Content = append(append(built.Content, content...), '\n')
 				}
 			}
@@ -76,16 +76,16 @@ func (c *comparer) collectOutside(options Options) error {
 		c.out.Outside = append(c.out.Outside, built)
 	}
 	total := int64(0)
-	for _, side := range []struct{ tree, other *tree }{{c.base, c.head}, {c.head, c.base}} {
-		for _, file := range side.tree.yamls(".") {
-			blob := side.tree.files[file]
-			if !outside(file) || blob == side.other.files[file] || blob.size > maxScanned {
+	for _, side := range []struct{ tree, other *repository.Tree }{{c.base, c.head}, {c.head, c.base}} {
+		for _, file := range side.tree.YAMLs(".") {
+			blob := side.tree.Files[file]
+			if !outside(file) || blob == side.other.Files[file] || blob.Size > maxScanned {
 				continue
 			}
-			if total += blob.size; total > maxFileBytes {
+			if total += blob.Size; total > maxFileBytes {
 				return fmt.Errorf("more than %d bytes of YAML files differ outside of the paths", maxFileBytes)
 			}
-			content, err := side.tree.read(file)
+			content, err := side.tree.Read(file)
 			if err != nil {
 				return err
 			}
@@ -97,8 +97,35 @@ func (c *comparer) collectOutside(options Options) error {
 	return nil
 }
 
-// Mentions reports whether a file may contain an object.
-func (f File) Mentions(kind, name string) bool {
-	object := objectRef{kind: kind, name: types.NamespacedName{Name: name}}
-	return object.hasKind(f.Content) && object.hasName(f.Content)
+// reportBuiltElsewhere reports paths whose files are built by directories that are not evaluated: what a cluster gets is
+// the result of these.
+func (c *comparer) reportBuiltElsewhere(options Options, reported []string) {
+	for _, name := range options.Paths {
+		files := append(c.base.Below(name), c.head.Below(name)...)
+		uses := func(built map[string]bool) bool {
+			return slices.ContainsFunc(files, func(file string) bool { return built[file] })
+		}
+		if name == "." || slices.Contains(reported, name) ||
+			slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return !repository.Contains(name, e.dir) && uses(e.files) }) {
+			continue
+		}
+		var dirs []string
+		differs := false
+		for _, o := range c.overlaysIn(options, func(file string) bool { return !repository.Contains(name, file) && !c.isBuilt(file) }) {
+			if !o.included && uses(o.files) {
+				dirs = append(dirs, o.dir)
+				differs = differs || o.state[0] != o.state[1]
+			}
+		}
+		if len(dirs) == 0 {
+			continue
+		}
+		sentence := fmt.Sprintf("%s: other directories build its files, and may change what they have: "+
+			"pass these directories instead, or no path at all: %s", name, excerpt.Names(dirs, maxListed))
+		if differs {
+			c.out.Unknown = append(c.out.Unknown, sentence)
+		} else {
+			c.out.Notes = append(c.out.Notes, sentence)
+		}
+	}
 }

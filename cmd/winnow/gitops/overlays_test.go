@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
 func TestDirectoriesThatNoKustomizationAppliesAreBuilt(t *testing.T) {
@@ -94,7 +96,7 @@ func changed(c *Comparison) []string {
 	var dirs []string
 	for _, o := range c.Head.Objects {
 		key := o.Cluster + " " + o.GetKind() + " " + o.GetName()
-		if was, known := older[key]; (!known || was != yamlOf(o.Object["spec"])) && !slices.Contains(dirs, o.Cluster) {
+		if was, known := older[key]; (!known || was != manifest.YAMLOf(o.Object["spec"])) && !slices.Contains(dirs, o.Cluster) {
 			dirs = append(dirs, o.Cluster)
 		}
 	}

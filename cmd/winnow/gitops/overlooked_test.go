@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
 // Each head may change the objects of a cluster: the change is among the objects, or unknown.
@@ -328,7 +330,7 @@ func said(state State) map[string]string {
 	found := map[string]string{}
 	for _, o := range state.Objects {
 		if kind := o.GetKind(); kind == "CatalogSelection" || kind == "OCIRepository" {
-			found[o.Cluster+" "+kind+" "+o.GetName()] = yamlOf(o.Object["spec"])
+			found[o.Cluster+" "+kind+" "+o.GetName()] = manifest.YAMLOf(o.Object["spec"])
 		}
 	}
 	return found

@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
-
-// maxListed bounds the names in a note.
-const maxListed = 20
 
 // reporter reports the differences and the unknown parts of a cluster, or of an overlay.
 type reporter struct {
@@ -28,46 +27,6 @@ func (r reporter) unknown(format string, args ...any) {
 	r.out.Unknown = append(r.out.Unknown, r.head.cluster+": "+fmt.Sprintf(format, args...))
 }
 
-func (r reporter) report() {
-	recognized := maps.Clone(r.base.recognized)
-	maps.Copy(recognized, r.head.recognized)
-	for _, name := range slices.Sorted(maps.Keys(recognized)) {
-		// Clusters usually share the source.
-		if note := fmt.Sprintf("the %s is taken for this repository: %s", name, recognized[name]); !slices.Contains(r.out.Notes, note) {
-			r.out.Notes = append(r.out.Notes, note)
-		}
-	}
-	names := map[string]bool{}
-	for name := range r.base.nodes {
-		names[name] = true
-	}
-	for name := range r.head.nodes {
-		names[name] = true
-	}
-	var same, different []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		before, after := r.base.nodes[name], r.head.nodes[name]
-		r.node(before, after)
-		r.remotes(before, after)
-		shown := listed(before, after)
-		switch {
-		case shown == "":
-		case equal(before, after):
-			same = append(same, shown)
-		default:
-			different = append(different, shown)
-			if after != nil && after.spec.Suspend {
-				r.note("%s is suspended: its objects reach the cluster once it is resumed", after.label())
-			}
-		}
-		r.resumed(before, after)
-	}
-	r.duplicates()
-	r.list("Kustomizations that differ", different)
-	r.list("unchanged Kustomizations", same)
-	r.resourceSets()
-}
-
 // list adds a note with names.
 func (r reporter) list(what string, names []string) {
 	if len(names) == 0 {
@@ -83,7 +42,7 @@ func listed(before, after *node) string {
 		n = before
 	}
 	if n.name == "" {
-		return strings.Trim(n.object.GetNamespace()+"/"+n.object.GetName(), "/")
+		return strings.Trim(n.Object.GetNamespace()+"/"+n.Object.GetName(), "/")
 	}
 	return n.name
 }
@@ -131,8 +90,8 @@ func (r reporter) differing(before, after *node) string {
 		if n.closure == nil {
 			continue
 		}
-		for _, entry := range append(slices.Clone(n.closure.remotes), n.closure.missing...) {
-			if dir, found := r.head.self.within(entry); found {
+		for _, entry := range append(slices.Clone(n.closure.Remotes), n.closure.Missing...) {
+			if dir, found := r.head.self.Within(entry); found {
 				dirs = append(dirs, dir)
 			}
 		}
@@ -152,18 +111,11 @@ func (r reporter) differing(before, after *node) string {
 
 // filesAt maps the YAML files below a directory, and all that it is built from, to their identifiers.
 func (w *walk) filesAt(dir string) map[string]string {
-	c := newClosure(w.trees[""], dir, nil)
-	for _, name := range w.trees[""].yamls(dir) {
-		c.file(name)
+	c := inputs.NewClosure(w.trees[""], dir, nil)
+	for _, name := range w.trees[""].YAMLs(dir) {
+		c.File(name)
 	}
-	return c.files
-}
-
-// isBuilt reports whether a node is built from a file.
-func (w *walk) isBuilt(file string) bool {
-	return slices.ContainsFunc(w.order, func(n *node) bool {
-		return (n.outcome == evaluated || n.outcome == skipped) && n.closure != nil && n.closure.files[file] != ""
-	})
+	return c.Files
 }
 
 // remotes reports a node that was built without its remote bases.
@@ -192,12 +144,12 @@ type remote struct {
 }
 
 func (n *node) remote() remote {
-	if n == nil || n.closure == nil || len(n.closure.remotes) == 0 {
+	if n == nil || n.closure == nil || len(n.closure.Remotes) == 0 {
 		return remote{}
 	}
-	names := n.closure.remotes
-	parts := append(append([]string{n.content(), n.vars.digest()}, names...), n.closure.transforms...)
-	return remote{names, digest(parts...)}
+	names := n.closure.Remotes
+	parts := append(append([]string{n.Content(), n.vars.Digest()}, names...), n.closure.Transforms...)
+	return remote{names, inputs.Digest(parts...)}
 }
 
 // resourceSets reports ResourceSets, from which flux-operator creates objects in the cluster.
@@ -205,10 +157,10 @@ func (r reporter) resourceSets() {
 	older, newer := resourceSetsOf(r.base), resourceSetsOf(r.head)
 	names := map[string]bool{}
 	leading := false
-	for _, sets := range []map[string]Object{older, newer} {
+	for _, sets := range []map[string]manifest.Object{older, newer} {
 		for name, o := range sets {
 			names[name] = true
-			leading = leading || o.mayLeadToSelection()
+			leading = leading || o.MayLeadToSelection()
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -216,7 +168,7 @@ func (r reporter) resourceSets() {
 		switch {
 		case !leading:
 			// The objects of ResourceSets do not lead to a CatalogSelection.
-		case before.Unstructured != nil && after.Unstructured != nil && before.digest() == after.digest():
+		case before.Unstructured != nil && after.Unstructured != nil && before.Digest() == after.Digest():
 			r.note("the %s is not evaluated, and is the same in both commits", name)
 		default:
 			r.unknown("the %s differs, and its objects are known in the cluster only", name)
@@ -224,18 +176,12 @@ func (r reporter) resourceSets() {
 	}
 }
 
-func resourceSetsOf(w *walk) map[string]Object {
-	found := map[string]Object{}
+func resourceSetsOf(w *walk) map[string]manifest.Object {
+	found := map[string]manifest.Object{}
 	for _, o := range w.objects() {
-		if o.group() == operatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet") {
+		if o.Group() == manifest.OperatorGroup && strings.HasPrefix(o.GetKind(), "ResourceSet") {
 			found[o.GetKind()+" "+strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")] = o
 		}
 	}
 	return found
-}
-
-// mayLeadToSelection reports whether the templates of a ResourceSet contain a relevant group.
-func (o Object) mayLeadToSelection() bool {
-	text := yamlOf(o.Object["spec"])
-	return selectionPattern.MatchString(text) || strings.Contains(text, sourceGroup)
 }

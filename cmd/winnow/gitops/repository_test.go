@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // commits creates a repository with two commits, base and head, in the working directory of the test.
@@ -61,14 +63,14 @@ func git(t *testing.T, args ...string) string {
 }
 
 // headTree returns the tree of the last commit. It can be read until the test ends.
-func headTree(t *testing.T) *tree {
+func headTree(t *testing.T) *repository.Tree {
 	t.Helper()
-	objects, err := Git{}.open(t.Context())
+	objects, err := repository.Git{}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(objects.close)
-	found, err := Git{}.tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
+	t.Cleanup(objects.Close)
+	found, err := repository.Git{}.Tree(t.Context(), git(t, "rev-parse", "HEAD"), objects)
 	if err != nil {
 		t.Fatal(err)
 	}

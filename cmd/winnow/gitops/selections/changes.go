@@ -3,12 +3,13 @@ package selections
 import (
 	"fmt"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // eachSource calls f for each source that a selection has in both commits.
-func (c *comparison) eachSource(p pair, f func(name string, before, after reference)) {
+func (c *comparison) eachSource(p pair, f func(name string, before, after revision.Reference)) {
 	if p.from == nil || p.to == nil {
 		return
 	}
@@ -18,9 +19,9 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 			if other, same := guard.SourceKey(p.to.CatalogSelection, is); kind != other || name != same {
 				continue
 			}
-			before, _ := c.base.reference(*p.from, was) // callers do not need the catalog
-			after, _ := c.head.reference(*p.to, is)
-			if before.document != "" && after.document != "" {
+			before, _ := c.base.Reference(*p.from, was) // callers do not need the catalog
+			after, _ := c.head.Reference(*p.to, is)
+			if before.Document != "" && after.Document != "" {
 				f(kind+" "+name.Name, before, after)
 			}
 			break
@@ -32,11 +33,11 @@ func (c *comparison) eachSource(p pair, f func(name string, before, after refere
 // again.
 func (c *comparison) resumed(p pair) (sentences []string) {
 	const resumed = "%s is resumed: the last publication is older than the commit before, so that more may change than this report shows"
-	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.untouched && !p.to.untouched) {
+	if p.from != nil && p.to != nil && (p.from.Spec.Suspend && !p.to.Spec.Suspend || p.from.Untouched && !p.to.Untouched) {
 		sentences = append(sentences, fmt.Sprintf(resumed, "CatalogSelection "+p.to.Name))
 	}
-	c.eachSource(p, func(name string, before, after reference) {
-		if before.suspended && !after.suspended || before.untouched && !after.untouched {
+	c.eachSource(p, func(name string, before, after revision.Reference) {
+		if before.Suspended && !after.Suspended || before.Untouched && !after.Untouched {
 			sentences = append(sentences, fmt.Sprintf(resumed, name))
 		}
 	})
@@ -45,8 +46,8 @@ func (c *comparison) resumed(p pair) (sentences []string) {
 
 // filtered returns a sentence for each source of which Flux takes other files.
 func (c *comparison) filtered(p pair) (sentences []string) {
-	c.eachSource(p, func(name string, before, after reference) {
-		if before.filter != after.filter {
+	c.eachSource(p, func(name string, before, after revision.Reference) {
+		if before.Filter != after.Filter {
 			sentences = append(sentences, name+" has another spec.ignore or spec.layerSelector: what Flux takes from the catalog is known in the cluster only")
 		}
 	})
@@ -55,8 +56,8 @@ func (c *comparison) filtered(p pair) (sentences []string) {
 
 // unverified returns the sources whose signatures Flux no longer verifies.
 func (c *comparison) unverified(p pair) (found []diff.Loosened) {
-	c.eachSource(p, func(name string, before, after reference) {
-		if before.verified && !after.verified {
+	c.eachSource(p, func(name string, before, after revision.Reference) {
+		if before.Verified && !after.Verified {
 			found = append(found, diff.Loosened{
 				Field: name + " spec.verify", From: "set", To: "not set", Effect: "unsigned content is published",
 			})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
@@ -20,7 +21,7 @@ import (
 // Compare compares the artifacts of the CatalogSelections in two commits of the repository of the working directory.
 // It returns an error if nothing could be compared: the report has the errors and unknown parts of each selection.
 func Compare(ctx context.Context, base, head string, options Options) (*diff.Report, error) {
-	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: mayBeRelevant})
+	compared, err := gitops.Compare(ctx, base, head, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant})
 	if err != nil {
 		return nil, err
 	}
@@ -29,20 +30,20 @@ func Compare(ctx context.Context, base, head string, options Options) (*diff.Rep
 	}
 	c := &comparison{
 		options: options, pulled: map[string]pulledCatalog{},
-		base: newRevision(ctx, compared.Base), head: newRevision(ctx, compared.Head),
+		base: revision.New(ctx, compared.Base), head: revision.New(ctx, compared.Head),
 		outside: compared.Outside,
 	}
 	report := diff.New()
 	report.From, report.To = base, head
 	report.Unknown = append(report.Unknown, compared.Unknown...)
-	report.Notes = append(append(report.Notes, compared.Notes...), c.head.notes...)
-	for _, note := range c.base.notes {
-		if !slices.Contains(c.head.notes, note) {
+	report.Notes = append(append(report.Notes, compared.Notes...), c.head.Notes...)
+	for _, note := range c.base.Notes {
+		if !slices.Contains(c.head.Notes, note) {
 			report.Notes = append(report.Notes, beforePrefix+note)
 		}
 	}
 	c.skipped(report)
-	if len(c.base.selections)+len(c.head.selections) == 0 && len(report.Unknown) == 0 {
+	if len(c.base.Selections)+len(c.head.Selections) == 0 && len(report.Unknown) == 0 {
 		report.Notes = append(report.Notes, "neither commit has a CatalogSelection at "+excerpt.Names(options.Paths, maxListed))
 	}
 	return report, c.compare(ctx, report)
@@ -59,7 +60,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 			return err
 		}
 		for _, sentence := range consumed.unknown {
-			sentence = cmp.Or(p.any().cluster, p.any().file) + ": " + sentence
+			sentence = cmp.Or(p.any().Cluster, p.any().File) + ": " + sentence
 			if !slices.Contains(report.Unknown, sentence) {
 				report.Unknown = append(report.Unknown, sentence)
 			}
@@ -68,7 +69,7 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 			same++
 			continue
 		}
-		compared.Cluster, compared.File = p.any().cluster, p.any().file
+		compared.Cluster, compared.File = p.any().Cluster, p.any().File
 		compared.Notes = append(compared.Notes, consumed.notes...)
 		compared.Loosened = append(compared.Loosened, c.unverified(p)...)
 		report.Selections = append(report.Selections, compared)
@@ -87,18 +88,18 @@ func (c *comparison) compare(ctx context.Context, report *diff.Report) error {
 // selection compares a selection. It returns nil if it is the same in both commits.
 func (c *comparison) selection(ctx context.Context, p pair, consumed consumerChanges) (*diff.Selection, error) {
 	out := diff.NewSelection(p.any().CatalogSelection)
-	if p.from != nil && p.to != nil && p.to.invalid == nil {
+	if p.from != nil && p.to != nil && p.to.Invalid == nil {
 		out.Loosened = protection.Loosen(p.from.CatalogSelection, p.to.CatalogSelection, true)
 	}
-	var before, after []reference
+	var before, after []revision.Reference
 	var unknown []string
 	if p.from != nil {
-		before, unknown = c.base.resolve(*p.from)
-		out.Unknown = append(append(out.Unknown, p.from.unknown...), unknown...)
+		before, unknown = c.base.Resolve(*p.from)
+		out.Unknown = append(append(out.Unknown, p.from.Unknown...), unknown...)
 	}
 	if p.to != nil {
-		after, unknown = c.head.resolve(*p.to)
-		out.Unknown = append(append(out.Unknown, p.to.unknown...), unknown...)
+		after, unknown = c.head.Resolve(*p.to)
+		out.Unknown = append(append(out.Unknown, p.to.Unknown...), unknown...)
 	}
 	if p.isSame() && slices.Equal(before, after) && len(consumed.notes) == 0 {
 		if out.Unknown = append(c.outsidePaths(*p.to, after), c.fed(p, nil)...); len(out.Unknown) == 0 {
@@ -116,8 +117,8 @@ func (c *comparison) selection(ctx context.Context, p pair, consumed consumerCha
 
 // compareRendered renders and compares both states. It returns out if one of them is invalid or cannot be
 // pulled.
-func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []reference, out *diff.Selection) (*diff.Selection, error) {
-	if p.from != nil && p.to != nil && p.from.invalid == nil && p.to.invalid == nil {
+func (c *comparison) compareRendered(ctx context.Context, p pair, before, after []revision.Reference, out *diff.Selection) (*diff.Selection, error) {
+	if p.from != nil && p.to != nil && p.from.Invalid == nil && p.to.Invalid == nil {
 		if addError(out, AfterPrefix, comparing.EditError(p.from.CatalogSelection, p.to.CatalogSelection)) {
 			return out, nil
 		}
@@ -145,7 +146,7 @@ func (c *comparison) compareRendered(ctx context.Context, p pair, before, after 
 // noteEmpty reports a selection whose older state was not published, because it selects nothing.
 func (c *comparison) noteEmpty(p pair, from, to *comparing.Side) {
 	if from != nil && to != nil && from.Empty != nil && to.Empty == nil {
-		c.unknown = append(c.unknown, cmp.Or(p.to.cluster, p.to.file)+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
+		c.unknown = append(c.unknown, cmp.Or(p.to.Cluster, p.to.File)+": "+beforePrefix+from.Empty.Error()+": this was not published, and what was before is in the cluster only")
 	}
 }
 
@@ -163,7 +164,7 @@ func addError(out *diff.Selection, when string, err error) bool {
 	return true
 }
 
-func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []reference) (*diff.Selection, error) {
+func (c *comparison) compareSides(ctx context.Context, p pair, from, to *comparing.Side, after []revision.Reference) (*diff.Selection, error) {
 	if from != nil && to != nil {
 		to.Reviewed = from.Selection.Spec.Safeguards.Approve
 	}
@@ -173,7 +174,7 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 	}
 	out.Notes = append(out.Notes, p.placeNotes()...)
 	if p.to == nil {
-		if len(c.base.consumersOf(p.from)) == 0 || len(c.head.consumersOf(p.from)) > 0 {
+		if len(c.base.ConsumersOf(p.from)) == 0 || len(c.head.ConsumersOf(p.from)) > 0 {
 			out.Notes = append(out.Notes, "its ExternalArtifact is deleted with it; its Kustomization keeps the applied objects")
 		}
 		return out, nil
@@ -184,10 +185,10 @@ func (c *comparison) compareSides(ctx context.Context, p pair, from, to *compari
 	if p.to.Spec.Suspend {
 		out.Notes = append(out.Notes, "it is suspended: nothing is published until it is resumed")
 	}
-	for _, w := range c.head.warnings(*p.to, to.Result) {
+	for _, w := range warningsOn(&c.head, *p.to, to.Result) {
 		out.Notes = append(out.Notes, w.Message)
 	}
-	if slices.ContainsFunc(after, func(r reference) bool { return r.ignore }) {
+	if slices.ContainsFunc(after, func(r revision.Reference) bool { return r.Ignore }) {
 		out.Notes = append(out.Notes, "spec.ignore of its OCIRepository is not looked at here")
 	}
 	return out, nil

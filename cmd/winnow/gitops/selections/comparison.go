@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
@@ -35,7 +36,7 @@ const beforePrefix = "before: "
 // comparison compares two commits.
 type comparison struct {
 	options    Options
-	base, head revision
+	base, head revision.Revision
 	// pairs are the selections of both.
 	pairs []pair
 	// outside are files that differ and are outside of the paths.
@@ -49,9 +50,9 @@ type comparison struct {
 }
 
 // side renders a state of a selection. It returns nil for a nil selection.
-func (c *comparison) side(ctx context.Context, cs *placedSelection, references []reference) (*comparing.Side, error) {
-	if cs == nil || cs.invalid != nil {
-		return nil, cs.reason()
+func (c *comparison) side(ctx context.Context, cs *revision.Selection, references []revision.Reference) (*comparing.Side, error) {
+	if cs == nil || cs.Invalid != nil {
+		return nil, cs.Reason()
 	}
 	placed := cs.DeepCopy()
 	if placed.Namespace == "" {
@@ -60,7 +61,7 @@ func (c *comparison) side(ctx context.Context, cs *placedSelection, references [
 	sources := make([]guard.Source, len(references))
 	for i, r := range references {
 		ref := placed.Spec.Sources[i]
-		if err := r.requireVerified(ref); err != nil {
+		if err := r.RequireVerified(ref); err != nil {
 			return nil, err
 		}
 		pulled, err := c.pull(ctx, r, ref)
@@ -68,7 +69,7 @@ func (c *comparison) side(ctx context.Context, cs *placedSelection, references [
 			return nil, err
 		}
 		sources[i] = guard.SourceOf(placed, ref, pulled)
-		sources[i].Filter = r.filter
+		sources[i].Filter = r.Filter
 	}
 	return comparing.Render(ctx, placed, sources)
 }
@@ -84,13 +85,13 @@ type pulledCatalog struct {
 const pullTimeout = 3 * time.Minute
 
 // pull loads a catalog and caches it.
-func (c *comparison) pull(ctx context.Context, r reference, ref v1alpha1.SourceReference) (selection.Source, error) {
-	key := r.catalog + " " + render.PlaceOf(ref).Key()
+func (c *comparison) pull(ctx context.Context, r revision.Reference, ref v1alpha1.SourceReference) (selection.Source, error) {
+	key := r.Catalog + " " + render.PlaceOf(ref).Key()
 	found, known := c.pulled[key]
 	if !known {
 		limited, cancel := context.WithTimeout(ctx, pullTimeout)
 		defer cancel()
-		found.source, found.err = c.options.Open(limited, r.catalog, ref, r.plainHTTP)
+		found.source, found.err = c.options.Open(limited, r.Catalog, ref, r.PlainHTTP)
 		c.pulled[key] = found
 	}
 	return found.source, found.err

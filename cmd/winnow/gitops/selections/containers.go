@@ -4,13 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 )
-
-// container is an object whose deletion deletes others.
-type container struct{ cluster, kind, name, appliers string }
-
-// containerKinds are the kinds of such objects.
-var containerKinds = map[string]bool{"Namespace": true, "CustomResourceDefinition": true}
 
 // definingGroups are the ends of the API groups of what catalogs have, what instances are, and what applies them.
 var definingGroups = []string{
@@ -20,24 +16,25 @@ var definingGroups = []string{
 
 // deletedContainers returns a sentence for each object that leaves, or that another Kustomization applies, if its deletion
 // deletes a selection, its consumers or its applications.
-func (c *comparison) deletedContainers(p pair, consumers []placedConsumer) (unknown []string) {
-	if p.from == nil || !c.head.has(p.any().cluster) {
+func (c *comparison) deletedContainers(p pair, consumers []revision.Consumer) (unknown []string) {
+	if p.from == nil || !c.head.Has(p.any().Cluster) {
 		return nil // Flux deletes nothing without the directory
 	}
-	for _, k := range c.base.containers {
+	for _, k := range c.base.Containers {
 		left := k
-		left.cluster = p.any().cluster
-		if k.cluster == p.from.cluster && !slices.Contains(c.head.containers, left) && k.has(p, consumers) {
-			unknown = append(unknown, fmt.Sprintf("%s %s is not applied any more by %s, which may delete it, and all that is in it", k.kind, k.name, k.appliers))
+		left.Cluster = p.any().Cluster
+		if k.Cluster == p.from.Cluster && !slices.Contains(c.head.Containers, left) && holds(k, p, consumers) {
+			unknown = append(unknown, fmt.Sprintf("%s %s is not applied any more by %s, which may delete it, and all that is in it", k.Kind, k.Name, k.Appliers))
 		}
 	}
 	return unknown
 }
 
-func (k container) has(p pair, consumers []placedConsumer) bool {
-	if k.kind != "Namespace" {
-		return slices.ContainsFunc(definingGroups, func(end string) bool { return strings.HasSuffix(k.name, "."+end) })
+// holds reports whether the deletion of a container deletes a selection, its consumers or its applications.
+func holds(k revision.Container, p pair, consumers []revision.Consumer) bool {
+	if k.Kind != "Namespace" {
+		return slices.ContainsFunc(definingGroups, func(end string) bool { return strings.HasSuffix(k.Name, "."+end) })
 	}
-	of := func(consumer placedConsumer) bool { return strings.HasPrefix(consumer.name, k.name+"/") }
-	return (p.to != nil || p.from.hasPruned()) && (k.name == p.from.Namespace || slices.ContainsFunc(consumers, of))
+	of := func(consumer revision.Consumer) bool { return strings.HasPrefix(consumer.Name, k.Name+"/") }
+	return (p.to != nil || p.from.HasPruned()) && (k.Name == p.from.Namespace || slices.ContainsFunc(consumers, of))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -36,19 +37,19 @@ type Commit struct {
 // Find returns the CatalogSelections of a commit. Options needs no Compare.
 func Find(ctx context.Context, commit string, options Options) (*Commit, error) {
 	// What differs between two commits is evaluated as far as possible, and what is the same is noted.
-	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: mayBeRelevant})
+	compared, err := gitops.Compare(ctx, commit, commit, gitops.Options{Paths: options.Paths, Repositories: options.Repositories, Keep: revision.MayBeRelevant})
 	if err != nil {
 		return nil, err
 	}
 	if len(compared.Missing) > 0 {
 		return nil, fmt.Errorf("the commit has nothing at %s", strings.Join(compared.Missing, ", "))
 	}
-	c := &comparison{options: options, pulled: map[string]pulledCatalog{}, head: newRevision(ctx, compared.Head)}
-	out := &Commit{Notes: slices.Concat(compared.Notes, compared.Unknown, c.head.notes)}
-	for _, left := range c.head.skipped {
-		out.Notes = append(out.Notes, left.note(""))
+	c := &comparison{options: options, pulled: map[string]pulledCatalog{}, head: revision.New(ctx, compared.Head)}
+	out := &Commit{Notes: slices.Concat(compared.Notes, compared.Unknown, c.head.Notes)}
+	for _, left := range c.head.Skipped {
+		out.Notes = append(out.Notes, left.Note(""))
 	}
-	for _, placed := range c.head.selections {
+	for _, placed := range c.head.Selections {
 		found, err := c.find(ctx, placed)
 		if err != nil {
 			return nil, err
@@ -62,17 +63,17 @@ func Find(ctx context.Context, commit string, options Options) (*Commit, error) 
 }
 
 // find pulls the catalogs of a selection. The error is the context's.
-func (c *comparison) find(ctx context.Context, placed placedSelection) (Found, error) {
-	found := Found{CatalogSelection: placed.DeepCopy(), Cluster: placed.cluster, File: placed.file}
+func (c *comparison) find(ctx context.Context, placed revision.Selection) (Found, error) {
+	found := Found{CatalogSelection: placed.DeepCopy(), Cluster: placed.Cluster, File: placed.File}
 	if found.Namespace == "" {
 		found.Namespace = "default"
 	}
-	if placed.invalid != nil {
-		found.Unknown = []string{placed.invalid.Error()}
+	if placed.Invalid != nil {
+		found.Unknown = []string{placed.Invalid.Error()}
 		return found, nil
 	}
-	references, unknown := c.head.resolve(placed)
-	if found.Unknown = slices.Concat(placed.unknown, unknown); len(found.Unknown) > 0 {
+	references, unknown := c.head.Resolve(placed)
+	if found.Unknown = slices.Concat(placed.Unknown, unknown); len(found.Unknown) > 0 {
 		return found, nil
 	}
 	for i, r := range references {
@@ -85,7 +86,7 @@ func (c *comparison) find(ctx context.Context, placed placedSelection) (Found, e
 			continue
 		}
 		pulled.Name = placed.Spec.Sources[i].Name
-		found.Catalogs, found.Sources = append(found.Catalogs, r.catalog), append(found.Sources, pulled)
+		found.Catalogs, found.Sources = append(found.Catalogs, r.Catalog), append(found.Sources, pulled)
 	}
 	if len(found.Unknown) > 0 {
 		found.Catalogs, found.Sources = nil, nil

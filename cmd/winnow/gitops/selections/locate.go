@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 )
@@ -38,14 +39,14 @@ func (e *NoDocumentError) Error() string {
 
 // Locator finds catalogs by the OCIRepositories in files, which are read unchanged, without a build, and what of the
 // other documents concerns instances.
-type Locator struct{ found revision }
+type Locator struct{ found revision.Revision }
 
 // NewLocator reads the documents of the files. It skips those that cannot be parsed.
 func NewLocator(ctx context.Context, files []gitops.File) *Locator {
-	l := &Locator{found: revision{}}
+	l := &Locator{found: revision.Revision{}}
 	for _, file := range files {
 		file.Path = filepath.ToSlash(file.Path)
-		l.found.read(ctx, file)
+		l.found.Read(ctx, file)
 	}
 	return l
 }
@@ -56,56 +57,49 @@ func (l *Locator) Locate(cs *v1alpha1.CatalogSelection, file string, ref v1alpha
 	if kind != sourcev1.OCIRepositoryKind {
 		return Location{}, fmt.Errorf("the catalog of a %s is not fetched here", kind)
 	}
-	nearest := l.found.nearest(origin{file: filepath.ToSlash(file)}, kind, key)
-	name := qualified(kind, key.Namespace, key.Name)
+	nearest := l.found.Nearest(revision.Origin{File: filepath.ToSlash(file)}, kind, key)
+	name := revision.Qualified(kind, key.Namespace, key.Name)
 	if len(nearest) == 0 {
 		return Location{}, &NoDocumentError{name}
 	}
-	if err := sameDocument(nearest); err != nil {
+	if err := revision.SameDocument(nearest); err != nil {
 		return Location{}, fmt.Errorf("%s: %w", name, err)
 	}
 	source := nearest[0]
-	found, err := source.reference()
+	found, err := source.Reference()
 	if err == nil {
-		err = found.requireVerified(ref)
+		err = found.RequireVerified(ref)
 	}
 	if err != nil {
-		return Location{}, fmt.Errorf("%s in %s: %w", name, source.file, err)
+		return Location{}, fmt.Errorf("%s in %s: %w", name, source.File, err)
 	}
 	return Location{
-		Address: found.catalog, SemVer: found.semver, SemverFilter: found.semverFilter, PlainHTTP: found.plainHTTP, Notes: found.notes(),
-		Document: qualified(source.Kind, source.Namespace, source.Name), File: source.file,
+		Address: found.Catalog, SemVer: found.SemVer, SemverFilter: found.SemverFilter, PlainHTTP: found.PlainHTTP, Notes: fieldNotes(found),
+		Document: revision.Qualified(source.Kind, source.Namespace, source.Name), File: source.File,
 	}, nil
 }
 
 // Warnings returns what about the sources of a selection, and about the Kustomizations that apply its instances, works
 // differently than it looks. result is the render of the selection, nil where nothing is rendered.
 func (l *Locator) Warnings(cs *v1alpha1.CatalogSelection, file string, result *render.Result) []Warning {
-	return l.found.warnings(placedSelection{CatalogSelection: cs, origin: origin{file: filepath.ToSlash(file)}}, result)
+	return warningsOn(&l.found, revision.Selection{CatalogSelection: cs, Origin: revision.Origin{File: filepath.ToSlash(file)}}, result)
 }
 
-func qualified(kind, namespace, name string) string {
-	if namespace != "" {
-		name = namespace + "/" + name
-	}
-	return kind + " " + name
-}
-
-// notes returns sentences on the fields that Flux evaluates and that are not evaluated here.
-func (r reference) notes() (notes []string) {
-	if r.plainHTTP {
+// fieldNotes returns sentences on the fields that Flux evaluates and that are not evaluated here.
+func fieldNotes(r revision.Reference) (notes []string) {
+	if r.PlainHTTP {
 		notes = append(notes, "it is insecure: its registry is contacted without TLS")
 	}
-	if r.suspended {
+	if r.Suspended {
 		notes = append(notes, "it is suspended: Flux pulls nothing")
 	}
-	if r.secrets {
+	if r.Secrets {
 		notes = append(notes, "its Secrets are not read: the credentials are Docker's, and --ca-file, --cert-file and HTTPS_PROXY serve for the rest")
 	}
-	if r.ignore {
+	if r.Ignore {
 		notes = append(notes, "its spec.ignore is not evaluated here")
 	}
-	if r.verified {
+	if r.Verified {
 		notes = append(notes, "its signature is not verified here")
 	}
 	return notes

@@ -10,6 +10,7 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/spelling"
@@ -21,40 +22,40 @@ func (l *Locator) Misspelt(cs *v1alpha1.CatalogSelection, file string) []Warning
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs, ref)
-		if len(l.found.nearest(origin{file: filepath.ToSlash(file)}, kind, key)) > 0 {
+		if len(l.found.Nearest(revision.Origin{File: filepath.ToSlash(file)}, kind, key)) > 0 {
 			continue
 		}
 		beside := map[string]string{}
-		for _, s := range l.found.sources {
-			if s.Kind == kind && !l.found.isSourceOfOthers(cs, s) {
-				beside[s.Name] = qualified(kind, s.Namespace, s.Name)
+		for _, s := range l.found.Sources {
+			if s.Kind == kind && !isSourceOfOthers(&l.found, cs, s) {
+				beside[s.Name] = revision.Qualified(kind, s.Namespace, s.Name)
 			}
 		}
 		if meant := spelling.Typo(key.Name, slices.Collect(maps.Keys(beside))); meant != "" {
 			all = append(all, Warning{lint.ReferenceRule, fmt.Sprintf("spec.sources[%d]", i),
-				fmt.Sprintf("there is no %s beside the selection: did you mean %s?", qualified(kind, key.Namespace, key.Name), beside[meant])})
+				fmt.Sprintf("there is no %s beside the selection: did you mean %s?", revision.Qualified(kind, key.Namespace, key.Name), beside[meant])})
 		}
 	}
-	if len(l.found.consumersOf(&placedSelection{CatalogSelection: cs, origin: origin{file: file}})) > 0 {
+	if len(l.found.ConsumersOf(&revision.Selection{CatalogSelection: cs, Origin: revision.Origin{File: file}})) > 0 {
 		return all
 	}
-	for _, k := range l.found.consumers {
-		if k.kind != sourcev1.ExternalArtifactKind {
+	for _, k := range l.found.Consumers {
+		if k.Kind != sourcev1.ExternalArtifactKind {
 			continue
 		}
-		_, name, _ := strings.Cut(k.artifact, "/")
-		isOther := slices.ContainsFunc(l.found.selections, func(s placedSelection) bool { return s.Name == name && name != cs.Name })
+		_, name, _ := strings.Cut(k.Artifact, "/")
+		isOther := slices.ContainsFunc(l.found.Selections, func(s revision.Selection) bool { return s.Name == name && name != cs.Name })
 		if !isOther && spelling.Typo(name, []string{cs.Name}) != "" {
 			all = append(all, Warning{lint.ReferenceRule, "metadata.name", fmt.Sprintf("the Kustomization %s in %s applies the ExternalArtifact %s, which no selection beside it publishes: did you mean %s?",
-				strings.TrimPrefix(k.name, "/"), k.file, strings.TrimPrefix(k.artifact, "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
+				strings.TrimPrefix(k.Name, "/"), k.File, strings.TrimPrefix(k.Artifact, "/"), strings.TrimPrefix(cs.Namespace+"/"+cs.Name, "/"))})
 		}
 	}
 	return all
 }
 
 // isSourceOfOthers reports whether another selection than cs has the source.
-func (r *revision) isSourceOfOthers(cs *v1alpha1.CatalogSelection, source placedSource) bool {
-	return slices.ContainsFunc(r.selections, func(other placedSelection) bool {
+func isSourceOfOthers(r *revision.Revision, cs *v1alpha1.CatalogSelection, source revision.Source) bool {
+	return slices.ContainsFunc(r.Selections, func(other revision.Selection) bool {
 		return other.Name != cs.Name && other.CatalogSelection != nil && slices.ContainsFunc(other.Spec.Sources, func(ref v1alpha1.SourceReference) bool {
 			kind, key := guard.SourceKey(other.CatalogSelection, ref)
 			return kind == source.Kind && key.Name == source.Name

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -27,7 +28,7 @@ type placement struct {
 func placementOf(p pair, out *diff.Selection, from, to *comparing.Side) placement {
 	at := p.any()
 	placed := placement{
-		out: out, cluster: at.cluster, file: at.file, before: applicationsOf(from), after: applicationsOf(to),
+		out: out, cluster: at.Cluster, file: at.File, before: applicationsOf(from), after: applicationsOf(to),
 		sides: sides{from, to},
 	}
 	for _, side := range []*comparing.Side{from, to} {
@@ -97,7 +98,7 @@ func nearestTo(giver placement, all []*placement) []*placement {
 		}
 		common := 0
 		if giver.cluster == "" {
-			common = commonDirectories(giver.file, p.file)
+			common = revision.CommonDirectories(giver.file, p.file)
 		}
 		if common > most {
 			most, found = common, nil
@@ -127,3 +128,6 @@ func compareMoves(a, b diff.Move) int {
 	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.ToFile, b.ToFile), cmp.Compare(a.Application, b.Application),
 		cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind))
 }
+
+// sides are the two states of a selection. Neither is nil.
+type sides struct{ from, to *comparing.Side }

@@ -6,14 +6,15 @@ import (
 
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // outsidePaths returns a sentence for each source of a selection that neither commit contains at the paths, if a
 // file outside of the paths may contain it and differs.
-func (c *comparison) outsidePaths(cs placedSelection, references []reference) (unknown []string) {
+func (c *comparison) outsidePaths(cs revision.Selection, references []revision.Reference) (unknown []string) {
 	for i, r := range references {
-		if r.document != "" {
+		if r.Document != "" {
 			continue
 		}
 		kind, key := guard.SourceKey(cs.CatalogSelection, cs.Spec.Sources[i])
@@ -29,7 +30,7 @@ func (c *comparison) outsidePaths(cs placedSelection, references []reference) (u
 
 // fed returns a sentence for each source of a selection that is the artifact of another one that differs. seen are the
 // selections that it feeds.
-func (c *comparison) fed(p pair, seen []*placedSelection) (unknown []string) {
+func (c *comparison) fed(p pair, seen []*revision.Selection) (unknown []string) {
 	if seen = append(seen, p.to); p.to == nil || len(seen) > len(c.pairs) {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (c *comparison) fed(p pair, seen []*placedSelection) (unknown []string) {
 		kind, key := guard.SourceKey(p.to.CatalogSelection, ref)
 		for _, other := range c.pairs {
 			at := other.any()
-			if kind != sourcev1.ExternalArtifactKind || at.cluster != p.to.cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
+			if kind != sourcev1.ExternalArtifactKind || at.Cluster != p.to.Cluster || at.Namespace != key.Namespace || at.Name != key.Name || slices.Contains(seen, other.to) {
 				continue
 			}
 			if !other.isSame() || !c.resolvesSame(other) || len(c.fed(other, seen)) > 0 {
@@ -50,7 +51,7 @@ func (c *comparison) fed(p pair, seen []*placedSelection) (unknown []string) {
 
 // resolvesSame reports whether a selection that both commits have has the same sources in them.
 func (c *comparison) resolvesSame(p pair) bool {
-	before, _ := c.base.resolve(*p.from) // what is unknown is compared by its document
-	after, _ := c.head.resolve(*p.to)
+	before, _ := c.base.Resolve(*p.from) // what is unknown is compared by its document
+	after, _ := c.head.Resolve(*p.to)
 	return slices.Equal(before, after)
 }

@@ -8,10 +8,12 @@ import (
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 )
 
 // pair is a selection in both commits. A side is nil if the commit does not contain the selection.
-type pair struct{ from, to *placedSelection }
+type pair struct{ from, to *revision.Selection }
 
 // match pairs the items of both commits by the first rule that fits. An item is nil if the commit has none.
 func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T, *T] {
@@ -48,29 +50,29 @@ func match[T any](older, newer []T, rules ...func(from, to T) bool) iter.Seq2[*T
 // pairs pairs the selections of both commits: in a directory that is built by name, elsewhere by file and name; or, where
 // it was moved with its cluster or the cluster is unknown, by name and the most similar place; or, if it was renamed, by
 // its consumer.
-func pairs(older, newer revision) []pair {
+func pairs(older, newer revision.Revision) []pair {
 	all, gone, fresh := unmoved(older, newer)
-	mayBe := func(from, to placedSelection) bool {
-		unknown := from.knownCluster() == "" && to.knownCluster() == ""
-		return sameName(from, to) && (unknown || !newer.has(from.cluster) && !older.has(to.cluster))
+	mayBe := func(from, to revision.Selection) bool {
+		unknown := from.KnownCluster() == "" && to.KnownCluster() == ""
+		return revision.SameName(from, to) && (unknown || !newer.Has(from.Cluster) && !older.Has(to.Cluster))
 	}
-	origins := func(to placedSelection) []placedSelection {
-		return mostSimilar(to, gone, func(from placedSelection) bool { return mayBe(from, to) })
+	origins := func(to revision.Selection) []revision.Selection {
+		return mostSimilar(to, gone, func(from revision.Selection) bool { return mayBe(from, to) })
 	}
-	moves := func(from placedSelection) []placedSelection {
-		return mostSimilar(from, fresh, func(to placedSelection) bool { return mayBe(from, to) })
+	moves := func(from revision.Selection) []revision.Selection {
+		return mostSimilar(from, fresh, func(to revision.Selection) bool { return mayBe(from, to) })
 	}
-	for from, to := range match(gone, fresh, func(from, to placedSelection) bool {
+	for from, to := range match(gone, fresh, func(from, to revision.Selection) bool {
 		a, b := origins(to), moves(from)
-		return len(a) == 1 && len(b) == 1 && a[0].isAt(from.origin) && b[0].isAt(to.origin)
-	}, func(from, to placedSelection) bool { return isRenamed(from, to, older, newer) }) {
+		return len(a) == 1 && len(b) == 1 && a[0].IsAt(from.Origin) && b[0].IsAt(to.Origin)
+	}, func(from, to revision.Selection) bool { return isRenamed(from, to, older, newer) }) {
 		if from == nil {
-			if i := slices.IndexFunc(older.selections, func(s placedSelection) bool { return isRenamed(s, *to, older, newer) }); i >= 0 {
-				from = &older.selections[i] // which remains, without its consumer
+			if i := slices.IndexFunc(older.Selections, func(s revision.Selection) bool { return isRenamed(s, *to, older, newer) }); i >= 0 {
+				from = &older.Selections[i] // which remains, without its consumer
 			}
 			for _, candidate := range origins(*to) {
-				if slices.ContainsFunc(moves(candidate), func(s placedSelection) bool { return s.isAt(to.origin) }) {
-					to.unknown = append(slices.Clone(to.unknown), "it may be the one that was moved from "+candidate.place())
+				if slices.ContainsFunc(moves(candidate), func(s revision.Selection) bool { return s.IsAt(to.Origin) }) {
+					to.Unknown = append(slices.Clone(to.Unknown), "it may be the one that was moved from "+candidate.Place())
 				}
 			}
 		}
@@ -78,15 +80,15 @@ func pairs(older, newer revision) []pair {
 	}
 	slices.SortFunc(all, func(a, b pair) int {
 		x, y := a.any(), b.any()
-		return cmp.Or(cmp.Compare(x.cluster, y.cluster), cmp.Compare(x.file, y.file), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(x.Cluster, y.Cluster), cmp.Compare(x.File, y.File), cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name))
 	})
 	return all
 }
 
 // unmoved pairs the selections that are where they were, and returns the others.
-func unmoved(older, newer revision) (all []pair, gone, fresh []placedSelection) {
-	for from, to := range match(older.selections, newer.selections, func(from, to placedSelection) bool {
-		return from.cluster == to.cluster && (from.cluster != "" || from.file == to.file) && sameName(from, to)
+func unmoved(older, newer revision.Revision) (all []pair, gone, fresh []revision.Selection) {
+	for from, to := range match(older.Selections, newer.Selections, func(from, to revision.Selection) bool {
+		return from.Cluster == to.Cluster && (from.Cluster != "" || from.File == to.File) && revision.SameName(from, to)
 	}) {
 		switch {
 		case to == nil:
@@ -101,19 +103,19 @@ func unmoved(older, newer revision) (all []pair, gone, fresh []placedSelection) 
 }
 
 // isRenamed reports whether a Kustomization that applied the artifact of a selection applies that of another one.
-func isRenamed(from, to placedSelection, older, newer revision) bool {
-	after := newer.consumersOf(&to)
-	return from.cluster == to.cluster && slices.ContainsFunc(older.consumersOf(&from), func(k placedConsumer) bool {
-		return slices.ContainsFunc(after, func(other placedConsumer) bool { return k.cluster == other.cluster && k.name == other.name })
+func isRenamed(from, to revision.Selection, older, newer revision.Revision) bool {
+	after := newer.ConsumersOf(&to)
+	return from.Cluster == to.Cluster && slices.ContainsFunc(older.ConsumersOf(&from), func(k revision.Consumer) bool {
+		return slices.ContainsFunc(after, func(other revision.Consumer) bool { return k.Cluster == other.Cluster && k.Name == other.Name })
 	})
 }
 
 // mostSimilar returns the selections that pass and whose places have most words in common with that of a selection.
-func mostSimilar(to placedSelection, all []placedSelection, passes func(placedSelection) bool) []placedSelection {
-	words := func(s placedSelection) []string {
-		return strings.FieldsFunc(s.cluster+"/"+s.file, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+func mostSimilar(to revision.Selection, all []revision.Selection, passes func(revision.Selection) bool) []revision.Selection {
+	words := func(s revision.Selection) []string {
+		return strings.FieldsFunc(s.Cluster+"/"+s.File, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	}
-	var found []placedSelection
+	var found []revision.Selection
 	most := -1
 	for _, s := range all {
 		if !passes(s) {
@@ -135,7 +137,7 @@ func mostSimilar(to placedSelection, all []placedSelection, passes func(placedSe
 	return found
 }
 
-func (p pair) any() *placedSelection {
+func (p pair) any() *revision.Selection {
 	if p.to != nil {
 		return p.to
 	}
@@ -144,7 +146,7 @@ func (p pair) any() *placedSelection {
 
 // isSame reports whether both commits have the selection with the same spec.
 func (p pair) isSame() bool {
-	return p.from != nil && p.to != nil && p.to.invalid == nil && slices.Equal(p.from.unknown, p.to.unknown) && p.from.hidden == p.to.hidden &&
+	return p.from != nil && p.to != nil && p.to.Invalid == nil && slices.Equal(p.from.Unknown, p.to.Unknown) && p.from.Hidden == p.to.Hidden &&
 		equality.Semantic.DeepEqual(p.from.Spec, p.to.Spec)
 }
 
@@ -153,18 +155,18 @@ func (p pair) placeNotes() []string {
 	var notes []string
 	switch {
 	case p.from == nil || p.to == nil:
-	case p.from.cluster != p.to.cluster && p.from.cluster != "":
-		notes = append(notes, "moved from "+p.from.cluster)
-	case p.from.file != p.to.file:
-		notes = append(notes, "moved from "+p.from.file)
+	case p.from.Cluster != p.to.Cluster && p.from.Cluster != "":
+		notes = append(notes, "moved from "+p.from.Cluster)
+	case p.from.File != p.to.File:
+		notes = append(notes, "moved from "+p.from.File)
 	}
-	if p.from != nil && p.to != nil && !sameName(*p.from, *p.to) {
+	if p.from != nil && p.to != nil && !revision.SameName(*p.from, *p.to) {
 		notes = append(notes, "its Kustomization applied "+p.from.Namespace+"/"+p.from.Name+" before, which it is compared with")
 	}
-	if p.from != nil && p.to != nil && p.from.kustomization != p.to.kustomization {
-		notes = append(notes, "applied by the Kustomization "+p.to.kustomization+", was "+p.from.kustomization)
+	if p.from != nil && p.to != nil && p.from.Kustomization != p.to.Kustomization {
+		notes = append(notes, "applied by the Kustomization "+p.to.Kustomization+", was "+p.from.Kustomization)
 	}
-	if p.any().unapplied {
+	if p.any().Unapplied {
 		notes = append(notes, "no Kustomization that is built has its file, which is taken as it stands")
 	}
 	return notes

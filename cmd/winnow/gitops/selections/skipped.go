@@ -3,26 +3,27 @@ package selections
 import (
 	"slices"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
 // skipped reports the documents that are left out: as unknown if the commits differ.
 func (c *comparison) skipped(report *diff.Report) {
 	noted := map[string]bool{}
-	has := func(all []skipped, document skipped) bool {
-		return slices.ContainsFunc(all, func(s skipped) bool { return s.content == document.content })
+	has := func(all []revision.Skipped, document revision.Skipped) bool {
+		return slices.ContainsFunc(all, func(s revision.Skipped) bool { return s.Content == document.Content })
 	}
-	for _, document := range c.head.skipped {
-		if has(c.base.skipped, document) {
-			report.Notes = append(report.Notes, document.note(""))
+	for _, document := range c.head.Skipped {
+		if has(c.base.Skipped, document) {
+			report.Notes = append(report.Notes, document.Note(""))
 			continue
 		}
-		noted[document.file] = true
-		report.Unknown = append(report.Unknown, document.note(", and differs"))
+		noted[document.File] = true
+		report.Unknown = append(report.Unknown, document.Note(", and differs"))
 	}
-	for _, document := range c.base.skipped {
-		if !noted[document.file] && !has(c.head.skipped, document) {
-			report.Unknown = append(report.Unknown, beforePrefix+document.note(""))
+	for _, document := range c.base.Skipped {
+		if !noted[document.File] && !has(c.head.Skipped, document) {
+			report.Unknown = append(report.Unknown, beforePrefix+document.Note(""))
 		}
 	}
 }

@@ -5,18 +5,16 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 )
 
-// sides are the two states of a selection. Neither is nil.
-type sides struct{ from, to *comparing.Side }
-
 // addTransient adds to the comparison the losses while only one of spec and catalogs is that of the newer commit.
-func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, after []reference, out *diff.Selection) error {
+func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, after []revision.Reference, out *diff.Selection) error {
 	// A source that the other commit does not contain cannot change there, so it keeps its reference.
-	older, newer := c.base.resolveOr(*p.to, after), c.head.resolveOr(*p.from, before)
+	older, newer := c.base.ResolveOr(*p.to, after), c.head.ResolveOr(*p.from, before)
 	if slices.Equal(older, after) {
 		return nil
 	}
@@ -35,23 +33,11 @@ func (c *comparison) addTransient(ctx context.Context, p pair, s sides, before, 
 
 // intermediate renders a selection over the references. It returns nil if the render fails, because the controller
 // then publishes nothing.
-func (c *comparison) intermediate(ctx context.Context, cs *placedSelection, references []reference) (*comparing.Side, error) {
+func (c *comparison) intermediate(ctx context.Context, cs *revision.Selection, references []revision.Reference) (*comparing.Side, error) {
 	side, err := c.side(ctx, cs, references)
 	var invalid *render.Error
 	if errors.As(err, &invalid) {
 		return nil, nil
 	}
 	return side, err
-}
-
-// resolveOr resolves the sources of a selection in this commit. It returns the reference of the other commit for
-// a source that does not resolve.
-func (r *revision) resolveOr(cs placedSelection, other []reference) []reference {
-	references := slices.Clone(other)
-	for i, ref := range cs.Spec.Sources {
-		if found, err := r.reference(cs, ref); err == nil {
-			references[i] = found
-		}
-	}
-	return references
 }

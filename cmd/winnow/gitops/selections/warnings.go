@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections/revision"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backends"
@@ -33,29 +32,29 @@ type Warning struct {
 // maxListed bounds the instances in a message.
 const maxListed = 5
 
-// warnings returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
-func (r *revision) warnings(cs placedSelection, result *render.Result) []Warning {
+// warningsOn returns the warnings for a selection; result is that of its render, nil where nothing is rendered.
+func warningsOn(r *revision.Revision, cs revision.Selection, result *render.Result) []Warning {
 	if len(cs.Spec.Instances) == 0 {
 		return nil
 	}
-	all := append(r.movingSources(cs, floating(cs.CatalogSelection, result)), notes(cs.CatalogSelection, result)...)
-	for _, k := range r.consumersOf(&cs) {
-		if k.cluster != cs.cluster {
+	all := append(movingSources(r, cs, floating(cs.CatalogSelection, result)), notes(cs.CatalogSelection, result)...)
+	for _, k := range r.ConsumersOf(&cs) {
+		if k.Cluster != cs.Cluster {
 			continue
 		}
-		where := "the Kustomization " + strings.TrimPrefix(k.name, "/")
-		if k.file != "" {
-			where += " in " + k.file
+		where := "the Kustomization " + strings.TrimPrefix(k.Name, "/")
+		if k.File != "" {
+			where += " in " + k.File
 		}
-		if !k.waits {
+		if !k.Waits {
 			all = append(all, Warning{lint.NoWaitRule, "spec.instances",
 				where + " does not have wait: true, without which the condition Applied does not tell that the release of an instance has failed"})
 		}
-		if len(k.renames) > 0 {
+		if len(k.Renames) > 0 {
 			all = append(all, Warning{lint.RenamedRule, "spec.instances", fmt.Sprintf(
-				"%s has %s, which renames sources and default values, but not what refers to them, so that no release finds its chart", where, strings.Join(k.renames, " and "))})
+				"%s has %s, which renames sources and default values, but not what refers to them, so that no release finds its chart", where, strings.Join(k.Renames, " and "))})
 		}
-		if k.moves {
+		if k.Moves {
 			all = append(all, Warning{lint.RenamedRule, "spec.instances",
 				where + " has spec.targetNamespace, which moves releases out of the namespace of the values that they name, and renames the namespaces that they create"})
 		}
@@ -96,18 +95,18 @@ func notesOn(name string, in v1alpha1.Instance, result *render.Result) []backend
 
 // movingSources returns the sources whose content changes without a commit, where the catalogs decide about the versions
 // of instances.
-func (r *revision) movingSources(cs placedSelection, instances []string) []Warning {
+func movingSources(r *revision.Revision, cs revision.Selection, instances []string) []Warning {
 	var all []Warning
 	for i, ref := range cs.Spec.Sources {
 		kind, key := guard.SourceKey(cs.CatalogSelection, ref)
-		nearest := r.nearest(cs.origin, kind, key)
+		nearest := r.Nearest(cs.Origin, kind, key)
 		if len(nearest) == 0 || len(instances) == 0 {
 			continue
 		}
-		if moves := nearest[0].moves(); moves != "" {
+		if moves := nearest[0].Moves(); moves != "" {
 			all = append(all, Warning{lint.MovingSourceRule, fmt.Sprintf("spec.sources[%d]", i), fmt.Sprintf(
 				"%s %s, so that new versions of instances come without a commit to review (%s): pin it to the tag of a version, or a digest",
-				qualified(kind, nearest[0].Namespace, nearest[0].Name), moves, excerpt.Names(instances, maxListed))})
+				revision.Qualified(kind, nearest[0].Namespace, nearest[0].Name), moves, excerpt.Names(instances, maxListed))})
 		}
 	}
 	return all
@@ -136,34 +135,4 @@ func floating(cs *v1alpha1.CatalogSelection, result *render.Result) []string {
 		all = append(all, name+": "+excerpt.Of(in.Version))
 	}
 	return all
-}
-
-// moves returns why the content of a source changes without a commit; empty if it is pinned, or not known.
-func (s placedSource) moves() string {
-	var source struct {
-		Spec struct {
-			Ref struct {
-				Digest, SemVer, Tag, Branch, Commit, Name string
-			} `json:"ref"`
-		} `json:"spec"`
-	}
-	if len(s.unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
-		return ""
-	}
-	ref := source.Spec.Ref
-	switch {
-	case s.Kind == sourcev1.BucketKind:
-		return "has whatever the bucket has"
-	case s.Kind == sourcev1.GitRepositoryKind && ref.Commit == "" && !strings.HasPrefix(ref.Name, "refs/tags/") && (ref.Tag == "" || ref.SemVer != "" || ref.Name != ""):
-		return "follows a branch or a range"
-	case s.Kind != sourcev1.OCIRepositoryKind || ref.Digest != "":
-		return ""
-	case ref.SemVer != "":
-		return "follows the range " + excerpt.Of(ref.SemVer)
-	case ref.Tag == "":
-		return "follows the tag latest"
-	case !instance.IsExact(ref.Tag):
-		return "follows the tag " + excerpt.Of(ref.Tag)
-	}
-	return ""
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/live"
@@ -33,12 +33,12 @@ func (o *commitOptions) addFlags(cmd *cobra.Command) {
 
 // compare compares the commits of --git, with the live state of the cluster that open returns.
 func (o *commitOptions) compare(ctx context.Context, paths []string, access *flags.Access, open func() (*live.Cluster, error)) (*diff.Report, error) {
-	base, head, err := gitops.Git{}.Commits(ctx, o.git)
+	base, head, err := repository.Git{}.Commits(ctx, o.git)
 	if err != nil {
 		return nil, err
 	}
 	for i := range paths {
-		if paths[i], err = (gitops.Git{}).Root(ctx, paths[i]); err != nil {
+		if paths[i], err = (repository.Git{}).Root(ctx, paths[i]); err != nil {
 			return nil, err
 		}
 	}

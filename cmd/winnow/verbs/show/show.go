@@ -13,7 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/cmd/winnow/files"
 	"github.com/winnow-dev/winnow/cmd/winnow/flags"
-	"github.com/winnow-dev/winnow/cmd/winnow/gitops"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/selections"
 	"github.com/winnow-dev/winnow/cmd/winnow/input"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
@@ -167,7 +167,7 @@ func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *
 
 // showCommit shows the application of all catalogs that the selections of --git have.
 func (o *showOptions) showCommit(ctx context.Context, show *shower, paths []string) error {
-	commit, err := gitops.Git{}.Commit(ctx, o.git)
+	commit, err := repository.Git{}.Commit(ctx, o.git)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (o *showOptions) showCommit(ctx context.Context, show *shower, paths []stri
 		paths = []string{"."}
 	}
 	for i := range paths {
-		if paths[i], err = (gitops.Git{}).Root(ctx, paths[i]); err != nil {
+		if paths[i], err = (repository.Git{}).Root(ctx, paths[i]); err != nil {
 			return err
 		}
 	}

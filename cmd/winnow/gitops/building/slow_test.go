@@ -1,4 +1,4 @@
-package gitops
+package building
 
 import (
 	"context"
@@ -10,18 +10,20 @@ import (
 
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // A build that exceeds the limit is abandoned, later builds are not started, and their objects are
 // unknown.
 func TestABuildHasATimeLimit(t *testing.T) {
-	if limit := newBuilder().limit; limit != time.Minute {
+	if limit := NewBuilder().limit; limit != time.Minute {
 		t.Errorf("a build may take %s, want a minute", limit)
 	}
 	ended := make(chan struct{})
 	defer close(ended)
 	var builds atomic.Int32
-	slow := &builder{done: map[string]built{}, limit: 50 * time.Millisecond, kustomize: func(filesys.FileSystem, string) (resmap.ResMap, error) {
+	slow := &Builder{done: map[string]built{}, limit: 50 * time.Millisecond, kustomize: func(filesys.FileSystem, string) (resmap.ResMap, error) {
 		builds.Add(1)
 		<-ended
 		return nil, errors.New("nobody waits for this")
@@ -35,7 +37,7 @@ func TestABuildHasATimeLimit(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	interrupted := &builder{limit: time.Hour, kustomize: slow.kustomize}
+	interrupted := &Builder{limit: time.Hour, kustomize: slow.kustomize}
 	if _, err := interrupted.run(ctx, files(), root); !errors.Is(err, errSlow) {
 		t.Errorf("what is interrupted ends with %v", err)
 	}
@@ -43,13 +45,13 @@ func TestABuildHasATimeLimit(t *testing.T) {
 
 // A build that exceeds the limit and ends at its next read does not block later builds.
 func TestABuildThatIsLateEndsAtItsNextFile(t *testing.T) {
-	late := &builder{limit: 20 * time.Millisecond, kustomize: func(files filesys.FileSystem, _ string) (resmap.ResMap, error) {
+	late := &Builder{limit: 20 * time.Millisecond, kustomize: func(files filesys.FileSystem, _ string) (resmap.ResMap, error) {
 		<-files.(*fileSystem).ctx.Done()
 		_, err := files.ReadFile(root + "/x.yaml")
 		return nil, err
 	}}
-	commits(t, map[string]string{"x.yaml": "kind: X\n"}, nil)
-	if _, err := late.run(t.Context(), &fileSystem{tree: headTree(t)}, root); !errors.Is(err, errSlow) {
+	files := &fileSystem{tree: &repository.Tree{Files: map[string]repository.Blob{"x.yaml": {}}}}
+	if _, err := late.run(t.Context(), files, root); !errors.Is(err, errSlow) {
 		t.Errorf("it ends with %v, want %v", err, errSlow)
 	}
 }

@@ -1,4 +1,4 @@
-package gitops
+package inputs
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 	kustypes "sigs.k8s.io/kustomize/api/types"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -113,14 +114,6 @@ func isRemote(value string) bool {
 		first == "github.com" || first == "www.github.com"
 }
 
-// isRemote reports whether an entry of a kustomization file in dir is an address, as opposed to a name in the tree. kustomize
-// clones what looks like a repository even where a file of that name exists, but cannot be read. A repository without a
-// scheme has a host and two more segments, or ".git".
-func (c *closure) isRemote(dir, value string) bool {
-	local := strings.Count(value, "/") <= 1 && !strings.Contains(value, ":") && !strings.Contains(value, ".git") && c.tree.exists(path.Join(dir, value))
-	return isRemote(value) && !local
-}
-
 // addressIn returns an address from which the configuration of a transformer or a generator loads a file,
 // empty for none.
 func addressIn(content []byte) (string, error) {
@@ -159,5 +152,31 @@ func isAddress(value string) bool {
 	return err == nil && (strings.EqualFold(parsed.Scheme, "http") || strings.EqualFold(parsed.Scheme, "https"))
 }
 
-// kustomizationNames returns the names of kustomization files.
-func kustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }
+// KustomizationNames returns the names of kustomization files.
+func KustomizationNames() []string { return konfig.RecognizedKustomizationFileNames() }
+
+// KustomizationFile returns the path of the kustomization file in a directory, or "" if there is none.
+func KustomizationFile(t *repository.Tree, dir string) string {
+	for _, name := range KustomizationNames() {
+		if file := path.Join(dir, name); t.IsFile(file) {
+			return file
+		}
+	}
+	return ""
+}
+
+// ReadKustomization reads a kustomization file of the tree as kustomize does, within limits.
+func ReadKustomization(t *repository.Tree, file string) (*kustypes.Kustomization, error) {
+	content, err := t.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckAliases(content); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	k, err := parseKustomization(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return k, nil
+}

@@ -1,4 +1,4 @@
-package gitops
+package building
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/kustomize/api/resource"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
 )
 
 // maxSubstituted bounds the size of an object after its variables were replaced.
@@ -26,8 +29,8 @@ var variableName = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
 // expression matches a use of a variable.
 var expression = regexp.MustCompile(`\$\{[^}]*`)
 
-// variables are the variables of postBuild.
-type variables struct {
+// Variables are the variables of postBuild.
+type Variables struct {
 	known map[string]string
 	// unknown maps a variable to the object with its value, and missing are objects that are not in the
 	// repository, so that their variables are unknown, too.
@@ -49,11 +52,19 @@ var placeholder = regexp.MustCompile(`unknown-[0-9a-f]{12}`)
 
 // placeholder returns a text for an unknown value. It depends on the state of the object with the value.
 func (s hiddenObject) placeholder(variable string) string {
-	return "unknown-" + digest(s.name, s.state, variable)[:12]
+	return "unknown-" + inputs.Digest(s.name, s.state, variable)[:12]
 }
 
-// digest returns a digest of all known values, and of the objects with the unknown ones.
-func (v *variables) digest() string {
+// PathPattern returns the expression that matches the paths that one with unknown values may be; nil if all of it is known.
+func PathPattern(name string) *regexp.Regexp {
+	if !placeholder.MatchString(name) {
+		return nil
+	}
+	return regexp.MustCompile("^" + placeholder.ReplaceAllString(regexp.QuoteMeta(name), "[^/]+") + "$")
+}
+
+// Digest returns a digest of all known values, and of the objects with the unknown ones.
+func (v *Variables) Digest() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v.known)) {
 		parts = append(parts, name, v.known[name])
@@ -64,32 +75,32 @@ func (v *variables) digest() string {
 	for _, s := range v.missing {
 		parts = append(parts, s.name)
 	}
-	return digest(parts...)
+	return inputs.Digest(parts...)
 }
 
-// newVariables returns the variables of a Kustomization. find returns an object of the cluster.
-func newVariables(k *kustomization, find func(group, kind string, name types.NamespacedName) *Object) *variables {
-	v := &variables{known: map[string]string{}, unknown: map[string]hiddenObject{}}
-	for _, ref := range k.references() {
-		name := types.NamespacedName{Namespace: k.object.GetNamespace(), Name: ref.Name}
-		v.add(ref, nameOf(name), find("", ref.Kind, name))
+// NewVariables returns the variables of a Kustomization. find returns an object of the cluster.
+func NewVariables(k *manifest.Kustomization, find func(group, kind string, name types.NamespacedName) *manifest.Object) *Variables {
+	v := &Variables{known: map[string]string{}, unknown: map[string]hiddenObject{}}
+	for _, ref := range k.References() {
+		name := types.NamespacedName{Namespace: k.Object.GetNamespace(), Name: ref.Name}
+		v.add(ref, manifest.NameOf(name), find("", ref.Kind, name))
 	}
-	if k.spec.PostBuild != nil {
-		v.always = k.spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
-		for name, value := range k.spec.PostBuild.Substitute {
+	if k.Spec.PostBuild != nil {
+		v.always = k.Spec.PostBuild.SubstituteStrategy == kustomizev1.SubstituteStrategyAlways
+		for name, value := range k.Spec.PostBuild.Substitute {
 			v.set(name, value)
 		}
 	}
 	return v
 }
 
-func (v *variables) set(name, value string) {
+func (v *Variables) set(name, value string) {
 	v.known[name] = strings.ReplaceAll(value, "\n", "")
 	delete(v.unknown, name)
 }
 
 // add adds the keys of a ConfigMap or a Secret. Later ones override earlier ones.
-func (v *variables) add(ref kustomizev1.SubstituteReference, name string, object *Object) {
+func (v *Variables) add(ref kustomizev1.SubstituteReference, name string, object *manifest.Object) {
 	hidden := hiddenObject{name: ref.Kind + " " + name, why: "the value of which is not in this repository"}
 	if object == nil {
 		if !ref.Optional {
@@ -98,8 +109,8 @@ func (v *variables) add(ref kustomizev1.SubstituteReference, name string, object
 		}
 		return
 	}
-	hidden.state = object.digest()
-	readable := ref.Kind == "ConfigMap" && !object.isEncrypted() && len(object.Unknown) == 0
+	hidden.state = object.Digest()
+	readable := ref.Kind == "ConfigMap" && !object.IsEncrypted() && len(object.Unknown) == 0
 	for _, field := range []string{"data", "stringData"} {
 		values, _, _ := unstructured.NestedMap(object.Object, field)
 		for key, value := range values {
@@ -114,12 +125,12 @@ func (v *variables) add(ref kustomizev1.SubstituteReference, name string, object
 }
 
 func isDisabled(r *resource.Resource) bool {
-	const key = kustomizationGroup + "/substitute"
+	const key = manifest.KustomizationGroup + "/substitute"
 	return r.GetLabels()[key] == flux.DisabledValue || r.GetAnnotations()[key] == flux.DisabledValue
 }
 
 // substitute replaces variables as Flux does. It returns sentences on unknown values, and a digest of them.
-func (v *variables) substitute(content []byte) (replaced []byte, unknown []string, hidden string, err error) {
+func (v *Variables) substitute(content []byte) (replaced []byte, unknown []string, hidden string, err error) {
 	if len(v.known)+len(v.unknown)+len(v.missing) == 0 && !v.always {
 		return content, nil, "", nil
 	}
@@ -148,14 +159,14 @@ func (v *variables) substitute(content []byte) (replaced []byte, unknown []strin
 		return nil, nil, "", err
 	}
 	if len(states) > 0 {
-		hidden = digest(states...)
+		hidden = inputs.Digest(states...)
 	}
 	return []byte(text), slices.Sorted(maps.Keys(used)), hidden, nil
 }
 
 // value returns the value of a variable, or a placeholder and the reason why the value is unknown. A variable
 // without a value is empty.
-func (v *variables) value(name string) (value, unknown string) {
+func (v *Variables) value(name string) (value, unknown string) {
 	if value, found := v.known[name]; found {
 		return value, ""
 	}
@@ -171,7 +182,7 @@ func (v *variables) value(name string) (value, unknown string) {
 
 // checkSize returns an error if substitution could exceed maxSubstituted. It assumes the longest value for
 // each use, times the length of the expression if that replaces parts of the value.
-func (v *variables) checkSize(content []byte) error {
+func (v *Variables) checkSize(content []byte) error {
 	longest := 64
 	for _, value := range v.known {
 		longest = max(longest, len(value))

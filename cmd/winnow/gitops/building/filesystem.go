@@ -1,4 +1,4 @@
-package gitops
+package building
 
 import (
 	"bytes"
@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
 // root is the path of the tree for kustomize. No such directory exists: kustomize reads files of Git only.
@@ -27,7 +30,7 @@ const (
 // fileSystem is a read-only file system for kustomize over a tree. edited replaces some of its files.
 type fileSystem struct {
 	ctx    context.Context
-	tree   *tree
+	tree   *repository.Tree
 	edited map[string][]byte
 	// read has the files of the tree that were read; nil for a build without a record.
 	read  map[string]bool
@@ -69,21 +72,21 @@ func (f *fileSystem) Exists(name string) bool { return f.IsDir(name) || f.isFile
 // IsDir is part of filesys.FileSystem.
 func (f *fileSystem) IsDir(name string) bool {
 	within, ok := treePath(name)
-	return ok && f.tree.isDir(within)
+	return ok && f.tree.IsDir(within)
 }
 
 func (f *fileSystem) isFile(name string) bool {
 	within, ok := treePath(name)
-	return ok && (f.tree.isFile(within) || f.edited[within] != nil)
+	return ok && (f.tree.IsFile(within) || f.edited[within] != nil)
 }
 
 // ReadDir is part of filesys.FileSystem.
 func (f *fileSystem) ReadDir(name string) ([]string, error) {
 	within, ok := treePath(name)
-	if !ok || !f.tree.isDir(within) {
+	if !ok || !f.tree.IsDir(within) {
 		return nil, notFound(name)
 	}
-	return f.tree.dirs[within], nil
+	return f.tree.Dirs[within], nil
 }
 
 // CleanedAbs is part of filesys.FileSystem.
@@ -115,14 +118,14 @@ func (f *fileSystem) Glob(pattern string) ([]string, error) {
 // Walk is part of filesys.FileSystem.
 func (f *fileSystem) Walk(name string, visit filepath.WalkFunc) error {
 	within, ok := treePath(name)
-	if !ok || !f.tree.exists(within) {
+	if !ok || !f.tree.Exists(within) {
 		return visit(name, nil, notFound(name))
 	}
-	err := visit(name, fileInfo{path.Base(name), f.tree.isDir(within)}, f.ctx.Err())
+	err := visit(name, fileInfo{path.Base(name), f.tree.IsDir(within)}, f.ctx.Err())
 	if errors.Is(err, filepath.SkipDir) {
 		return nil
 	}
-	for _, child := range f.tree.dirs[within] {
+	for _, child := range f.tree.Dirs[within] {
 		if err != nil {
 			break
 		}
@@ -152,7 +155,7 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	content, edited := f.edited[within]
 	if !edited {
 		var err error
-		if content, err = f.tree.read(within); err != nil {
+		if content, err = f.tree.Read(within); err != nil {
 			return nil, err
 		}
 		if f.read != nil {
@@ -162,9 +165,9 @@ func (f *fileSystem) ReadFile(name string) ([]byte, error) {
 	f.reads++
 	f.bytes += len(content)
 	if f.reads > maxReads || f.bytes > maxReadBytes {
-		return nil, fmt.Errorf("%w: the build reads more than %d files, or %d bytes", errTooLarge, maxReads, maxReadBytes)
+		return nil, fmt.Errorf("%w: the build reads more than %d files, or %d bytes", repository.ErrTooLarge, maxReads, maxReadBytes)
 	}
-	if err := checkAliases(content); err != nil {
+	if err := inputs.CheckAliases(content); err != nil {
 		return nil, fmt.Errorf("%s: %w", within, err)
 	}
 	return bytes.Clone(content), nil

@@ -1,4 +1,4 @@
-package gitops
+package repository
 
 import (
 	"bufio"
@@ -94,27 +94,6 @@ func (g Git) Root(ctx context.Context, dir string) (string, error) {
 		full = "."
 	}
 	return full, nil
-}
-
-// remotes maps the addresses of the remotes to their names.
-func (g Git) remotes(ctx context.Context) (map[string]string, error) {
-	out, err := g.run(ctx, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
-	var none *exec.ExitError
-	if errors.As(err, &none) && none.ExitCode() == 1 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the remotes of Git: %w", err)
-	}
-	remotes := map[string]string{}
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		key, url, _ := strings.Cut(entry, "\n")
-		name := strings.TrimSuffix(strings.TrimPrefix(key, "remote."), ".url")
-		if address := addressOf(url); address != "" && (remotes[address] == "" || name < remotes[address]) {
-			remotes[address] = name
-		}
-	}
-	return remotes, nil
 }
 
 // run runs git and returns its output.

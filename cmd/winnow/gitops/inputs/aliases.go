@@ -1,4 +1,4 @@
-package gitops
+package inputs
 
 import (
 	"bytes"
@@ -6,15 +6,16 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // maxNodes bounds the nodes of a document after kustomize has expanded its aliases.
 const maxNodes = 1_000_000
 
-// checkAliases returns an error if the expansion of aliases makes a document too large. It skips content
+// CheckAliases returns an error if the expansion of aliases makes a document too large. It skips content
 // that is not YAML: kustomize refuses it, or does not read it as YAML.
-func checkAliases(content []byte) error {
+func CheckAliases(content []byte) error {
 	if !bytes.ContainsRune(content, '&') || !bytes.ContainsRune(content, '*') {
 		return nil
 	}
@@ -23,7 +24,7 @@ func checkAliases(content []byte) error {
 			return nil
 		}
 		if n := countNodes(document, map[*yaml.Node]int{}); n > maxNodes {
-			return fmt.Errorf("%w: its aliases make a document of more than %d nodes", errTooLarge, maxNodes)
+			return fmt.Errorf("%w: its aliases make a document of more than %d nodes", repository.ErrTooLarge, maxNodes)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gitops
+package building
 
 import (
 	"context"
@@ -20,6 +20,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 )
 
@@ -31,8 +34,8 @@ var errSlow = errors.New("it takes longer than " + maxBuild.String())
 // originAnnotation is the annotation in which kustomize records the file of an object.
 const originAnnotation = "config.kubernetes.io/origin"
 
-// builder builds Kustomizations and caches the result by its inputs.
-type builder struct {
+// Builder builds Kustomizations and caches the results by their inputs. It is not safe for concurrent use.
+type Builder struct {
 	done map[string]built
 	// stuck reports that a build has exceeded the limit. kustomize cannot be cancelled and serializes
 	// builds, so no other build can start.
@@ -42,71 +45,72 @@ type builder struct {
 	kustomize func(filesys.FileSystem, string) (resmap.ResMap, error)
 }
 
-func newBuilder() *builder {
-	return &builder{done: map[string]built{}, limit: maxBuild, kustomize: runKustomize}
+// NewBuilder returns a Builder without results.
+func NewBuilder() *Builder {
+	return &Builder{done: map[string]built{}, limit: maxBuild, kustomize: runKustomize}
 }
 
 type built struct {
-	objects []Object
+	objects []manifest.Object
 	err     error
 	// read maps the files that were read, and are in no closure before, to the identifiers of their blobs.
 	read map[string]string
 }
 
-// build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
-// is a digest of all inputs of the build. build adds to the closure what kustomize has read beside these.
-func (b *builder) build(ctx context.Context, key string, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
+// Build returns the objects that a Kustomization applies from a directory, with its variables replaced. key
+// is a digest of all inputs of the build. Build adds to the closure what kustomize has read beside these.
+func (b *Builder) Build(ctx context.Context, key string, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
 	found, known := b.done[key]
 	for name, id := range found.read {
-		known = c.file(name) == id && known
+		known = c.File(name) == id && known
 	}
 	if known {
 		return found.objects, found.err
 	}
-	predicted := maps.Clone(c.files)
+	predicted := maps.Clone(c.Files)
 	objects, err := b.buildUncached(ctx, c, dir, k, vars)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	read := maps.Clone(c.files)
+	read := maps.Clone(c.Files)
 	maps.DeleteFunc(read, func(name, _ string) bool { _, known := predicted[name]; return known })
 	b.done[key] = built{objects, err, read}
 	return objects, err
 }
 
-func (b *builder) buildUncached(ctx context.Context, c *closure, dir string, k *kustomization, vars *variables) ([]Object, error) {
-	if c.blocked != nil {
-		return nil, c.blocked
+func (b *Builder) buildUncached(ctx context.Context, c *inputs.Closure, dir string, k *manifest.Kustomization, vars *Variables) ([]manifest.Object, error) {
+	if c.Blocked != nil {
+		return nil, c.Blocked
 	}
-	if commit := c.tree.module(dir); commit != "" {
-		return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, short(commit))
+	if commit := c.Tree.Module(dir); commit != "" {
+		return nil, fmt.Errorf("its path %s is in a submodule at %s, whose files are not read here", dir, repository.Short(commit))
 	}
-	if !c.tree.isDir(dir) {
-		return nil, fmt.Errorf("its path %s is not in %s", dir, short(c.tree.commit))
+	if !c.Tree.IsDir(dir) {
+		return nil, fmt.Errorf("its path %s is not in %s", dir, repository.Short(c.Tree.Commit))
 	}
 	edited, err := generateKustomization(c, dir, k)
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
-	files := &fileSystem{tree: c.tree, edited: edited, read: map[string]bool{}}
+	files := &fileSystem{tree: c.Tree, edited: edited, read: map[string]bool{}}
 	resources, err := b.run(ctx, files, path.Join(root, dir))
 	if errors.Is(err, errSlow) { // it may still read
 		return nil, err
 	}
 	for name := range files.read {
-		c.file(name)
+		c.File(name)
 	}
 	if err != nil {
 		return nil, errors.New(relative(err.Error()))
 	}
-	var objects []Object
+	var objects []manifest.Object
 	for _, r := range resources.Resources() {
 		object, err := newObject(r, dir, vars)
 		if err != nil {
 			return nil, err
 		}
-		if isRelevant(object.Unstructured) {
-			if object.isEncrypted() && object.group() != "" {
+		if manifest.IsRelevant(object.Unstructured) {
+			if object.IsEncrypted() && object.Group() != "" {
 				object.Unknown = append(object.Unknown, object.GetKind()+" "+object.GetName()+" is encrypted by SOPS")
 			}
 			objects = append(objects, object)
@@ -116,7 +120,7 @@ func (b *builder) buildUncached(ctx context.Context, c *closure, dir string, k *
 }
 
 // run builds a directory with kustomize. It returns errSlow when the limit is exceeded.
-func (b *builder) run(ctx context.Context, files *fileSystem, dir string) (resmap.ResMap, error) {
+func (b *Builder) run(ctx context.Context, files *fileSystem, dir string) (resmap.ResMap, error) {
 	if b.stuck {
 		return nil, errors.New("the build of another Kustomization has not ended")
 	}
@@ -152,7 +156,7 @@ func relative(message string) string {
 // generateKustomization generates the kustomization file of a directory as Flux does: from the existing file,
 // or from a list of the YAML files, with the fields of the Kustomization. It returns all files that differ
 // from the tree, by path.
-func generateKustomization(c *closure, dir string, k *kustomization) (map[string][]byte, error) {
+func generateKustomization(c *inputs.Closure, dir string, k *manifest.Kustomization) (map[string][]byte, error) {
 	temporary, err := os.MkdirTemp("", "winnow-kustomization-")
 	if err != nil {
 		return nil, err
@@ -165,7 +169,7 @@ func generateKustomization(c *closure, dir string, k *kustomization) (map[string
 	if err := writeInputs(c, dir, temporary); err != nil {
 		return nil, err
 	}
-	object, err := generatorInput(c.tree, dir, k)
+	object, err := generatorInput(c.Tree, dir, k)
 	if err != nil {
 		return nil, err
 	}
@@ -173,11 +177,11 @@ func generateKustomization(c *closure, dir string, k *kustomization) (map[string
 	if err != nil {
 		return nil, errors.New(strings.ReplaceAll(err.Error(), temporary, dir))
 	}
-	if err := checkLocal(c, dir, content); err != nil {
+	if err := inputs.CheckLocal(c, dir, content); err != nil {
 		return nil, err
 	}
 	edited := map[string][]byte{path.Join(dir, filepath.Base(file)): content}
-	for name, content := range c.edited {
+	for name, content := range c.Edited {
 		if edited[name] == nil {
 			edited[name] = content
 		}
@@ -185,28 +189,14 @@ func generateKustomization(c *closure, dir string, k *kustomization) (map[string
 	return edited, nil
 }
 
-// checkLocal returns an error if kustomize would fetch an entry that the closure has missed.
-func checkLocal(c *closure, dir string, content []byte) error {
-	k, err := parseKustomization(content)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries(k) {
-		if c.isRemote(dir, e.value) && !isDocument(e.value) {
-			return fmt.Errorf("%s is not in this repository, and nothing is fetched", e.value)
-		}
-	}
-	return nil
-}
-
 // writeInputs writes the files that Flux reads to generate a kustomization file: the existing one, or
 // all YAML files and empty kustomization files for the directories that have one.
-func writeInputs(c *closure, dir, temporary string) error {
-	if file := kustomizationFile(c.tree, dir); file != "" {
-		content, edited := c.edited[file]
+func writeInputs(c *inputs.Closure, dir, temporary string) error {
+	if file := inputs.KustomizationFile(c.Tree, dir); file != "" {
+		content, edited := c.Edited[file]
 		if !edited {
 			var err error
-			if content, err = c.tree.read(file); err != nil {
+			if content, err = c.Tree.Read(file); err != nil {
 				return err
 			}
 		}
@@ -215,20 +205,20 @@ func writeInputs(c *closure, dir, temporary string) error {
 	return writeYAMLFiles(c, dir, dir, temporary)
 }
 
-func writeYAMLFiles(c *closure, top, dir, temporary string) error {
-	for _, name := range c.tree.dirs[dir] {
+func writeYAMLFiles(c *inputs.Closure, top, dir, temporary string) error {
+	for _, name := range c.Tree.Dirs[dir] {
 		child := path.Join(dir, name)
 		target := filepath.Join(temporary, filepath.FromSlash(strings.TrimPrefix(child, strings.TrimPrefix(top+"/", "./"))))
 		var err error
 		switch {
-		case c.tree.isDir(child) && kustomizationFile(c.tree, child) != "":
+		case c.Tree.IsDir(child) && inputs.KustomizationFile(c.Tree, child) != "":
 			err = writeAt(filepath.Join(target, konfig.DefaultKustomizationFileName()), nil)
-		case c.tree.isDir(child):
+		case c.Tree.IsDir(child):
 			err = writeYAMLFiles(c, top, child, temporary)
-		case isYAML(child):
+		case repository.IsYAML(child):
 			var content []byte
-			if content, err = c.tree.read(child); err == nil {
-				err = checkAliases(content)
+			if content, err = c.Tree.Read(child); err == nil {
+				err = inputs.CheckAliases(content)
 			}
 			if err == nil {
 				err = writeAt(target, content)
@@ -250,9 +240,9 @@ func writeAt(name string, content []byte) error {
 
 // generatorInput returns the Kustomization for the generator of Flux: without missing components, and with the
 // option that annotates each object with its file.
-func generatorInput(t *tree, dir string, k *kustomization) (*unstructured.Unstructured, error) {
-	object := k.object.DeepCopy()
-	components := k.components(t, dir)
+func generatorInput(t *repository.Tree, dir string, k *manifest.Kustomization) (*unstructured.Unstructured, error) {
+	object := k.Object.DeepCopy()
+	components := k.Components(t, dir)
 	unstructured.RemoveNestedField(object.Object, "spec", "ignoreMissingComponents")
 	if len(components) > 0 {
 		if err := unstructured.SetNestedStringSlice(object.Object, components, "spec", "components"); err != nil {
@@ -264,19 +254,8 @@ func generatorInput(t *tree, dir string, k *kustomization) (*unstructured.Unstru
 	return object, unstructured.SetNestedStringSlice(object.Object, []string{kustypes.OriginAnnotations}, "spec", "buildMetadata")
 }
 
-// components returns the components of the spec without missing ones that Flux ignores.
-func (k *kustomization) components(t *tree, dir string) []string {
-	var found []string
-	for _, component := range k.spec.Components {
-		if !k.spec.IgnoreMissingComponents || t.exists(path.Join(dir, component)) {
-			found = append(found, component)
-		}
-	}
-	return found
-}
-
 // newObject converts an object from the build of dir and replaces its variables.
-func newObject(r *resource.Resource, dir string, vars *variables) (Object, error) {
+func newObject(r *resource.Resource, dir string, vars *Variables) (manifest.Object, error) {
 	annotations := r.GetAnnotations()
 	var origin struct {
 		Path string `json:"path"`
@@ -284,16 +263,16 @@ func newObject(r *resource.Resource, dir string, vars *variables) (Object, error
 	_ = yaml.Unmarshal([]byte(annotations[originAnnotation]), &origin) // kustomize writes valid YAML
 	delete(annotations, originAnnotation)
 	if err := r.SetAnnotations(annotations); err != nil {
-		return Object{}, err
+		return manifest.Object{}, err
 	}
-	object := Object{Unstructured: &unstructured.Unstructured{}, File: path.Join(dir, origin.Path)}
+	object := manifest.Object{Unstructured: &unstructured.Unstructured{}, File: path.Join(dir, origin.Path)}
 	content, err := r.AsYAML()
 	if err != nil {
-		return Object{}, err
+		return manifest.Object{}, err
 	}
 	if !isDisabled(r) {
 		if content, object.Unknown, object.Hidden, err = vars.substitute(content); err != nil {
-			return Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
+			return manifest.Object{}, fmt.Errorf("replacing the variables of %s %s: %w", r.GetKind(), r.GetName(), err)
 		}
 	}
 	return object, yaml.Unmarshal(content, &object.Object)

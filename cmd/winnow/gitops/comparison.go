@@ -1,0 +1,98 @@
+package gitops
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// Comparison holds the objects and files of two commits.
+type Comparison struct {
+	Base, Head State
+	// Notes are sentences on parts that are left out and equal in both commits, and Unknown on parts
+	// that differ and cannot be evaluated.
+	Notes, Unknown []string
+	// Missing are paths that neither commit contains.
+	Missing []string
+	// Outside are files of either commit that differ, are outside of the paths and are no input of an
+	// evaluated Kustomization.
+	Outside []File
+}
+
+// State holds the objects and files of a commit.
+type State struct {
+	// Objects that Flux applies to the clusters.
+	Objects []manifest.Object
+	// Files that nothing builds, unchanged.
+	Files []File
+	// Notes on files that are left out.
+	Notes []string
+}
+
+// File is a YAML file.
+type File struct {
+	Path    string
+	Content []byte
+	// Unapplied reports that the path contains clusters or kustomization files, and that none of them has the file.
+	Unapplied bool
+	// Hidden is a digest of what the catalogs of its CatalogSelections have of this repository.
+	Hidden string
+}
+
+// Options of a comparison.
+type Options struct {
+	// Paths of clusters, or of files, in the repository.
+	Paths []string
+	// Repositories are NAME=DIR: sources that resolve to this repository, whatever their address.
+	Repositories []string
+	// Keep reports whether the result includes a file that nothing builds.
+	Keep func(content []byte) bool
+}
+
+// Bounds of the files that no Kustomization applies.
+const (
+	maxFiles     = 20_000
+	maxFileBytes = 256 << 20
+)
+
+// evaluation is a cluster, or an overlay, and the files that its Kustomizations are built from in either commit.
+type evaluation struct {
+	dir   string
+	alone bool
+	files map[string]bool
+}
+
+// comparer compares two trees.
+type comparer struct {
+	base, head *repository.Tree
+	self       repository.Identity
+	builds     *building.Builder
+	out        *Comparison
+	// evaluated are the clusters and the overlays that were evaluated.
+	evaluated []evaluation
+	// syncs are the sources that flux-operator creates. The objects of the cluster need not include them.
+	syncs clusters
+}
+
+// isApplied reports whether the Kustomizations of a cluster are built from a file, and isBuilt whether these or an
+// overlay are.
+func (c *comparer) isApplied(file string) bool {
+	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return !e.alone && e.files[file] })
+}
+
+func (c *comparer) isBuilt(file string) bool {
+	return slices.ContainsFunc(c.evaluated, func(e evaluation) bool { return e.files[file] })
+}
+
+// Mentions reports whether a file may contain an object.
+func (f File) Mentions(kind, name string) bool {
+	object := manifest.Ref{Kind: kind, Name: types.NamespacedName{Name: name}}
+	return object.HasKind(f.Content) && object.HasName(f.Content)
+}
+
+// maxListed bounds the names in a note.
+const maxListed = 20

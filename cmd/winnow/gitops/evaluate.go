@@ -1,0 +1,125 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+)
+
+// evaluate evaluates a cluster in both commits, or an overlay, which is nil for a cluster.
+func (c *comparer) evaluate(ctx context.Context, dir string, alone *overlay) error {
+	base := &walk{cluster: dir, tree: c.base, self: c.self, builds: c.builds, sync: c.syncs[dir]}
+	if err := base.run(ctx); err != nil {
+		return err
+	}
+	head := &walk{cluster: dir, tree: c.head, self: c.self, builds: c.builds, sync: c.syncs[dir], older: base}
+	if err := head.run(ctx); err != nil {
+		return err
+	}
+	if alone != nil && alone.included && slices.EqualFunc(base.objects(), head.objects(), func(a, b manifest.Object) bool { return a.Digest() == b.Digest() }) {
+		return nil
+	}
+	head.markUnknownBefore(base)
+	for name := range base.nodes {
+		if !equal(base.nodes[name], head.nodes[name]) {
+			base.nodes[name].readContainers()
+		}
+	}
+	for name, n := range head.nodes {
+		if !equal(base.nodes[name], n) {
+			n.readContainers()
+		}
+	}
+	done := evaluation{dir, alone != nil, map[string]bool{}}
+	base.finish(done.files)
+	head.finish(done.files)
+	c.evaluated = append(c.evaluated, done)
+	for _, side := range []struct {
+		state *State
+		walk  *walk
+	}{{&c.out.Base, base}, {&c.out.Head, head}} {
+		for _, o := range side.walk.objects() {
+			o.Alone = alone != nil
+			side.state.Objects = append(side.state.Objects, o)
+		}
+	}
+	r := reporter{base: base, head: head, alone: alone, out: c.out}
+	r.report()
+	return nil
+}
+
+// finish sets what is not known of the objects, and adds the files that they are built of.
+func (w *walk) finish(files map[string]bool) {
+	for _, n := range w.order {
+		for i := range n.objects {
+			w.hide(&n.objects[i])
+		}
+		if n.closure != nil {
+			for name := range n.closure.Files {
+				files[name] = true
+			}
+		}
+	}
+}
+
+// markUnknownBefore marks the objects of nodes that could not be evaluated in the base.
+func (w *walk) markUnknownBefore(base *walk) {
+	for _, n := range w.order {
+		if n.outcome != evaluated {
+			continue
+		}
+		for _, name := range append(slices.Clone(n.parents), n.name) {
+			old := base.nodes[name]
+			if !old.isUnknown() {
+				continue
+			}
+			for i := range n.objects {
+				n.objects[i].Unknown = append(n.objects[i].Unknown, "before: "+old.label()+": "+old.reason)
+			}
+			break
+		}
+	}
+}
+
+func (r reporter) report() {
+	recognized := maps.Clone(r.base.recognized)
+	maps.Copy(recognized, r.head.recognized)
+	for _, name := range slices.Sorted(maps.Keys(recognized)) {
+		// Clusters usually share the source.
+		if note := fmt.Sprintf("the %s is taken for this repository: %s", name, recognized[name]); !slices.Contains(r.out.Notes, note) {
+			r.out.Notes = append(r.out.Notes, note)
+		}
+	}
+	names := map[string]bool{}
+	for name := range r.base.nodes {
+		names[name] = true
+	}
+	for name := range r.head.nodes {
+		names[name] = true
+	}
+	var same, different []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		before, after := r.base.nodes[name], r.head.nodes[name]
+		r.node(before, after)
+		r.remotes(before, after)
+		shown := listed(before, after)
+		switch {
+		case shown == "":
+		case equal(before, after):
+			same = append(same, shown)
+		default:
+			different = append(different, shown)
+			if after != nil && after.Spec.Suspend {
+				r.note("%s is suspended: its objects reach the cluster once it is resumed", after.label())
+			}
+		}
+		r.resumed(before, after)
+	}
+	r.duplicates()
+	r.list("Kustomizations that differ", different)
+	r.list("unchanged Kustomizations", same)
+	r.resourceSets()
+}

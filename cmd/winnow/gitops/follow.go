@@ -1,0 +1,305 @@
+package gitops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/building"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// run evaluates all Kustomizations that are reachable from the directory of the cluster.
+func (w *walk) run(ctx context.Context) error {
+	w.nodes, w.recognized, w.trees = map[string]*node{}, map[string]string{}, map[string]*repository.Tree{"": w.tree.Ignoring("")}
+	if err := w.evaluateRoot(ctx); err != nil {
+		return err
+	}
+	for {
+		n, err := w.next(ctx)
+		if n == nil && err == nil {
+			n, err = w.nextOfArtifacts()
+		}
+		if n == nil || err != nil {
+			return err
+		}
+		if err := w.evaluate(ctx, n); err != nil {
+			return err
+		}
+	}
+}
+
+// maxKustomizations bounds the Kustomizations of a cluster.
+const maxKustomizations = 5_000
+
+// evaluateRoot evaluates the directory of the cluster, with the fields of a Kustomization in it that applies
+// the directory itself, such as that of flux bootstrap.
+func (w *walk) evaluateRoot(ctx context.Context) error {
+	n := &node{Kustomization: manifest.DirectoryKustomization(w.cluster), cluster: w.cluster}
+	w.nodes[""] = n
+	w.order = append(w.order, n)
+	if !w.trees[""].IsDir(w.cluster) {
+		n.outcome, n.state = evaluated, "no cluster"
+		return nil
+	}
+	const rounds = 3 // the Kustomization may patch itself
+	for range rounds {
+		n.dir, n.outcome = w.cluster, pending
+		if err := w.build(ctx, n, w.trees[""]); err != nil {
+			return err
+		}
+		again := w.rootKustomization(n)
+		if again == nil {
+			break
+		}
+		settled := again.Transforms() == n.Transforms()
+		n.Kustomization = again
+		if settled {
+			n.state = n.inputs()
+			break
+		}
+	}
+	return w.addChildren(n, isFollowed)
+}
+
+// rootKustomization returns the Kustomization that applies the directory of the cluster. It skips those that
+// apply the same path of another repository.
+func (w *walk) rootKustomization(n *node) *manifest.Kustomization {
+	for _, o := range n.objects {
+		if !manifest.Follows(o.Unstructured) {
+			continue
+		}
+		k, err := manifest.NewKustomization(o.Unstructured)
+		if err != nil || k.Path() != w.cluster || k.Spec.KubeConfig != nil {
+			continue
+		}
+		self := &node{Kustomization: k, cluster: w.cluster, vars: &building.Variables{}}
+		if w.source(self) == nil {
+			return k // the installer of Flux creates the source
+		}
+		if _, _, err := w.locate(self); err == nil {
+			return k
+		}
+	}
+	return nil
+}
+
+// isFollowed reports whether an object is a Kustomization whose source is pulled.
+func isFollowed(o manifest.Object) bool { return manifest.Follows(o.Unstructured) }
+
+// nextOfArtifacts adds a node for each Kustomization of an ExternalArtifact that no selection publishes, and returns the
+// first that is new. It runs last, when all selections are known.
+func (w *walk) nextOfArtifacts() (*node, error) {
+	known := len(w.order)
+	for _, n := range slices.Clone(w.order) {
+		if err := w.addChildren(n, w.takesArtifact); err != nil {
+			return nil, err
+		}
+	}
+	if len(w.order) == known {
+		return nil, nil
+	}
+	return w.order[known], nil
+}
+
+// addChildren adds a node for each object of a node that is a Kustomization to follow.
+func (w *walk) addChildren(n *node, isChild func(manifest.Object) bool) error {
+	itself := manifest.NameOf(types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: n.Object.GetName()})
+	for _, o := range n.objects {
+		if !isChild(o) {
+			continue
+		}
+		name := manifest.NameOf(types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()})
+		if n.name == "" && name == itself {
+			continue
+		}
+		name += strings.TrimPrefix(o.Cluster, w.cluster)
+		if w.nodes[name] != nil {
+			continue // the reporter reports duplicates
+		}
+		if len(w.nodes) >= maxKustomizations {
+			return fmt.Errorf("%s: there are more than %d Kustomizations", w.cluster, maxKustomizations)
+		}
+		k, err := manifest.NewKustomization(o.Unstructured)
+		child := &node{Kustomization: k, name: name, cluster: o.Cluster, parents: append(slices.Clone(n.parents), n.name), unknown: o.Unknown}
+		if err != nil {
+			child.Kustomization = &manifest.Kustomization{Object: o.Unstructured}
+			child.outcome, child.reason, child.state = failed, err.Error(), o.Digest()
+		}
+		w.nodes[name] = child
+		w.order = append(w.order, child)
+	}
+	return nil
+}
+
+// next returns a pending node, preferably one whose source and variables are known. It returns nil for none.
+func (w *walk) next(ctx context.Context) (*node, error) {
+	for {
+		var waiting *node
+		for _, n := range w.order {
+			if n.outcome != pending {
+				continue
+			}
+			if w.isReady(n) {
+				return n, nil
+			}
+			if waiting == nil {
+				waiting = n
+			}
+		}
+		found, err := w.buildUsed(ctx, waiting)
+		if err != nil || !found {
+			return waiting, err
+		}
+	}
+}
+
+// isReady reports whether the source and the variables of a node are known.
+func (w *walk) isReady(n *node) bool {
+	if w.source(n) == nil {
+		if _, found := w.self.Find(n.Source()); !found {
+			return false
+		}
+	}
+	for _, ref := range n.References() {
+		if w.find(n.cluster, "", ref.Kind, types.NamespacedName{Namespace: n.Object.GetNamespace(), Name: ref.Name}) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// evaluate determines the objects of a node.
+func (w *walk) evaluate(ctx context.Context, n *node) error {
+	n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
+	from, dir, err := w.locate(n)
+	if err != nil {
+		n.outcome, n.reason = external, err.Error()
+		if n.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
+			return nil // what an artifact lacks is pruned
+		}
+		return w.keepObjects(n)
+	}
+	n.dir = dir
+	n.closure = inputs.NewClosure(from, dir, n.Components(from, dir))
+	n.state = n.inputs()
+	if !w.mayLeadToSelection(n) {
+		n.outcome = skipped
+		return nil
+	}
+	return w.build(ctx, n, from)
+}
+
+// build builds a node whose directory is known.
+func (w *walk) build(ctx context.Context, n *node, from *repository.Tree) error {
+	if n.closure == nil || n.name == "" {
+		n.vars = building.NewVariables(n.Kustomization, w.finder(n.cluster))
+		n.closure = inputs.NewClosure(from, n.dir, n.Components(from, n.dir))
+		n.state = n.inputs()
+	}
+	objects, err := w.builds.Build(ctx, n.state, n.closure, n.dir, n.Kustomization, n.vars)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	n.state = n.inputs()
+	if err != nil {
+		n.outcome, n.reason = failed, err.Error()
+		return w.keepObjects(n)
+	}
+	n.outcome = evaluated
+	n.setObjects(objects)
+	if n.name != "" {
+		return w.addChildren(n, isFollowed)
+	}
+	return nil
+}
+
+// keepObjects sets the objects of a node that cannot be evaluated to those in the base, marked as unknown:
+// Flux keeps the objects that it has applied.
+func (w *walk) keepObjects(n *node) error {
+	if w.older == nil {
+		return nil
+	}
+	old := w.older.nodes[n.name]
+	if old == nil || old.outcome != evaluated {
+		return nil
+	}
+	n.setObjects(old.objects)
+	for i := range n.objects {
+		n.objects[i].Unknown = append(n.objects[i].Unknown, n.label()+": "+n.reason)
+	}
+	return w.addChildren(n, isFollowed)
+}
+
+// mayLeadToSelection reports whether the files of the node may lead to a CatalogSelection, or did so in
+// the base.
+func (w *walk) mayLeadToSelection(n *node) bool {
+	if len(n.closure.Remotes) > 0 || n.closure.Incomplete {
+		return true
+	}
+	if w.older != nil && w.older.nodes[n.name] != nil && w.older.nodes[n.name].outcome == evaluated {
+		return true
+	}
+	return manifest.MayLeadToSelection([]byte(n.Content())) || n.closure.Has(manifest.MayLeadToSelection)
+}
+
+// takesArtifact reports whether an object is a Kustomization of an ExternalArtifact that no CatalogSelection of its cluster
+// publishes in either commit.
+func (w *walk) takesArtifact(o manifest.Object) bool {
+	if !manifest.IsKustomization(o.Unstructured) || manifest.Follows(o.Unstructured) {
+		return false
+	}
+	k, err := manifest.NewKustomization(o.Unstructured)
+	if err != nil {
+		return true
+	}
+	objects := w.objects()
+	if w.older != nil {
+		objects = append(objects, w.older.objects()...)
+	}
+	return k.Spec.SourceRef.Kind != "" && !slices.ContainsFunc(objects, func(s manifest.Object) bool {
+		return s.Cluster == o.Cluster && s.Is(v1alpha1.GroupVersion.Group, v1alpha1.CatalogSelectionKind, k.Source())
+	})
+}
+
+// buildUsed builds a skipped node that may contain a missing object of a node that waits, or, if none does, a source of a
+// selection, or another copy of any object that is used. It reports whether it found one.
+func (w *walk) buildUsed(ctx context.Context, waiting *node) (bool, error) {
+	var used []manifest.Ref
+	if waiting != nil {
+		used = slices.DeleteFunc(waiting.uses(), func(m manifest.Ref) bool { return w.find(m.Cluster, m.Group, m.Kind, m.Name) != nil })
+	} else {
+		used = w.sources()
+		for _, n := range w.order {
+			if n.outcome != skipped {
+				used = append(used, n.uses()...)
+			}
+		}
+	}
+	for i := range used {
+		if used[i].Kind == sourcev1.ExternalArtifactKind {
+			used[i].Kind = manifest.GeneratorKind
+		}
+	}
+	known := map[manifest.Ref]bool{}
+	used = slices.DeleteFunc(used, func(m manifest.Ref) bool {
+		done := known[m] || m.Kind == "" || m.Name.Name == ""
+		known[m] = true
+		return done
+	})
+	for _, m := range used {
+		for _, n := range w.order {
+			if n.outcome == skipped && n.applies() == m.Cluster && n.mayContain(m) {
+				return true, w.build(ctx, n, n.closure.Tree)
+			}
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,108 @@
+package manifest
+
+import (
+	"fmt"
+	"path"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// Kustomization is a Kustomization of Flux. Spec is decoded from Object.
+type Kustomization struct {
+	Object *unstructured.Unstructured
+	Spec   kustomizev1.KustomizationSpec
+}
+
+// IsKustomization reports whether an object is a Kustomization of Flux.
+func IsKustomization(o *unstructured.Unstructured) bool {
+	return o.GroupVersionKind().Group == KustomizationGroup && o.GetKind() == kustomizev1.KustomizationKind
+}
+
+// Follows reports whether an object is a Kustomization with a source that is pulled, as opposed to an
+// ExternalArtifact, which a controller creates in the cluster.
+func Follows(o *unstructured.Unstructured) bool {
+	kind, _, _ := unstructured.NestedString(o.Object, "spec", "sourceRef", "kind")
+	return IsKustomization(o) && kind != "" && kind != sourcev1.ExternalArtifactKind
+}
+
+// NewKustomization decodes a Kustomization. The error is that of a field with another type.
+func NewKustomization(object *unstructured.Unstructured) (*Kustomization, error) {
+	var typed kustomizev1.Kustomization
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &typed); err != nil {
+		return nil, fmt.Errorf("reading its spec: %w", err)
+	}
+	return &Kustomization{object, typed.Spec}, nil
+}
+
+// DirectoryKustomization returns a Kustomization that applies a directory with defaults.
+func DirectoryKustomization(dir string) *Kustomization {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"path": "./" + dir}}}
+	object.SetAPIVersion(kustomizev1.GroupVersion.String())
+	object.SetKind(kustomizev1.KustomizationKind)
+	return &Kustomization{object, kustomizev1.KustomizationSpec{Path: "./" + dir}}
+}
+
+// Path returns the path of the Kustomization in its repository.
+func (k *Kustomization) Path() string {
+	return repository.CleanPath(k.Spec.Path)
+}
+
+// Source returns the name of the source, in the namespace of the Kustomization if the reference has none.
+func (k *Kustomization) Source() types.NamespacedName {
+	ref := k.Spec.SourceRef
+	if ref.Namespace == "" {
+		ref.Namespace = k.Object.GetNamespace()
+	}
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// timingFields are fields of a Kustomization that do not change the objects that it applies.
+func timingFields() []string {
+	return []string{
+		"interval", "retryInterval", "timeout", "wait", "dependsOn", "healthChecks", "healthCheckExprs", "force",
+		"serviceAccountName", "prune", "deletionPolicy", "suspend",
+	}
+}
+
+// Content returns as YAML the fields that determine the objects that the Kustomization applies.
+func (k *Kustomization) Content() string {
+	spec, _, _ := unstructured.NestedMap(k.Object.Object, "spec")
+	for _, field := range timingFields() {
+		delete(spec, field)
+	}
+	return YAMLOf(spec)
+}
+
+// Transforms returns as YAML the fields that change the objects in the directory of the Kustomization.
+func (k *Kustomization) Transforms() string {
+	spec, _, _ := unstructured.NestedMap(k.Object.Object, "spec")
+	for _, field := range append(timingFields(), "path", "sourceRef") {
+		delete(spec, field)
+	}
+	return YAMLOf(spec)
+}
+
+// References returns the ConfigMaps and Secrets with variables of postBuild.
+func (k *Kustomization) References() []kustomizev1.SubstituteReference {
+	if k.Spec.PostBuild == nil {
+		return nil
+	}
+	return k.Spec.PostBuild.SubstituteFrom
+}
+
+// Components returns the components of the spec without missing ones that Flux ignores.
+func (k *Kustomization) Components(t *repository.Tree, dir string) []string {
+	var found []string
+	for _, component := range k.Spec.Components {
+		if !k.Spec.IgnoreMissingComponents || t.Exists(path.Join(dir, component)) {
+			found = append(found, component)
+		}
+	}
+	return found
+}

@@ -1,0 +1,148 @@
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Groups of Flux and of flux-operator.
+const (
+	SourceGroup        = "source.toolkit.fluxcd.io"
+	KustomizationGroup = "kustomize.toolkit.fluxcd.io"
+	OperatorGroup      = "fluxcd.controlplane.io"
+)
+
+// An ArtifactGenerator of source-watcher makes ExternalArtifacts of the files of sources.
+const (
+	GeneratorGroup = "source.extensions.fluxcd.io"
+	GeneratorKind  = "ArtifactGenerator"
+)
+
+// Object is an object that a commit applies to a cluster.
+type Object struct {
+	*unstructured.Unstructured
+	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
+	// object, empty for the directory itself.
+	Cluster, Kustomization string
+	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
+	Appliers []string
+	// Alone reports that no Kustomization of the repository applies the directory Cluster, so that the cluster is unknown.
+	Alone bool
+	// File that contains the object, before patches.
+	File string
+	// Unknown are sentences on parts of the object that are unknown, and Hidden is a digest of these parts.
+	Unknown []string
+	Hidden  string
+}
+
+// Group returns the API group.
+func (o Object) Group() string { return o.GroupVersionKind().Group }
+
+// Is reports whether the object has the kind and the name. An object without a namespace matches every
+// namespace.
+func (o Object) Is(group, kind string, name types.NamespacedName) bool {
+	return o.Group() == group && o.GetKind() == kind && o.GetName() == name.Name &&
+		(o.GetNamespace() == "" || name.Namespace == "" || o.GetNamespace() == name.Namespace)
+}
+
+// IsEncrypted reports whether SOPS encrypted the object, or values of it.
+func (o Object) IsEncrypted() bool {
+	_, found := o.Object["sops"]
+	return found
+}
+
+// Digest returns a digest of the content.
+func (o Object) Digest() string {
+	return inputs.Digest(YAMLOf(o.Object))
+}
+
+// NameOf returns <namespace>/<name>, without the slash if there is no namespace.
+func NameOf(name types.NamespacedName) string {
+	return strings.TrimPrefix(name.String(), "/")
+}
+
+// YAMLOf encodes a value that was decoded from YAML, or the error in its place.
+func YAMLOf(value any) string {
+	encoded, err := yaml.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(encoded)
+}
+
+// IsRelevant reports whether the comparison needs an object: those of Flux and Winnow, those with variables, and those whose
+// deletion deletes others.
+func IsRelevant(o *unstructured.Unstructured) bool {
+	gvk := o.GroupVersionKind()
+	groups := []string{SourceGroup, GeneratorGroup, KustomizationGroup, OperatorGroup, v1alpha1.GroupVersion.Group}
+	return slices.Contains(groups, gvk.Group) || gvk.Group == "" && (gvk.Kind == "ConfigMap" || gvk.Kind == "Secret") || IsContainer(o)
+}
+
+// IsContainer reports whether the deletion of an object deletes others.
+func IsContainer(o *unstructured.Unstructured) bool {
+	gvk := o.GroupVersionKind()
+	return gvk.Group == "" && gvk.Kind == "Namespace" || gvk.Group == "apiextensions.k8s.io"
+}
+
+// StringsAt returns a list of an object, with its items as strings.
+func StringsAt(o *unstructured.Unstructured, fields ...string) []string {
+	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
+	var texts []string
+	for _, one := range all {
+		texts = append(texts, fmt.Sprint(one))
+	}
+	return texts
+}
+
+// StringAt returns a string field of an object.
+func StringAt(o *unstructured.Unstructured, fields ...string) string {
+	value, _, _ := unstructured.NestedString(o.Object, fields...)
+	return value
+}
+
+// MapsAt returns the items of a list that are objects.
+func MapsAt(o *unstructured.Unstructured, fields ...string) []map[string]any {
+	all, _, _ := unstructured.NestedSlice(o.Object, fields...)
+	var found []map[string]any
+	for _, one := range all {
+		if fields, ok := one.(map[string]any); ok {
+			found = append(found, fields)
+		}
+	}
+	return found
+}
+
+// Clone returns copies of objects, which share nothing that their owner may change.
+func Clone(objects []Object) []Object {
+	all := slices.Clone(objects)
+	for i := range all {
+		all[i].Unstructured = all[i].DeepCopy()
+		all[i].Unknown = slices.Clone(all[i].Unknown)
+	}
+	return all
+}
+
+// IsUntouched reports whether the annotations of an object keep Flux from updating it in the cluster.
+func IsUntouched(o metav1.Object) bool {
+	mode := o.GetAnnotations()[KustomizationGroup+"/ssa"]
+	return guard.Untouched(o) || strings.EqualFold(mode, "Ignore") || strings.EqualFold(mode, "IfNotPresent")
+}
+
+// IsSuspended reports whether Flux does not pull a source; false for nil.
+func (o *Object) IsSuspended() bool {
+	if o == nil {
+		return false
+	}
+	suspended, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
+	return suspended
+}

@@ -1,0 +1,53 @@
+package manifest
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+)
+
+// Ref is a reference to an object of a cluster. An empty Group is the core group.
+type Ref struct {
+	Cluster, Group, Kind string
+	Name                 types.NamespacedName
+}
+
+// renames matches content that changes the names of objects, so that their files do not contain them.
+var renames = regexp.MustCompile(`(?i)name(prefix|suffix)|prefixsuffix|prefixtransformer|suffixtransformer|metadata[/.]name|\bname["']?\s*:[^\n]*\$\{`)
+
+// RenamesObjects reports whether content may change the names of objects, so that their files do not contain them.
+func RenamesObjects(content []byte) bool { return renames.Match(content) }
+
+// HasKind reports whether a file contains the kind of the object.
+func (m Ref) HasKind(content []byte) bool {
+	return bytes.Contains(bytes.ToLower(content), []byte(strings.ToLower(m.Kind)))
+}
+
+// HasName reports whether a file contains the name of the object, or changes names.
+func (m Ref) HasName(content []byte) bool {
+	return bytes.Contains(content, []byte(m.Name.Name)) || RenamesObjects(content)
+}
+
+// Sources returns references to the sources of a CatalogSelection, in the order of the spec, and none for other objects.
+func (o Object) Sources() []Ref {
+	if o.Group() != v1alpha1.GroupVersion.Group || o.GetKind() != v1alpha1.CatalogSelectionKind {
+		return nil
+	}
+	var all []Ref
+	for _, fields := range MapsAt(o.Unstructured, "spec", "sources") {
+		text := func(key, otherwise string) string {
+			if value, ok := fields[key].(string); ok && value != "" {
+				return value
+			}
+			return otherwise
+		}
+		all = append(all, Ref{o.Cluster, SourceGroup, text("kind", "OCIRepository"), types.NamespacedName{
+			Namespace: text("namespace", o.GetNamespace()), Name: text("name", ""),
+		}})
+	}
+	return all
+}

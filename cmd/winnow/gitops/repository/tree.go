@@ -1,0 +1,234 @@
+package repository
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fluxcd/pkg/sourceignore"
+	"github.com/fluxcd/pkg/sourceignore/gitignore"
+)
+
+// maxPatterns bounds the ignore patterns: each is matched against each file.
+const maxPatterns = 2_000
+
+// Tree is the content of the artifact that Flux builds from a commit: without symbolic links and without
+// ignored files.
+type Tree struct {
+	// Commit is the identifier of the commit.
+	Commit string
+	// Files maps a path to its blob, and Modules maps a path to the commit of its submodule, none if the source leaves
+	// submodules out.
+	Files   map[string]Blob
+	Modules map[string]string
+	// Dirs maps a directory to the names in it, sorted.
+	Dirs    map[string][]string
+	objects *Objects
+	// patterns of the files .sourceignore.
+	patterns []gitignore.Pattern
+}
+
+// Tree returns the tree of a commit. Its files are read from objects until these are closed.
+func (g Git) Tree(ctx context.Context, commit string, objects *Objects) (*Tree, error) {
+	listing, err := g.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("listing the files of %s: %w", commit, err)
+	}
+	t := &Tree{Commit: commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: objects}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(listing), "\x00"), "\x00") {
+		t.add(line)
+	}
+	for name := range t.Files {
+		if path.Base(name) != sourceignore.IgnoreFile {
+			continue
+		}
+		content, err := t.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		t.patterns = append(t.patterns, sourceignore.ReadPatterns(bytes.NewReader(content), segments(path.Dir(name)))...)
+	}
+	if len(t.patterns) > maxPatterns {
+		return nil, fmt.Errorf("%s: more than %d patterns in files %s", Short(commit), maxPatterns, sourceignore.IgnoreFile)
+	}
+	t.list()
+	return t, nil
+}
+
+// add parses a line of ls-tree. It adds files (mode 100...) and submodules, and skips symbolic links.
+func (t *Tree) add(line string) {
+	head, name, _ := strings.Cut(line, "\t")
+	fields := strings.Fields(head)
+	if len(fields) != 4 {
+		return
+	}
+	size, err := strconv.ParseInt(fields[3], 10, 64)
+	switch {
+	case fields[1] == "commit":
+		t.Modules[name] = fields[2]
+	case fields[1] == "blob" && strings.HasPrefix(fields[0], "100") && err == nil:
+		t.Files[name] = Blob{ID: fields[2], Size: size}
+	}
+}
+
+// list derives the directories from the files.
+func (t *Tree) list() {
+	t.Dirs = map[string][]string{".": nil}
+	all := maps.Clone(t.Files)
+	for name := range t.Modules {
+		all[name] = Blob{}
+	}
+	for name := range all {
+		for child := name; child != "."; child = path.Dir(child) {
+			dir := path.Dir(child)
+			names, known := t.Dirs[dir]
+			t.Dirs[dir] = append(names, path.Base(child))
+			if known {
+				break
+			}
+		}
+	}
+	for dir, names := range t.Dirs {
+		slices.Sort(names)
+		t.Dirs[dir] = slices.Compact(names)
+	}
+}
+
+// Ignoring returns the tree without the files that Flux excludes from artifacts, and without those that
+// match spec.ignore of a source.
+func (t *Tree) Ignoring(ignore string) *Tree {
+	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: map[string]string{}, objects: t.objects}
+	patterns := append(slices.Clone(t.patterns), sourceignore.ReadPatterns(strings.NewReader(ignore), nil)...)
+	matcher := sourceignore.NewDefaultMatcher(patterns, nil)
+	for name, file := range t.Files {
+		if !matcher.Match(segments(name), false) {
+			kept.Files[name] = file
+		}
+	}
+	for name, commit := range t.Modules {
+		if !matcher.Match(segments(name), true) {
+			kept.Modules[name] = commit
+		}
+	}
+	kept.list()
+	return kept
+}
+
+// WithoutModules returns the tree without submodules.
+func (t *Tree) WithoutModules() *Tree {
+	kept := *t
+	kept.Modules = nil
+	return &kept
+}
+
+// Sparse returns the tree with the given directories only, or with all if dirs is empty.
+func (t *Tree) Sparse(dirs []string) *Tree {
+	if len(dirs) == 0 {
+		return t
+	}
+	kept := &Tree{Commit: t.Commit, Files: map[string]Blob{}, Modules: t.Modules, objects: t.objects, patterns: t.patterns}
+	for name, file := range t.Files {
+		if slices.ContainsFunc(dirs, func(dir string) bool { return Contains(CleanPath(dir), name) }) {
+			kept.Files[name] = file
+		}
+	}
+	kept.list()
+	return kept
+}
+
+func segments(name string) []string {
+	if name == "." {
+		return nil
+	}
+	return strings.Split(name, "/")
+}
+
+// IsDir reports whether the tree has files, or submodules, below the name. The root is ".".
+func (t *Tree) IsDir(name string) bool {
+	_, found := t.Dirs[name]
+	return found
+}
+
+// IsFile reports whether the tree has a file of the name.
+func (t *Tree) IsFile(name string) bool {
+	_, found := t.Files[name]
+	return found
+}
+
+// Module returns the commit of the submodule that contains a path, empty for none.
+func (t *Tree) Module(name string) string {
+	for ; name != "." && name != "/"; name = path.Dir(name) {
+		if id, found := t.Modules[name]; found {
+			return id
+		}
+	}
+	return ""
+}
+
+// Exists reports whether the name is a file, a directory or in a submodule.
+func (t *Tree) Exists(name string) bool {
+	return t.IsFile(name) || t.IsDir(name) || t.Module(name) != ""
+}
+
+// Read returns the content of a file, which the caller must not change. The error of a large file is ErrTooLarge.
+func (t *Tree) Read(name string) ([]byte, error) {
+	file, found := t.Files[name]
+	if !found {
+		return nil, fmt.Errorf("%s: there is no such file in %s", name, Short(t.Commit))
+	}
+	content, err := t.objects.read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return content, nil
+}
+
+// YAMLs returns the YAML files at or below a path, sorted.
+func (t *Tree) YAMLs(name string) []string {
+	if t.IsFile(name) {
+		if IsYAML(name) {
+			return []string{name}
+		}
+		return nil
+	}
+	var found []string
+	for _, child := range t.Dirs[name] {
+		found = append(found, t.YAMLs(path.Join(name, child))...)
+	}
+	return found
+}
+
+// Below returns the files at or below a path, sorted.
+func (t *Tree) Below(name string) []string {
+	var found []string
+	for file := range t.Files {
+		if Contains(name, file) {
+			found = append(found, file)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// IsYAML reports whether the name is that of a YAML file.
+func IsYAML(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+}
+
+// Short abbreviates the identifier of a commit.
+func Short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// Contains reports whether a path is at or below a directory.
+func Contains(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// CleanPath cleans a path of a Kustomization, so that it stays in the repository.
+func CleanPath(written string) string {
+	return path.Join(".", strings.TrimPrefix(path.Join("/", written), "/"))
+}

@@ -1,0 +1,54 @@
+package revision
+
+import (
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+)
+
+// Consumer is a Kustomization, which applies the artifact of a selection if its source is an ExternalArtifact.
+type Consumer struct {
+	Origin
+	Name string
+	// Kind of its source, and Artifact is <namespace>/<name> of it.
+	Kind, Artifact string
+	// Waits reports that it is not Ready before its objects are, and Moves that it changes their namespace. Renames are
+	// its fields that change their names.
+	Waits, Moves bool
+	Renames      []string
+	// Prune reports that Flux deletes objects that leave the artifact, and Deletes that it deletes all its
+	// objects when the Kustomization is removed.
+	Prune, Deletes bool
+	// Spec maps its fields to their values.
+	Spec map[string]any
+}
+
+// renamesOf returns the fields of a Kustomization that change the names of objects.
+func renamesOf(k kustomizev1.Kustomization) []string {
+	var fields []string
+	if k.Spec.NamePrefix != "" {
+		fields = append(fields, "spec.namePrefix")
+	}
+	if k.Spec.NameSuffix != "" {
+		fields = append(fields, "spec.nameSuffix")
+	}
+	return fields
+}
+
+// deletesOnRemoval reports whether Flux deletes the objects of a Kustomization when it is removed.
+func deletesOnRemoval(k kustomizev1.Kustomization) bool {
+	switch k.GetDeletionPolicy() {
+	case kustomizev1.DeletionPolicyDelete, kustomizev1.DeletionPolicyWaitForTermination:
+		return !k.Spec.Suspend
+	case kustomizev1.DeletionPolicyOrphan:
+		return false
+	}
+	return k.Spec.Prune && !k.Spec.Suspend
+}
+
+// Source returns the source of a consumer for a message.
+func (k Consumer) Source() string {
+	if k.Kind == sourcev1.ExternalArtifactKind {
+		return k.Artifact
+	}
+	return k.Kind + " " + k.Artifact
+}

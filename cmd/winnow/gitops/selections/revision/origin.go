@@ -1,0 +1,62 @@
+package revision
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Origin is the place of an object in the repository.
+type Origin struct {
+	// Cluster is the directory of the cluster, and Kustomization the name of the one that applies the
+	// object; both are empty for an object that is read from its file without a build.
+	Cluster, Kustomization, File string
+	// Appliers are the names of the Kustomizations that lead to the object, from the directory on.
+	Appliers []string
+	// alone reports that no Kustomization of the repository applies the directory, so that the cluster is unknown.
+	alone bool
+	// Unknown are sentences on unknown parts of the object, and Hidden is a digest of these parts.
+	Unknown []string
+	Hidden  string
+	// Unapplied reports that the file is beside others that are built, and is not one of theirs.
+	Unapplied bool
+	// Untouched reports that Flux does not update the object in the cluster.
+	Untouched bool
+}
+
+// KnownCluster returns the directory of the cluster that has the object, empty where the repository does not tell.
+func (o Origin) KnownCluster() string {
+	if o.alone {
+		return ""
+	}
+	return o.Cluster
+}
+
+// IsAt reports whether both origins are the same file, applied by the same Kustomizations.
+func (o Origin) IsAt(other Origin) bool {
+	return o.Cluster == other.Cluster && o.File == other.File && slices.Equal(o.Appliers, other.Appliers)
+}
+
+// Place returns the file of an object, or one in the directory that is built alone.
+func (o Origin) Place() string {
+	if o.alone {
+		return path.Join(o.Cluster, path.Base(o.File))
+	}
+	return o.File
+}
+
+// AppliersOf returns the Kustomizations that lead to an object for a message.
+func AppliersOf(o Origin) string {
+	return cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(o.Appliers), func(name string) bool { return name == "" }), " by "), "the directory")
+}
+
+// CommonDirectories counts the directories that two files have in common.
+func CommonDirectories(a, b string) int {
+	mine, theirs := strings.Split(path.Dir(a), "/"), strings.Split(path.Dir(b), "/")
+	n := 0
+	for n < min(len(mine), len(theirs)) && mine[n] == theirs[n] {
+		n++
+	}
+	return n
+}

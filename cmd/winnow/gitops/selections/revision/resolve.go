@@ -1,0 +1,92 @@
+package revision
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
+)
+
+// Resolve resolves the sources of a selection, in the order of the spec. unknown has a sentence for each
+// source that does not resolve.
+func (r *Revision) Resolve(cs Selection) (references []Reference, unknown []string) {
+	for _, ref := range cs.Spec.Sources {
+		found, err := r.Reference(cs, ref)
+		if err != nil {
+			unknown = append(unknown, fmt.Sprintf("source %s: %v", ref.Name, err))
+		}
+		references = append(references, found)
+	}
+	return references, unknown
+}
+
+// Reference resolves a source of a selection. The error is the reason why its catalog is unknown.
+func (r *Revision) Reference(cs Selection, ref v1alpha1.SourceReference) (Reference, error) {
+	kind, key := guard.SourceKey(cs.CatalogSelection, ref)
+	nearest := r.Nearest(cs.Origin, kind, key)
+	if len(nearest) == 0 && cs.Cluster != "" {
+		// Another program than Flux may apply the sources.
+		nearest = r.Nearest(Origin{File: cs.Place()}, kind, key)
+	}
+	if len(nearest) == 0 {
+		return Reference{}, fmt.Errorf("no %s of this name is among the files", kind)
+	}
+	if err := SameDocument(nearest); err != nil {
+		return Reference{}, err
+	}
+	found, err := nearest[0].Reference()
+	if err == nil && found.SemVer != "" {
+		err = errors.New("which tag its ref.semver stands for is not looked up here: name a tag or a digest")
+	}
+	return found, err
+}
+
+// SameDocument returns an error if the documents of the sources differ.
+func SameDocument(sources []Source) error {
+	for _, other := range sources[1:] {
+		if other.document != sources[0].document {
+			return fmt.Errorf("there are several: %s and %s have one", sources[0].File, other.File)
+		}
+	}
+	return nil
+}
+
+// Nearest returns the sources of the cluster, or without a cluster those in the nearest directory, which may be one that
+// is built alone.
+func (r *Revision) Nearest(where Origin, kind string, key types.NamespacedName) []Source {
+	var nearest []Source
+	for _, s := range r.Sources {
+		// kustomize may set a namespace that is missing in the file.
+		anywhere := key.Namespace == "" || s.Namespace == "" || s.Namespace == key.Namespace
+		if s.Cluster != where.Cluster && (where.Cluster != "" || !s.alone) || s.Kind != kind || s.Name != key.Name || !anywhere {
+			continue
+		}
+		if len(nearest) > 0 && where.Cluster == "" {
+			near, other := CommonDirectories(where.File, s.Place()), CommonDirectories(where.File, nearest[0].Place())
+			if near < other {
+				continue
+			}
+			if near > other {
+				nearest = nil
+			}
+		}
+		nearest = append(nearest, s)
+	}
+	return nearest
+}
+
+// ResolveOr resolves the sources of a selection in this commit. It returns the reference of the other commit for
+// a source that does not resolve.
+func (r *Revision) ResolveOr(cs Selection, other []Reference) []Reference {
+	references := slices.Clone(other)
+	for i, ref := range cs.Spec.Sources {
+		if found, err := r.Reference(cs, ref); err == nil {
+			references[i] = found
+		}
+	}
+	return references
+}

@@ -1,0 +1,63 @@
+package revision
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+)
+
+// Revision holds the selections, sources and consumers of a commit.
+type Revision struct {
+	Selections []Selection
+	Sources    []Source
+	Consumers  []Consumer
+	Containers []Container
+	Notes      []string
+	Skipped    []Skipped
+}
+
+// Skipped is a document of a file that Flux does not apply, which is left out because it cannot be read.
+type Skipped struct {
+	File, Content string
+	// number of the document in the file, and the reason why it is left out.
+	number int
+	reason error
+}
+
+// Note returns the sentence for a report. more is inserted before the reason.
+func (s Skipped) Note(more string) string {
+	return fmt.Sprintf("%s: document %d is left out%s: %v", s.File, s.number, more, s.reason)
+}
+
+// Has reports whether the commit has the directory of a cluster, which applies a selection, a source or a consumer.
+func (r *Revision) Has(cluster string) bool {
+	return slices.ContainsFunc(r.Selections, func(s Selection) bool { return s.Cluster == cluster }) ||
+		slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Cluster == cluster }) ||
+		slices.ContainsFunc(r.Consumers, func(k Consumer) bool { return k.Cluster == cluster })
+}
+
+// Container is an object whose deletion deletes others.
+type Container struct{ Cluster, Kind, Name, Appliers string }
+
+// containerKinds are the kinds of such objects.
+var containerKinds = map[string]bool{"Namespace": true, "CustomResourceDefinition": true}
+
+// ConsumersOf returns the consumers of a selection, sorted by name and place. A cluster of the selection, or a namespace,
+// that is unknown may be any.
+func (r *Revision) ConsumersOf(cs *Selection) []Consumer {
+	var found []Consumer
+	for _, k := range r.Consumers {
+		namespace, name, _ := strings.Cut(k.Artifact, "/")
+		anywhere := namespace == "" || cs.Namespace == "" || namespace == cs.Namespace
+		if k.Kind == sourcev1.ExternalArtifactKind && name == cs.Name && anywhere && (cs.KnownCluster() == "" || k.Cluster == cs.Cluster) {
+			found = append(found, k)
+		}
+	}
+	slices.SortFunc(found, func(a, b Consumer) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.File, b.File))
+	})
+	return found
+}

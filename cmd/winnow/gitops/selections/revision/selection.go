@@ -1,0 +1,28 @@
+package revision
+
+import "github.com/winnow-dev/winnow/api/v1alpha1"
+
+// Selection is a CatalogSelection of a commit, with its place.
+type Selection struct {
+	*v1alpha1.CatalogSelection
+	Origin
+	// Invalid is the reason why it cannot be decoded. Only its name is known then.
+	Invalid error
+}
+
+// Reason returns the reason why a selection cannot be rendered. It returns nil for a nil selection.
+func (s *Selection) Reason() error {
+	if s == nil {
+		return nil
+	}
+	return s.Invalid
+}
+
+// SameName reports whether two selections have the same namespace and name.
+func SameName(a, b Selection) bool { return a.Namespace == b.Namespace && a.Name == b.Name }
+
+// HasPruned reports whether the artifact may have objects that Flux deletes when they leave: all of them, or what belongs
+// to instances, such as their sources and default values.
+func (s *Selection) HasPruned() bool {
+	return s.Invalid != nil || s.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete || len(s.Spec.Instances) > 0
+}

@@ -1,0 +1,154 @@
+package revision
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/instance"
+)
+
+// Source is a source of Flux.
+type Source struct {
+	metav1.PartialObjectMetadata
+	Origin
+	// document is the whole object in YAML.
+	document string
+}
+
+// Reference is the catalog that a source of a selection resolves to.
+type Reference struct {
+	// Catalog is the address of a CATALOG in a registry.
+	Catalog string
+	// PlainHTTP reports that the registry is contacted without TLS.
+	PlainHTTP bool
+	// Ignore reports that the source has spec.ignore, and Filter is what Flux takes from a revision, by guard.FilterOf.
+	Ignore bool
+	Filter string
+	// SemVer is the range of versions that stands for the tag, and SemverFilter the expression that tags match; the
+	// catalog has no tag then.
+	SemVer, SemverFilter string
+	// Secrets reports that Flux reaches the registry with Secrets.
+	Secrets bool
+	// Verified reports that the source has spec.verify, Suspended that Flux does not pull it, and Untouched that Flux does
+	// not update it.
+	Verified, Suspended, Untouched bool
+	// unknown is the reason why the catalog is unknown.
+	unknown string
+	// Document of the source; two references are the same when their documents are.
+	Document string
+}
+
+// Reference returns the catalog of a source. It prefers the digest, then semver, as Flux does.
+func (s Source) Reference() (Reference, error) {
+	found := Reference{Document: s.document + s.Hidden, Untouched: s.Untouched, unknown: strings.Join(s.Unknown, "; ")}
+	if found.unknown != "" {
+		return found, errors.New(found.unknown)
+	}
+	if s.Kind != sourcev1.OCIRepositoryKind {
+		return found, fmt.Errorf("the catalog of a %s is not supported with --git", s.Kind)
+	}
+	var repository struct {
+		Spec repositorySpec `json:"spec"`
+	}
+	if err := yaml.Unmarshal([]byte(s.document), &repository); err != nil {
+		return found, err
+	}
+	spec := repository.Spec
+	found.Verified, found.Suspended = spec.Verify != nil, spec.Suspend
+	if !strings.HasPrefix(spec.URL, sourcev1.OCIRepositoryPrefix) {
+		return found, fmt.Errorf("its url does not begin with %s", sourcev1.OCIRepositoryPrefix)
+	}
+	found.Catalog, found.PlainHTTP, found.Ignore = spec.URL, spec.Insecure, spec.Ignore != nil && *spec.Ignore != ""
+	found.Filter = guard.FilterOf(spec.Ignore, spec.LayerSelector.MediaType, spec.LayerSelector.Operation)
+	found.Secrets = spec.SecretRef != nil || spec.CertSecretRef != nil || spec.ProxySecretRef != nil
+	switch {
+	case spec.Reference.Digest != "":
+		found.Catalog += "@" + spec.Reference.Digest
+	case spec.Reference.SemVer != "":
+		found.SemVer, found.SemverFilter = spec.Reference.SemVer, spec.Reference.SemverFilter
+	case spec.Reference.Tag != "":
+		found.Catalog += ":" + spec.Reference.Tag
+	}
+	return found, nil
+}
+
+// repositorySpec has the fields of an OCIRepository that determine what Flux pulls.
+type repositorySpec struct {
+	URL       string        `json:"url"`
+	Reference repositoryRef `json:"ref"`
+	Insecure  bool          `json:"insecure"`
+	Ignore    *string       `json:"ignore"`
+	Suspend   bool          `json:"suspend"`
+	Verify    any           `json:"verify"`
+	// LayerSelector is nothing but its fields by default.
+	LayerSelector sourcev1.OCILayerSelector `json:"layerSelector"`
+	// SecretRef, CertSecretRef and ProxySecretRef name Secrets.
+	SecretRef      any `json:"secretRef"`
+	CertSecretRef  any `json:"certSecretRef"`
+	ProxySecretRef any `json:"proxySecretRef"`
+}
+
+type repositoryRef struct {
+	Digest string `json:"digest"`
+	SemVer string `json:"semver"`
+	// SemverFilter is a regular expression.
+	SemverFilter string `json:"semverFilter"`
+	Tag          string `json:"tag"`
+}
+
+// RequireVerified returns an error if ref requires verification and the source in the commit has no spec.verify,
+// as the controller does.
+func (r Reference) RequireVerified(ref v1alpha1.SourceReference) error {
+	if !ref.RequireVerified || r.Verified {
+		return nil
+	}
+	return &render.Error{Code: v1alpha1.VerificationFailedReason, Err: fmt.Errorf(
+		"source %s is required to be verified, and its %s has no spec.verify", ref.Name, sourcev1.OCIRepositoryKind)}
+}
+
+// Moves returns why the content of a source changes without a commit; empty if it is pinned, or not known.
+func (s Source) Moves() string {
+	var source struct {
+		Spec struct {
+			Ref struct {
+				Digest, SemVer, Tag, Branch, Commit, Name string
+			} `json:"ref"`
+		} `json:"spec"`
+	}
+	if len(s.Unknown) > 0 || yaml.Unmarshal([]byte(s.document), &source) != nil {
+		return ""
+	}
+	ref := source.Spec.Ref
+	switch {
+	case s.Kind == sourcev1.BucketKind:
+		return "has whatever the bucket has"
+	case s.Kind == sourcev1.GitRepositoryKind && ref.Commit == "" && !strings.HasPrefix(ref.Name, "refs/tags/") && (ref.Tag == "" || ref.SemVer != "" || ref.Name != ""):
+		return "follows a branch or a range"
+	case s.Kind != sourcev1.OCIRepositoryKind || ref.Digest != "":
+		return ""
+	case ref.SemVer != "":
+		return "follows the range " + excerpt.Of(ref.SemVer)
+	case ref.Tag == "":
+		return "follows the tag latest"
+	case !instance.IsExact(ref.Tag):
+		return "follows the tag " + excerpt.Of(ref.Tag)
+	}
+	return ""
+}
+
+// Qualified returns the kind, namespace and name of an object for a message.
+func Qualified(kind, namespace, name string) string {
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	return kind + " " + name
+}

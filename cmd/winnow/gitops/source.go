@@ -1,0 +1,120 @@
+package gitops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/inputs"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/manifest"
+	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
+)
+
+// resolve returns the tree and the directory that a source has. The error is an elsewhere.
+func (w *walk) resolve(m manifest.Ref) (*repository.Tree, string, error) {
+	source := w.find(m.Cluster, m.Group, m.Kind, m.Name)
+	name := m.Kind + " " + manifest.NameOf(m.Name)
+	if dir, found := w.self.Find(m.Name); found && (source == nil || len(manifest.StringAt(source.Unstructured, "spec", "ignore")) <= maxIgnore) {
+		w.recognized[name] = "--repository says so"
+		return w.ignoring(source), dir, nil
+	}
+	no := func(here bool, format string, args ...any) (*repository.Tree, string, error) {
+		return nil, "", &elsewhere{fmt.Sprintf(format, args...), here, here}
+	}
+	switch {
+	case m.Kind == sourcev1.ExternalArtifactKind:
+		return no(false, "its source is the %s, which no CatalogSelection publishes", name)
+	case source == nil:
+		return no(true, "%s is not in this repository", name)
+	case m.Kind != sourcev1.GitRepositoryKind:
+		return no(!w.recognizes(), "its source is the %s", name)
+	case len(manifest.StringAt(source.Unstructured, "spec", "ignore")) > maxIgnore:
+		return no(true, "%s has more than %d bytes in spec.ignore", name, maxIgnore)
+	case len(source.Unknown) > 0:
+		return no(true, "its source is the %s: %s", name, strings.Join(source.Unknown, "; "))
+	}
+	url := manifest.StringAt(source.Unstructured, "spec", "url")
+	remote := w.self.Remotes[repository.AddressOf(url)]
+	if remote == "" {
+		return no(!w.recognizes() || w.self.HasName(url), "%s has the url %s, which no remote of this repository has", name, withoutUser(url))
+	}
+	if pin := pinOf(source); pin != "" {
+		return no(false, "%s stays at ref.%s, whatever is committed", name, pin)
+	}
+	if len(manifest.StringsAt(source.Unstructured, "spec", "include")) > 0 {
+		return nil, "", &elsewhere{reason: name + " has spec.include, which is not evaluated here", here: true}
+	}
+	w.recognized[name] = "the remote " + remote + " has its url"
+	return w.ignoring(source), ".", nil
+}
+
+// elsewhere is the error for a source whose files are not those of this commit.
+type elsewhere struct {
+	reason string
+	// here reports that it may have files of this repository all the same, and ask that only the user knows.
+	here, ask bool
+}
+
+// Error is the reason.
+func (e *elsewhere) Error() string { return e.reason }
+
+// pinOf returns the field of a GitRepository that keeps it from following a branch, with the value; empty for none.
+func pinOf(source *manifest.Object) string {
+	for _, pin := range []string{"tag", "semver", "commit", "name"} {
+		value := manifest.StringAt(source.Unstructured, "spec", "ref", pin)
+		if value != "" && (pin != "name" || !strings.HasPrefix(value, "refs/heads/")) {
+			return pin + " " + value
+		}
+	}
+	return ""
+}
+
+// withoutUser removes the credentials from an address.
+func withoutUser(url string) string {
+	if scheme, rest, found := strings.Cut(url, "://"); found {
+		return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+	}
+	return url
+}
+
+// recognizes reports whether a source of the cluster resolves to this repository.
+func (w *walk) recognizes() bool {
+	if len(w.recognized) > 0 {
+		return true
+	}
+	sources := w.objects()
+	if w.sync != nil {
+		sources = append(sources, manifest.Object{Unstructured: w.sync})
+	}
+	return slices.ContainsFunc(sources, func(o manifest.Object) bool {
+		return o.Group() == manifest.SourceGroup && w.self.Remotes[repository.AddressOf(manifest.StringAt(o.Unstructured, "spec", "url"))] != ""
+	})
+}
+
+// ignoring returns the tree without the files that the source excludes.
+func (w *walk) ignoring(source *manifest.Object) *repository.Tree {
+	if source == nil {
+		return w.trees[""]
+	}
+	ignore := manifest.StringAt(source.Unstructured, "spec", "ignore")
+	sparse := manifest.StringsAt(source.Unstructured, "spec", "sparseCheckout")
+	key := ""
+	recursed, _, _ := unstructured.NestedBool(source.Object, "spec", "recurseSubmodules")
+	leaves := !recursed && len(w.tree.Modules) > 0
+	if len(ignore)+len(sparse) > 0 || leaves {
+		key = inputs.Digest(append(sparse, ignore, fmt.Sprint(leaves))...)
+	}
+	if w.trees[key] == nil {
+		t := w.tree
+		if leaves {
+			t = t.WithoutModules()
+		}
+		w.trees[key] = t.Sparse(sparse).Ignoring(ignore)
+	}
+	return w.trees[key]
+}
+
+const maxIgnore = 64 << 10 // bytes of spec.ignore
