@@ -20,6 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 // flux simulates kustomize-controller: it applies definitions with the owner labels of a Kustomization, writes
@@ -97,7 +98,7 @@ func (c *liveCluster) contents() (applied, placeholders []string) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	stream, err := render.Build(files)
+	stream, err := kustomized.YAML(files)
 	if err != nil {
 		c.Fatal(err)
 	}

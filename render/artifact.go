@@ -18,6 +18,9 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -104,7 +107,7 @@ func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 func readObjects(files *tree.Tree) ([]backend.Object, error) {
 	var objects []backend.Object
 	for _, path := range files.Paths() {
-		if !strings.HasPrefix(path, InstancesDir+"/") {
+		if !strings.HasPrefix(path, installation.Dir+"/") {
 			continue
 		}
 		data, _ := files.Content(path)
@@ -119,15 +122,15 @@ func readObjects(files *tree.Tree) ([]backend.Object, error) {
 
 // mains returns the main objects, sorted by the names of their instances. patched has the built objects, nil without
 // patches: these may change the release of an instance, but not what it is called.
-func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safeguard.Definition {
+func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object) []safeguard.Definition {
 	var all []safeguard.Definition
-	built := patchedObjects(objects, patched)
+	built := installation.Patched(objects, patched)
 	for i, object := range objects {
-		main := MainOf(object.Object)
+		main := installation.MainOf(object.Object)
 		if main.Instance == "" {
 			continue
 		}
-		main.Identity = identityIn(built[i], built)
+		main.Identity = installation.IdentityIn(built[i], built)
 		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })
@@ -135,7 +138,7 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 }
 
 func patchedDefinitions(documents []document, objects []backend.Object, patches []tree.Patch) ([]safeguard.Definition, error) {
-	if err := checkWork(len(documents)+len(objects), len(patches)); err != nil {
+	if err := patching.CheckWork(len(documents)+len(objects), len(patches)); err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
 	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: true})
@@ -146,19 +149,19 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 	if err != nil {
 		return nil, err
 	}
-	unpatched, err := build(plain)
+	unpatched, err := kustomized.Build(plain)
 	if err != nil {
 		return nil, errors.New("building the artifact: its documents do not fit each other")
 	}
-	if err := checkGrowth(unpatched, patches); err != nil {
+	if err := patching.CheckGrowth(unpatched, patches); err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
-	built, err := build(files)
+	built, err := kustomized.Build(files)
 	if err != nil {
 		return nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
-	patched := contents(built)
-	defined := slices.SortedFunc(maps.Values(builtDefinitions(patched)), func(a, b safeguard.Definition) int {
+	patched := kustomized.Contents(built)
+	defined := slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
 	return append(defined, mains(objects, patched)...), nil
@@ -166,18 +169,18 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.
 func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
-	content, ok := files.Content(KustomizationFile)
+	content, ok := files.Content(tree.KustomizationFile)
 	if !ok {
-		return nil, errors.New("the artifact has no " + KustomizationFile)
+		return nil, errors.New("the artifact has no " + tree.KustomizationFile)
 	}
 	var k types.Kustomization
 	if err := yaml.Unmarshal(content, &k); err != nil {
-		return nil, errors.New("the " + KustomizationFile + " of the artifact cannot be read")
+		return nil, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
 	}
 	var patches []tree.Patch
 	for _, p := range k.Patches {
 		if p.Path != "" {
-			return nil, errors.New("the " + KustomizationFile + " of the artifact has a patch that is not inline")
+			return nil, errors.New("the " + tree.KustomizationFile + " of the artifact has a patch that is not inline")
 		}
 		converted := tree.Patch{Patch: p.Patch}
 		if t := p.Target; t != nil {
@@ -188,7 +191,7 @@ func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 		}
 		patches = append(patches, converted)
 	}
-	if err := errors.Join(checkPatches(patches)...); err != nil {
+	if err := errors.Join(patching.Check(patches)...); err != nil {
 		return nil, fmt.Errorf("a patch of the artifact cannot be read: %w", err)
 	}
 	return patches, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -48,17 +49,6 @@ func holdsPackage(ctx context.Context, fsys fs.FS, dir string) bool {
 	}
 	loaded, err := filebased.Load(ctx, of)
 	return err == nil && len(loaded.Packages) == 1 && len(loaded.Others) == 0 && loaded.Packages[0].Name == path.Base(dir)
-}
-
-// ContentFiles returns the paths of the files of contents, sorted.
-func (r *Result) ContentFiles() []string {
-	var files []string
-	for _, file := range r.Tree.Paths() {
-		if slices.ContainsFunc(contentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
-			files = append(files, file)
-		}
-	}
-	return files
 }
 
 // byContent separates the selected applications that are objects from those that are contents, in their order.
@@ -126,7 +116,7 @@ func addContents(ctx context.Context, files *tree.Tree, contents []selection.Dec
 func readable(ctx context.Context, files *tree.Tree) error {
 	const name = catalog.FunctionsFile
 	refuse := func(format string, args ...any) error {
-		return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(format+": select fewer functions", args...)}
+		return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(format+": select fewer functions", args...)}
 	}
 	if content, _ := files.Content(name); len(content) > krmfunctions.MaxFile {
 		return refuse("%s would have %d bytes, and is read with at most %d", name, len(content), krmfunctions.MaxFile)
@@ -136,27 +126,6 @@ func readable(ctx context.Context, files *tree.Tree) error {
 		return refuse("%s would not be readable: %w", name, err)
 	}
 	return err
-}
-
-// allMirrored returns an error for what has no mirror, where the options require one.
-func allMirrored(documents []document, contents []selection.Decision, opts Options) error {
-	if !opts.RequireMirrors {
-		return nil
-	}
-	return errors.Join(unmirrored(documents), unmirrorable(contents))
-}
-
-// unmirrorable refuses contents where every address has to have a mirror: mirrors do not change their bytes.
-func unmirrorable(contents []selection.Decision) error {
-	var found []error
-	for _, d := range contents {
-		found = append(found, fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
-			d.Application.Name))
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.requireMirrors", Err: bounded(found)}
 }
 
 // readContents reads the contents of an artifact: packages of operators, and functions.

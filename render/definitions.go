@@ -5,7 +5,10 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // distinctKinds refuses definitions of Cozystack that install the same kind: its API server would
@@ -30,5 +33,33 @@ func distinctKinds(definitions []safeguard.Definition) error {
 	if len(errs) == 0 {
 		return nil
 	}
-	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.sources", Err: bounded(errs)}
+	return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.sources", Err: refusal.Join(errs)}
+}
+
+// definitions returns the definitions of the artifact, with the versions and identities of the decisions and
+// documents.
+func definitions(decisions []selection.Decision, documents []document) []safeguard.Definition {
+	out := make([]safeguard.Definition, len(decisions))
+	for i, d := range decisions {
+		out[i] = safeguard.Definition{
+			APIVersion: d.Application.APIVersion, Kind: d.Application.Kind, Name: d.Application.Name,
+			Source: d.Source, Versions: d.Versions,
+			Origins: documents[i].identity.Origins, Identity: documents[i].identity.Fields,
+		}
+	}
+	return out
+}
+
+// asPatched returns definitions with the versions and identities of the built objects, which patches may have changed.
+// objects is nil without patches.
+func asPatched(definitions []safeguard.Definition, objects map[safeguard.Key]kustomized.Object) []safeguard.Definition {
+	if objects == nil {
+		return definitions
+	}
+	built := kustomized.Definitions(objects)
+	for i, d := range definitions {
+		patched := built[d.Key()]
+		definitions[i].Versions, definitions[i].Origins, definitions[i].Identity = patched.Versions, patched.Origins, patched.Identity
+	}
+	return definitions
 }

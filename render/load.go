@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -46,7 +47,7 @@ func (p Place) Key() string {
 // The name of the source appears in errors. For invalid content the error is an *Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
 func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -54,14 +55,14 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (
 	var found large
 	files, err := archive.ReadSome(ctx, r, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
-		return nil, classify(source, fmt.Errorf("reading archive: %w", err))
+		return nil, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
 	return located.load(ctx, files, found)
 }
 
 // LoadFS is LoadArchive for a directory, with the same limits.
 func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *cat
 	var found large
 	files, err := archive.ReadSomeFS(ctx, fsys, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
-		return nil, classify(source, fmt.Errorf("reading directory: %w", err))
+		return nil, refusal.Classify(source, fmt.Errorf("reading directory: %w", err))
 	}
 	return located.load(ctx, files, found)
 }
@@ -81,7 +82,7 @@ const entryBytes = 512
 // MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
 // LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
 func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return 0, err
@@ -96,7 +97,7 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place
 		return true
 	})
 	if err != nil {
-		return 0, classify(source, fmt.Errorf("reading archive: %w", err))
+		return 0, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
 	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
 }
@@ -111,7 +112,7 @@ type located struct {
 
 func (p Place) locate(source string) (located, error) {
 	invalid := func(err error) (located, error) {
-		return located{}, &Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
+		return located{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
 	}
 	if p.Path != "" && !fs.ValidPath(p.Path) {
 		return invalid(fmt.Errorf("path %q is not a clean relative path", p.Path))
@@ -180,7 +181,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 	format := l.format
 	if format == nil {
 		if format, err = catalog.Detect(files.FS()); err != nil {
-			return nil, classify(l.source, err)
+			return nil, refusal.Classify(l.source, err)
 		}
 		same := func(path string) (string, bool) { return path, true }
 		if files, err = copied(files, same, format.Needs); err != nil {
@@ -188,7 +189,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 		}
 	}
 	if err := found.check(format); err != nil {
-		return nil, classify(l.source, err)
+		return nil, refusal.Classify(l.source, err)
 	}
 	load := format.Load
 	if l.format != nil {
@@ -197,7 +198,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 		}
 	}
 	if c, err = load(ctx, files.FS()); err != nil {
-		return nil, classify(l.source, err)
+		return nil, refusal.Classify(l.source, err)
 	}
 	c.Digest = files.Digest()
 	if format != (catalog.Applications{}) {
@@ -217,13 +218,13 @@ func FilesAt(source string, files *tree.Tree, place Place) (*tree.Tree, catalog.
 	if files, err = located.files(files); err != nil {
 		return nil, nil, err
 	}
-	return files, located.format, classify(source, checkLarge(files, located.format))
+	return files, located.format, refusal.Classify(source, checkLarge(files, located.format))
 }
 
 // files returns the files of an artifact that are part of the catalog.
 func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 	invalid := func(format string, args ...any) error {
-		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
+		return &refusal.Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
 	}
 	all, err := seal.Removed(all) // the source may be an artifact of Winnow
 	if err != nil || l.Path == "" && len(l.Include) == 0 {

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
-	"github.com/winnow-dev/winnow/render/contract"
-	"github.com/winnow-dev/winnow/render/selection"
-	"github.com/winnow-dev/winnow/render/tree"
 )
 
 // repositoryPattern matches the repositories that both kinds of catalogs take.
@@ -52,24 +48,4 @@ func served(cs *v1alpha1.CatalogSelection, path *field.Path) (*backend.ServedCat
 		errs = append(errs, field.Invalid(path.Child("url"), push.URL, "must be oci://host/path without a tag, as OLM takes it"))
 	}
 	return backend.Serve(catalog.Kind, catalog.Namespace, cs.Namespace, cs.Name), repository, errs
-}
-
-// servedCatalog returns the catalog with the image of the packages, as a push makes it; none without packages.
-func servedCatalog(ctx context.Context, contents []selection.Decision, opts Options) ([]backend.Object, error) {
-	if opts.Served == nil {
-		return nil, nil
-	}
-	files := tree.New()
-	if err := addContents(ctx, files, contents); err != nil {
-		return nil, err
-	}
-	configs, err := contract.ConfigsIn(files)
-	if err != nil || configs == nil {
-		return nil, err
-	}
-	image, err := contract.PackConfigs(configs, contract.ServedAnnotations(opts.Namespace+"/"+opts.Name))
-	if err != nil {
-		return nil, err
-	}
-	return []backend.Object{opts.Served.Object(opts.Repository + "@" + image.Digest().String())}, nil
 }

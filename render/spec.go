@@ -3,12 +3,16 @@ package render
 import (
 	"errors"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/patching"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -44,7 +48,7 @@ type Options struct {
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
 	// Mentions are the names in the spec that have to match something in the catalogs.
-	Mentions []Mention
+	Mentions []mention.Mention
 	// AllowEmpty renders an empty selection instead of refusing it.
 	AllowEmpty bool
 	// MaxAdded bounds in bytes what transforming adds to all documents together: aliases that are written
@@ -68,9 +72,9 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		RequireMirrors:  spec.RequireMirrors,
 		AnnotateSource:  spec.Provenance == v1alpha1.ProvenanceObject,
 		OmitDefinitions: spec.Definitions == v1alpha1.DefinitionsOmit,
-		Patches:         patches(spec),
+		Patches:         patching.Of(spec.Patches),
 		Prune:           spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
-		Mentions:        mentions(spec),
+		Mentions:        mention.Of(spec),
 		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {
@@ -91,7 +95,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	opts.InstanceOverrides, invalid = instanceOverrides(spec, path.Child("values"))
 	opts.Access = access(spec.Mirrors)
 	if errs = append(errs, invalid...); len(errs) > 0 {
-		return Options{}, &Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+		return Options{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
 	return opts, nil
 }
@@ -175,17 +179,21 @@ func transformErrors(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 }
 
-func patches(spec v1alpha1.CatalogSelectionSpec) []tree.Patch {
-	var out []tree.Patch
-	for _, p := range spec.Patches {
-		converted := tree.Patch{Patch: p.Patch}
-		if t := p.Target; t != nil {
-			converted.Target = &tree.Target{
-				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
-				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
-			}
+// overridesOf returns what wins over the values of the instances of an application.
+func (o Options) overridesOf(application string) map[string]any {
+	var values map[string]any
+	for _, rule := range o.InstanceOverrides {
+		if slices.Contains(rule.Names, application) {
+			values = backend.MergeValues(values, rule.Values)
 		}
-		out = append(out, converted)
 	}
-	return out
+	return values
+}
+
+// accessTo returns how Flux reaches the chart at a URL.
+func (o Options) accessTo(url string) backend.Access {
+	if o.Transform == nil || len(o.Access) == 0 {
+		return backend.Access{}
+	}
+	return o.Access[o.Transform.MirrorOf(url)]
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -134,7 +135,7 @@ func namesImage(artifact *tree.Tree, image contract.Image) bool {
 	name := []byte("@" + image.Digest().String())
 	return slices.ContainsFunc(artifact.Paths(), func(path string) bool {
 		content, _ := artifact.Content(path)
-		return strings.HasPrefix(path, render.InstancesDir+"/") && bytes.Contains(content, name)
+		return strings.HasPrefix(path, installation.Dir+"/") && bytes.Contains(content, name)
 	})
 }
 

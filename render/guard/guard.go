@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -104,11 +105,11 @@ func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []s
 
 // isNamed reports whether a change leads to a version that the spec names exactly for the instance: whoever named it has
 // decided about it.
-func isNamed(c safeguard.Change, instances []render.Instance) bool {
+func isNamed(c safeguard.Change, instances []installation.Instance) bool {
 	if c.Reason != v1alpha1.InstanceUpgradeReason && c.Reason != v1alpha1.VersionRemovalReason {
 		return false
 	}
-	return slices.ContainsFunc(instances, func(in render.Instance) bool { return in.Name == c.Instance && in.Named })
+	return slices.ContainsFunc(instances, func(in installation.Instance) bool { return in.Name == c.Instance && in.Named })
 }
 
 // Holds reports whether a safeguard holds a change. A safeguard that is empty, in a spec
