@@ -44,6 +44,21 @@ func excusable(c safeguard.Change, next Next) bool {
 	return !stays && c.Reason != v1alpha1.IdentityChangeReason
 }
 
+// explained returns changes in which an instance that is gone because its version is gone loses that version.
+func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []safeguard.Change {
+	for i, c := range changes {
+		j := slices.IndexFunc(unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
+		if c.Reason != v1alpha1.RemovalReason || c.Instance == "" || j < 0 {
+			continue
+		}
+		changes[i].Detail = unresolved[j].Reason
+		if unresolved[j].OfVersion {
+			changes[i].Reason = v1alpha1.VersionRemovalReason
+		}
+	}
+	return changes
+}
+
 // byPlatform returns the losses that spec.platform causes over the sources: the same spec without it does not have
 // them.
 func byPlatform(ctx context.Context, last Published, sources []Source, opts render.Options, changes []safeguard.Change) []safeguard.Change {

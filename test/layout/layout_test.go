@@ -37,7 +37,6 @@ var exceptions = map[string]struct {
 	"controllers/cluster":          {23, "not divided yet"},
 	"controllers/pushes":           {3, "not divided yet"},
 	"controllers/source":           {8, "not divided yet"},
-	"render/guard":                 {4, "not divided yet"},
 }
 
 // heaps are names of files and packages that hold whatever is left.
