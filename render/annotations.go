@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // kustomization returns the labels, annotations and patches of the options, without resources.
-func kustomization(opts Options, defined []safeguard.Definition, objects []backend.Object) tree.Kustomization {
+func kustomization(opts options.Options, defined []safeguard.Definition, objects []backend.Object) tree.Kustomization {
 	k := tree.Kustomization{Labels: objectLabels(opts), Patches: opts.Patches, AllowEmpty: opts.AllowEmpty}
 	if len(objects) == 0 {
 		k.Annotations = roleAnnotations(backend.Definition, opts)
@@ -37,7 +38,7 @@ func kustomization(opts Options, defined []safeguard.Definition, objects []backe
 	return k
 }
 
-func objectLabels(opts Options) map[string]string {
+func objectLabels(opts options.Options) map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, opts.Labels)
 	labels[v1alpha1.ManagedByLabel] = v1alpha1.ManagedByValue
@@ -47,7 +48,7 @@ func objectLabels(opts Options) map[string]string {
 }
 
 // kindAnnotations returns the annotations of an artifact with instances, by what the kinds of objects are for.
-func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, opts Options) []tree.KindAnnotations {
+func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, opts options.Options) []tree.KindAnnotations {
 	kinds := map[backend.Role][]schema.GroupKind{}
 	add := func(role backend.Role, kind schema.GroupKind) {
 		if role == backend.OperatorGroup && !opts.Prune {
@@ -76,7 +77,7 @@ func kindAnnotations(defined []safeguard.Definition, objects []backend.Object, o
 // roleAnnotations returns what Flux has to know of the objects with a role. Sources and values are pruned freely:
 // a new one has a new name. A namespace is only created: where another Kustomization has it too, each would take away
 // the labels of the other one, because Flux has one field manager for all.
-func roleAnnotations(role backend.Role, opts Options) map[string]string {
+func roleAnnotations(role backend.Role, opts options.Options) map[string]string {
 	annotations := map[string]string{}
 	switch role {
 	case backend.Definition:

@@ -18,8 +18,10 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
@@ -34,7 +36,7 @@ import (
 // Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
 // are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
-	files, err := archive.Read(ctx, r, LimitsOf(v1alpha1.FormatFileBased))
+	files, err := archive.Read(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
@@ -45,7 +47,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
-	applications, err := readContents(ctx, files)
+	applications, err := contents.Read(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +94,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	var cost catalog.Cost
 	var paths int64
-	files, err := archive.ReadSome(ctx, r, LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
+	files, err := archive.ReadSome(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
 		cost.Add(path, size)
 		paths += int64(len(path))
 		return true
@@ -100,7 +102,7 @@ func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the artifact: %w", err)
 	}
-	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
+	return cost.Bytes() + paths + int64(files.Len())*loading.EntryBytes, nil
 }
 
 // readObjects reads the objects of instances. Their role is unknown.

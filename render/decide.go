@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/selection/expression"
 )
 
 // Decide selects without rendering, and returns the decision for every application.
-func Decide(ctx context.Context, sources []selection.Source, opts Options) (selection.Result, error) {
+func Decide(ctx context.Context, sources []selection.Source, opts options.Options) (selection.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return selection.Result{}, err
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // notEmpty returns an error if nothing is left to publish, and the options do not allow that.
-func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts Options) error {
+func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts options.Options) error {
 	if opts.AllowEmpty || selected.Selected > 0 && (!opts.OmitDefinitions || len(resolved) > 0) {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -85,7 +86,7 @@ func TestCostOfLoading(t *testing.T) {
 				}
 			}
 			packed := pack(t, files)
-			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestCostOfLoadingDefinitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			packed := pack(t, map[string]string{"a.yaml": content})
-			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // allMirrored returns an error for what has no mirror, where the options require one.
-func allMirrored(documents []document, contents []selection.Decision, opts Options) error {
+func allMirrored(documents []document, contents []selection.Decision, opts options.Options) error {
 	if !opts.RequireMirrors {
 		return nil
 	}

@@ -8,12 +8,18 @@ package render
 
 import (
 	"context"
+	"io"
+	"io/fs"
 	"path"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -25,10 +31,33 @@ import (
 // the package.
 type Error = refusal.Error
 
+// Place is the part of an artifact that is a catalog.
+type Place = loading.Place
+
+// PlaceOf returns the place that the spec says.
+func PlaceOf(ref v1alpha1.SourceReference) Place { return loading.PlaceOf(ref) }
+
+// LoadArchive reads the catalog at a place of a tar.gz archive, as loading.Archive does: whoever renders needs one import.
+func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (*catalog.Catalog, error) {
+	return loading.Archive(ctx, source, r, place)
+}
+
+// LoadFS is LoadArchive for a directory, with the same limits.
+func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (*catalog.Catalog, error) {
+	return loading.FS(ctx, source, fsys, place)
+}
+
 // Entries returns the names of all entries that the root of an artifact may have.
 func Entries() []string {
 	return []string{ApplicationsDir, installation.Dir, catalog.PackagesDir, path.Dir(catalog.FunctionsFile), KustomizationFile, placeholder.File}
 }
+
+// Options are the parts of a spec that the artifact depends on: all that Render needs besides the sources.
+type Options = options.Options
+
+// FromSpec is the one mapping from a CatalogSelection to Options, for controller and command line alike. The error is an
+// *Error with the reason InvalidSpec and all violations.
+func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) { return options.FromSpec(cs) }
 
 // Render selects applications from the sources, which are in order of precedence, transforms their
 // documents, and assembles the artifact. If it selects none, and the options do not allow that, the
@@ -43,12 +72,12 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *R
 	if err := notEmpty(selected, resolved, unresolved, opts); err != nil {
 		return nil, err
 	}
-	objects, contents := byContent(selected.Applications())
+	objects, others := contents.Separate(selected.Applications())
 	documents, err := transformAll(ctx, objects, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := allMirrored(documents, contents, opts); err != nil {
+	if err := allMirrored(documents, others, opts); err != nil {
 		return nil, err
 	}
 	installed, err := install(ctx, resolved, objects, documents, opts)
@@ -61,11 +90,11 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *R
 	}
 	result.Unmatched = append(result.Unmatched, mention.UnmatchedInstances(unresolved)...)
 	if opts.OmitDefinitions {
-		objects, contents, documents = nil, nil, nil
+		objects, others, documents = nil, nil, nil
 	}
 	defined := definitions(objects, documents)
-	result.Contents = contentDefinitions(contents)
-	catalogs, err := servedCatalog(ctx, contents, opts)
+	result.Contents = contents.Definitions(others)
+	catalogs, err := servedCatalog(ctx, others, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -74,10 +103,10 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *R
 	}
 	installed.Objects = append(installed.Objects, catalogs...)
 	result.kustomization = kustomization(opts, defined, installed.Objects)
-	result.kustomization.AllowEmpty = opts.AllowEmpty || len(contents) > 0
+	result.kustomization.AllowEmpty = opts.AllowEmpty || len(others) > 0
 	files, patched, err := assemble(ctx, selectedKeys(defined, installed.Objects), documents, installed.Objects, result.kustomization)
 	if err == nil {
-		err = addContents(ctx, files, contents)
+		err = contents.Add(ctx, files, others)
 	}
 	if err == nil {
 		err = seal.Add(files)
@@ -99,21 +128,21 @@ func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *R
 }
 
 // install builds the instances that can be resolved.
-func install(ctx context.Context, resolved []instance.Resolved, selected []selection.Decision, documents []document, opts Options) (installation.Installation, error) {
+func install(ctx context.Context, resolved []instance.Resolved, selected []selection.Decision, documents []document, opts options.Options) (installation.Installation, error) {
 	if len(resolved) == 0 {
 		return installation.Installation{}, nil
 	}
-	contents := make(map[string][]byte, len(selected))
+	content := make(map[string][]byte, len(selected))
 	published := make(map[string]safeguard.Definition, len(selected))
 	for i, d := range selected {
-		contents[d.Application.Name] = documents[i].content
+		content[d.Application.Name] = documents[i].content
 		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
 	}
 	return installation.Build(ctx, resolved, installation.Input{
 		Surroundings: instance.Surroundings{
 			Selection: opts.Name,
-			Document:  func(application string) []byte { return contents[application] },
-			Overrides: opts.overridesOf, Access: opts.accessTo,
+			Document:  func(application string) []byte { return content[application] },
+			Overrides: opts.OverridesOf, Access: opts.AccessTo,
 		},
 		AnnotateSource: opts.AnnotateSource,
 		Origin:         func(application, version string) string { return published[application].OriginOf(version) },

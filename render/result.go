@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/mention"
@@ -97,7 +98,7 @@ func (r *Result) WithPlaceholders(placeholders []placeholder.Placeholder) (*Resu
 func (r *Result) ContentFiles() []string {
 	var files []string
 	for _, file := range r.Tree.Paths() {
-		if slices.ContainsFunc(contentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+		if slices.ContainsFunc(contents.Patterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
 			files = append(files, file)
 		}
 	}

@@ -11,8 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/identity"
 	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
@@ -55,7 +57,7 @@ func (d document) added(source int) int64 {
 // transformAll transforms the selected applications on all cores; the result has their order.
 // The error is an *Error with the reason InvalidSpec that lists every application that cannot
 // be transformed as the spec asks.
-func transformAll(ctx context.Context, selected []selection.Decision, opts Options) ([]document, error) {
+func transformAll(ctx context.Context, selected []selection.Decision, opts options.Options) ([]document, error) {
 	documents := make([]document, len(selected))
 	failures := make([]error, len(selected))
 	group, ctx := errgroup.WithContext(ctx)
@@ -87,7 +89,7 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	return documents, nil
 }
 
-func transformOne(ctx context.Context, d selection.Decision, opts Options) (document, error) {
+func transformOne(ctx context.Context, d selection.Decision, opts options.Options) (document, error) {
 	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, mentioned: mention.Document{Fields: d.Application.SpecFields}}
 	if opts.Transform == nil {
 		return out, nil
@@ -106,7 +108,7 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 // Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
 // the decisions; none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
 // error is that of Render.
-func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ []Addresses, err error) {
+func Refer(ctx context.Context, selected []selection.Decision, opts options.Options) (_ []Addresses, err error) {
 	defer refusal.Recover("", "rendering", &err)
 	if opts.Transform == nil {
 		unchanged, err := transform.New(transform.Config{})
@@ -116,7 +118,7 @@ func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ 
 		opts.Transform = unchanged
 	}
 	opts.Transform = opts.Transform.Referring()
-	objects, _ := byContent(selected)
+	objects, _ := contents.Separate(selected)
 	documents, err := transformAll(ctx, objects, opts)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -112,7 +113,7 @@ func selected(ctx context.Context, sources []Source, opts render.Options) ([]saf
 	}
 	for _, d := range decided.Applications() {
 		if !d.Application.IsObject() {
-			definitions = append(definitions, render.ContentDefinition(d))
+			definitions = append(definitions, contents.Definition(d))
 			continue
 		}
 		definitions = append(definitions, safeguard.Definition{

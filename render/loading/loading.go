@@ -1,4 +1,5 @@
-package render
+// Package loading reads the catalog at a place of an artifact, within the limits of its format. It knows no selection.
+package loading
 
 import (
 	"context"
@@ -43,10 +44,10 @@ func (p Place) Key() string {
 	return fmt.Sprintf("%q %s %q", p.Path, format, p.Include)
 }
 
-// LoadArchive reads the catalog at a place of a tar.gz archive.
-// The name of the source appears in errors. For invalid content the error is an *Error with the reason
+// Archive reads the catalog at a place of a tar.gz archive.
+// The name of the source appears in errors. For invalid content the error is a *refusal.Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
-func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
+func Archive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -60,8 +61,8 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (
 	return located.load(ctx, files, found)
 }
 
-// LoadFS is LoadArchive for a directory, with the same limits.
-func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
+// FS is Archive for a directory, with the same limits.
+func FS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -75,13 +76,13 @@ func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *cat
 	return located.load(ctx, files, found)
 }
 
-// entryBytes bounds the memory that a file of an archive takes besides its path and its content: an
+// EntryBytes bounds the memory that a file of an archive takes besides its path and its content: an
 // entry of a tree and one of its file system.
-const entryBytes = 512
+const EntryBytes = 512
 
-// MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
-// LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
-func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
+// Measure reads an archive, keeps nothing of it, and returns the most bytes of memory that
+// Archive takes for it. For an invalid archive the error is the one of Archive.
+func Measure(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
 	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
@@ -99,7 +100,7 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place
 	if err != nil {
 		return 0, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
+	return cost.Bytes() + paths + int64(files.Len())*EntryBytes, nil
 }
 
 // located is a valid place in the artifact of a source.
@@ -184,7 +185,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 			return nil, refusal.Classify(l.source, err)
 		}
 		same := func(path string) (string, bool) { return path, true }
-		if files, err = copied(files, same, format.Needs); err != nil {
+		if files, err = Copy(files, same, format.Needs); err != nil {
 			return nil, err
 		}
 	}
@@ -235,15 +236,15 @@ func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 			return nil, invalid("the artifact has no directory %q", l.Path)
 		}
 	}
-	files, err := copied(all, l.name, func(string) bool { return true })
+	files, err := Copy(all, l.name, func(string) bool { return true })
 	if err == nil && files.Len() == 0 && len(l.Include) > 0 {
 		return nil, invalid("include: no file has a path as in %q", l.Include)
 	}
 	return files, err
 }
 
-// copied returns a tree of the files that have a name in it. Those that are not needed are empty.
-func copied(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
+// Copy returns a tree of the files that have a name in it. Those that are not needed are empty.
+func Copy(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
 	copied := tree.New()
 	for _, path := range files.Paths() {
 		name, ok := name(path)

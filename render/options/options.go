@@ -1,4 +1,6 @@
-package render
+// Package options turns a CatalogSelection into what its artifact depends on, and says everything that is wrong with the spec.
+// It reads no catalog.
+package options
 
 import (
 	"errors"
@@ -18,7 +20,7 @@ import (
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Options are the parts of a spec that the artifact depends on: all that Render needs besides the sources.
+// Options are the parts of a spec that the artifact depends on: all that rendering needs besides the sources.
 type Options struct {
 	// Name and Namespace are those of the CatalogSelection.
 	Name, Namespace string
@@ -64,7 +66,7 @@ type InstanceOverrides struct {
 
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
 // line alike. It checks the rules that the schema cannot express, and repeats the others for specs that
-// no API server has checked: the error is an *Error with the reason InvalidSpec and all violations.
+// no API server has checked: the error is a *refusal.Error with the reason InvalidSpec and all violations.
 func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	spec, path := cs.Spec, field.NewPath("spec")
 	opts := Options{
@@ -179,8 +181,8 @@ func transformErrors(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 }
 
-// overridesOf returns what wins over the values of the instances of an application.
-func (o Options) overridesOf(application string) map[string]any {
+// OverridesOf returns what wins over the values of the instances of an application.
+func (o Options) OverridesOf(application string) map[string]any {
 	var values map[string]any
 	for _, rule := range o.InstanceOverrides {
 		if slices.Contains(rule.Names, application) {
@@ -190,8 +192,8 @@ func (o Options) overridesOf(application string) map[string]any {
 	return values
 }
 
-// accessTo returns how Flux reaches the chart at a URL.
-func (o Options) accessTo(url string) backend.Access {
+// AccessTo returns how Flux reaches the chart at a URL.
+func (o Options) AccessTo(url string) backend.Access {
 	if o.Transform == nil || len(o.Access) == 0 {
 		return backend.Access{}
 	}

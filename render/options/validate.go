@@ -1,4 +1,4 @@
-package render
+package options
 
 import (
 	"io/fs"
@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/kustomize"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -108,7 +109,7 @@ func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReferen
 		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, catalog.FormatNames()))
 	}
 	for i, pattern := range source.Include {
-		if err := checkPattern(pattern); err != nil {
+		if err := loading.CheckInclude([]string{pattern}); err != nil {
 			errs = append(errs, field.Invalid(path.Child("include").Index(i), pattern, err.Error()))
 		}
 	}

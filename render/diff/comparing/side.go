@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/installation"
@@ -111,7 +112,7 @@ func (s *Side) contents() map[safeguard.Key]selection.Decision {
 	}
 	for _, d := range s.Result.Selection.Applications() {
 		if !d.Application.IsObject() {
-			found[render.ContentDefinition(d).Key()] = d
+			found[contents.Definition(d).Key()] = d
 		}
 	}
 	return found
