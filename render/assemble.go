@@ -33,9 +33,9 @@ func selectedKeys(defined []safeguard.Definition, objects []backend.Object) []sa
 	return keys
 }
 
-// assemble puts the documents, the objects of instances and the kustomization.yaml into a tree. If there are patches,
+// assembleProved puts the documents, the objects of instances and the kustomization.yaml into a tree. If there are patches,
 // it proves them first, and returns the built objects.
-func assemble(ctx context.Context, selected []safeguard.Key, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]kustomized.Object, error) {
+func assembleProved(ctx context.Context, selected []safeguard.Key, documents []document, objects []backend.Object, k tree.Kustomization) (*tree.Tree, map[safeguard.Key]kustomized.Object, error) {
 	if err := patching.CheckWork(len(documents)+len(objects), len(k.Patches)); err != nil {
 		return nil, nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.patches", Err: err}
 	}

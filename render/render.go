@@ -14,16 +14,11 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
-	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/installation"
-	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/loading"
-	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/options"
 	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/refusal"
-	"github.com/winnow-dev/winnow/render/safeguard"
-	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -64,96 +59,13 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) { return options.F
 // error is an *Error with the reason EmptyResult.
 func Render(ctx context.Context, sources []selection.Source, opts Options) (_ *Result, err error) {
 	defer refusal.Recover("", "rendering", &err)
-	selected, err := Decide(ctx, sources, opts)
+	selected, err := selectFrom(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
-	resolved, unresolved := instance.Resolve(opts.Instances, selected)
-	if err := notEmpty(selected, resolved, unresolved, opts); err != nil {
-		return nil, err
-	}
-	objects, others := contents.Separate(selected.Applications())
-	documents, err := transformAll(ctx, objects, opts)
+	transformed, err := transformSelected(ctx, selected)
 	if err != nil {
 		return nil, err
 	}
-	if err := allMirrored(documents, others, opts); err != nil {
-		return nil, err
-	}
-	installed, err := install(ctx, resolved, objects, documents, opts)
-	if err != nil {
-		return nil, err
-	}
-	result := &Result{
-		Selection: selected, Addresses: addresses(documents), Unresolved: unresolved,
-		Unmatched: mention.UnmatchedIn(sources, opts.Mentions, selected.Decisions, mentionedIn(documents)),
-	}
-	result.Unmatched = append(result.Unmatched, mention.UnmatchedInstances(unresolved)...)
-	if opts.OmitDefinitions {
-		objects, others, documents = nil, nil, nil
-	}
-	defined := definitions(objects, documents)
-	result.Contents = contents.Definitions(others)
-	catalogs, err := servedCatalog(ctx, others, opts)
-	if err != nil {
-		return nil, err
-	}
-	for _, object := range catalogs {
-		result.Served = new(installation.KeyOf(object))
-	}
-	installed.Objects = append(installed.Objects, catalogs...)
-	result.kustomization = kustomization(opts, defined, installed.Objects)
-	result.kustomization.AllowEmpty = opts.AllowEmpty || len(others) > 0
-	files, patched, err := assemble(ctx, selectedKeys(defined, installed.Objects), documents, installed.Objects, result.kustomization)
-	if err == nil {
-		err = contents.Add(ctx, files, others)
-	}
-	if err == nil {
-		err = seal.Add(files)
-	}
-	if err != nil {
-		return nil, err
-	}
-	result.Tree, result.Revision = files, RevisionPrefix+files.Digest()
-	result.Definitions = asPatched(defined, patched)
-	result.Instances = installed.Installed(patched)
-	result.Supporting, result.Targets = installed.Supporting(), installed.Targets()
-	if err := installation.DistinctReleases(result.Instances); err != nil {
-		return nil, err
-	}
-	if err := distinctKinds(result.Definitions); err != nil {
-		return nil, err
-	}
-	return result, nil
-}
-
-// install builds the instances that can be resolved.
-func install(ctx context.Context, resolved []instance.Resolved, selected []selection.Decision, documents []document, opts options.Options) (installation.Installation, error) {
-	if len(resolved) == 0 {
-		return installation.Installation{}, nil
-	}
-	content := make(map[string][]byte, len(selected))
-	published := make(map[string]safeguard.Definition, len(selected))
-	for i, d := range selected {
-		content[d.Application.Name] = documents[i].content
-		published[d.Application.Name] = safeguard.Definition{Versions: d.Versions, Origins: documents[i].identity.Origins}
-	}
-	return installation.Build(ctx, resolved, installation.Input{
-		Surroundings: instance.Surroundings{
-			Selection: opts.Name,
-			Document:  func(application string) []byte { return content[application] },
-			Overrides: opts.OverridesOf, Access: opts.AccessTo,
-		},
-		AnnotateSource: opts.AnnotateSource,
-		Origin:         func(application, version string) string { return published[application].OriginOf(version) },
-	})
-}
-
-// mentionedIn returns what documents have of the names in the spec.
-func mentionedIn(documents []document) []mention.Document {
-	all := make([]mention.Document, len(documents))
-	for i, d := range documents {
-		all[i] = d.mentioned
-	}
-	return all
+	return assemble(ctx, transformed)
 }
