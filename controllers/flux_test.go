@@ -18,8 +18,9 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 // flux simulates kustomize-controller: it applies definitions with the owner labels of a Kustomization, writes
@@ -93,11 +94,11 @@ func (c *liveCluster) contents() (applied, placeholders []string) {
 	if announced == nil || announced.Status.Artifact == nil {
 		c.Fatal("alpha announces nothing")
 	}
-	files, err := archive.Read(c.Context(), bytes.NewReader(c.download(announced)), render.LimitsOf(v1alpha1.FormatApplications))
+	files, err := archive.Read(c.Context(), bytes.NewReader(c.download(announced)), loading.LimitsOf(v1alpha1.FormatApplications))
 	if err != nil {
 		c.Fatal(err)
 	}
-	stream, err := render.Build(files)
+	stream, err := kustomized.YAML(files)
 	if err != nil {
 		c.Fatal(err)
 	}

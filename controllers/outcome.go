@@ -15,8 +15,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/transfers"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/mention"
 )
 
 // retry says when a selection is reconciled again without an event.
@@ -268,7 +268,7 @@ func (o outcome) requeueAfter(interval metav1.Duration) time.Duration {
 }
 
 // unmatchedNames are the names in the spec that match nothing.
-type unmatchedNames struct{ unmatched []render.Unmatched }
+type unmatchedNames struct{ unmatched []mention.Unmatched }
 
 // condition returns the condition Unmatched without its type, or nil if everything matches.
 func (n *unmatchedNames) condition() *metav1.Condition {
@@ -276,7 +276,7 @@ func (n *unmatchedNames) condition() *metav1.Condition {
 	if len(n.unmatched) == 0 {
 		return nil
 	}
-	message := "nothing in the catalogs matches " + excerpt.List(n.unmatched, listed, render.Unmatched.String)
+	message := "nothing in the catalogs matches " + excerpt.List(n.unmatched, listed, mention.Unmatched.String)
 	return &metav1.Condition{
 		Status: metav1.ConditionTrue, Reason: v1alpha1.NoMatchReason, Message: bounds.Truncate(message, bounds.ConditionMessage),
 	}

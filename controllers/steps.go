@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -132,7 +133,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 		a.names = &unmatchedNames{a.result.Unmatched}
 		return a.keep(cluster.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
-		a.names = &unmatchedNames{render.UnmatchedOf(sources, a.options)} // explains why the result is empty
+		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
 		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 		return a.holdEmpty(err)
 	}

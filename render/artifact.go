@@ -18,6 +18,11 @@ import (
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -31,7 +36,7 @@ import (
 // Kustomize fetches the URLs that a kustomization.yaml names, so only the inline patches of the artifact's
 // are read, and kustomize builds a kustomization.yaml that Winnow writes for them.
 func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, error) {
-	files, err := archive.Read(ctx, r, LimitsOf(v1alpha1.FormatFileBased))
+	files, err := archive.Read(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return nil, fmt.Errorf("reading the artifact: %w", err)
 	}
@@ -42,7 +47,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 	if err != nil {
 		return nil, err
 	}
-	applications, err := readContents(ctx, files)
+	applications, err := contents.Read(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +94,7 @@ func ReadArtifact(ctx context.Context, r io.Reader) ([]safeguard.Definition, err
 func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	var cost catalog.Cost
 	var paths int64
-	files, err := archive.ReadSome(ctx, r, LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
+	files, err := archive.ReadSome(ctx, r, loading.LimitsOf(v1alpha1.FormatFileBased), func(path string, size int64) bool {
 		cost.Add(path, size)
 		paths += int64(len(path))
 		return true
@@ -97,14 +102,14 @@ func MeasureArtifact(ctx context.Context, r io.Reader) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reading the artifact: %w", err)
 	}
-	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
+	return cost.Bytes() + paths + int64(files.Len())*loading.EntryBytes, nil
 }
 
 // readObjects reads the objects of instances. Their role is unknown.
 func readObjects(files *tree.Tree) ([]backend.Object, error) {
 	var objects []backend.Object
 	for _, path := range files.Paths() {
-		if !strings.HasPrefix(path, InstancesDir+"/") {
+		if !strings.HasPrefix(path, installation.Dir+"/") {
 			continue
 		}
 		data, _ := files.Content(path)
@@ -119,15 +124,15 @@ func readObjects(files *tree.Tree) ([]backend.Object, error) {
 
 // mains returns the main objects, sorted by the names of their instances. patched has the built objects, nil without
 // patches: these may change the release of an instance, but not what it is called.
-func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safeguard.Definition {
+func mains(objects []backend.Object, patched map[safeguard.Key]kustomized.Object) []safeguard.Definition {
 	var all []safeguard.Definition
-	built := patchedObjects(objects, patched)
+	built := installation.Patched(objects, patched)
 	for i, object := range objects {
-		main := MainOf(object.Object)
+		main := installation.MainOf(object.Object)
 		if main.Instance == "" {
 			continue
 		}
-		main.Identity = identityIn(built[i], built)
+		main.Identity = installation.IdentityIn(built[i], built)
 		all = append(all, main)
 	}
 	slices.SortFunc(all, func(a, b safeguard.Definition) int { return cmp.Compare(a.Instance, b.Instance) })
@@ -135,7 +140,7 @@ func mains(objects []backend.Object, patched map[safeguard.Key]Object) []safegua
 }
 
 func patchedDefinitions(documents []document, objects []backend.Object, patches []tree.Patch) ([]safeguard.Definition, error) {
-	if err := checkWork(len(documents)+len(objects), len(patches)); err != nil {
+	if err := patching.CheckWork(len(documents)+len(objects), len(patches)); err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
 	plain, err := assembleWith(documents, objects, tree.Kustomization{AllowEmpty: true})
@@ -146,19 +151,19 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 	if err != nil {
 		return nil, err
 	}
-	unpatched, err := build(plain)
+	unpatched, err := kustomized.Build(plain)
 	if err != nil {
 		return nil, errors.New("building the artifact: its documents do not fit each other")
 	}
-	if err := checkGrowth(unpatched, patches); err != nil {
+	if err := patching.CheckGrowth(unpatched, patches); err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}
-	built, err := build(files)
+	built, err := kustomized.Build(files)
 	if err != nil {
 		return nil, errors.New("building the artifact: its patches do not fit its documents")
 	}
-	patched := contents(built)
-	defined := slices.SortedFunc(maps.Values(builtDefinitions(patched)), func(a, b safeguard.Definition) int {
+	patched := kustomized.Contents(built)
+	defined := slices.SortedFunc(maps.Values(kustomized.Definitions(patched)), func(a, b safeguard.Definition) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.APIVersion, b.APIVersion))
 	})
 	return append(defined, mains(objects, patched)...), nil
@@ -166,18 +171,18 @@ func patchedDefinitions(documents []document, objects []backend.Object, patches 
 
 // patchesOf returns the inline patches in the kustomization.yaml. Winnow writes no other patches.
 func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
-	content, ok := files.Content(KustomizationFile)
+	content, ok := files.Content(tree.KustomizationFile)
 	if !ok {
-		return nil, errors.New("the artifact has no " + KustomizationFile)
+		return nil, errors.New("the artifact has no " + tree.KustomizationFile)
 	}
 	var k types.Kustomization
 	if err := yaml.Unmarshal(content, &k); err != nil {
-		return nil, errors.New("the " + KustomizationFile + " of the artifact cannot be read")
+		return nil, errors.New("the " + tree.KustomizationFile + " of the artifact cannot be read")
 	}
 	var patches []tree.Patch
 	for _, p := range k.Patches {
 		if p.Path != "" {
-			return nil, errors.New("the " + KustomizationFile + " of the artifact has a patch that is not inline")
+			return nil, errors.New("the " + tree.KustomizationFile + " of the artifact has a patch that is not inline")
 		}
 		converted := tree.Patch{Patch: p.Patch}
 		if t := p.Target; t != nil {
@@ -188,7 +193,7 @@ func patchesOf(files *tree.Tree) ([]tree.Patch, error) {
 		}
 		patches = append(patches, converted)
 	}
-	if err := errors.Join(checkPatches(patches)...); err != nil {
+	if err := errors.Join(patching.Check(patches)...); err != nil {
 		return nil, fmt.Errorf("a patch of the artifact cannot be read: %w", err)
 	}
 	return patches, nil

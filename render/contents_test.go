@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -58,7 +59,7 @@ func TestAnArtifactHasThePackages(t *testing.T) {
 			t.Errorf("the bytes differ:\n%s", document)
 		}
 	}
-	if built, err := render.Build(result.Tree); err != nil || len(built) > 0 {
+	if built, err := kustomized.YAML(result.Tree); err != nil || len(built) > 0 {
 		t.Errorf("kustomize builds %q: %v", built, err)
 	}
 	if len(result.Definitions) > 0 || len(result.Live()) > 0 || len(result.Contents) != 2 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -103,7 +104,7 @@ func TestDefinitionsAreThoseThatKustomizeBuilds(t *testing.T) {
 // checkBuilt compares the definitions with what kustomize builds of the tree.
 func checkBuilt(t *testing.T, result *render.Result) {
 	t.Helper()
-	stream, err := render.Build(result.Tree)
+	stream, err := kustomized.YAML(result.Tree)
 	if err != nil {
 		t.Fatal(err)
 	}

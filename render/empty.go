@@ -9,15 +9,17 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/options"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // notEmpty returns an error if nothing is left to publish, and the options do not allow that.
-func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts Options) error {
+func notEmpty(selected selection.Result, resolved []instance.Resolved, unresolved []instance.Unresolved, opts options.Options) error {
 	if opts.AllowEmpty || selected.Selected > 0 && (!opts.OmitDefinitions || len(resolved) > 0) {
 		return nil
 	}
-	return &Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
+	return &refusal.Error{Code: v1alpha1.EmptyResultReason, Err: emptyResult(selected, unresolved)}
 }
 
 // emptyResult returns an error with the number of applications, and of those that each rule left out.
@@ -27,7 +29,7 @@ func emptyResult(selected selection.Result, unresolved []instance.Unresolved) er
 		for _, u := range unresolved {
 			errs = append(errs, errors.New(u.String()))
 		}
-		return errors.New(strings.ReplaceAll(bounded(errs).Error(), "\n", "; "))
+		return errors.New(strings.ReplaceAll(refusal.Join(errs).Error(), "\n", "; "))
 	}
 	counts := map[string]int{}
 	for _, d := range selected.Decisions {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 func TestAnEmptySelectionIsRenderedOnlyWhenTheSpecSaysSo(t *testing.T) {
@@ -17,7 +17,7 @@ func TestAnEmptySelectionIsRenderedOnlyWhenTheSpecSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, err := render.Build(result.Tree)
+	built, err := kustomized.YAML(result.Tree)
 	if err != nil {
 		t.Fatalf("kustomize cannot build it: %v\n%s", err, files(result.Tree)["kustomization.yaml"])
 	}

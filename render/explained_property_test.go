@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/layers"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -77,7 +78,7 @@ func TestExplainedValuesAreThoseOfTheObjects(t *testing.T) {
 		of := func(layer string) *apiextensionsv1.JSON { return asValues(encode(layer)) }
 		before, after, _ := strings.Cut(explainedApp, "  defaultValuesBlock: |\n")
 		_, after, _ = strings.Cut(after, "  versions:")
-		document := before + "  defaultValuesBlock: '" + encode(render.CatalogLayer) + "'\n  versions:" + after
+		document := before + "  defaultValuesBlock: '" + encode(explained.CatalogLayer) + "'\n  versions:" + after
 		loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.Place{})
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestExplainedValuesAreThoseOfTheObjects(t *testing.T) {
 			})
 		}
 		sources := []selection.Source{{Name: "catalog", Catalog: loaded}}
-		explained, err := render.ExplainInstance(t.Context(), sources, cs, "x")
+		explanation, err := explained.Explain(t.Context(), sources, cs, "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestExplainedValuesAreThoseOfTheObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got, want []string
-		for _, leaf := range explained.Values {
+		for _, leaf := range explanation.Values {
 			if !leaf.Deleted {
 				got = append(got, fmt.Sprint(leaf.Text(), "=", leaf.Value))
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -34,7 +35,7 @@ spec:
 `
 
 // explain explains the instance x of a selection over a catalog of one document.
-func explain(t *testing.T, document string, edit func(*v1alpha1.CatalogSelectionSpec), in v1alpha1.Instance) (*render.ExplainedInstance, error) {
+func explain(t *testing.T, document string, edit func(*v1alpha1.CatalogSelectionSpec), in v1alpha1.Instance) (*explained.Instance, error) {
 	t.Helper()
 	loaded, err := render.LoadFS(t.Context(), "catalog", fstest.MapFS{"applications/app/application.yaml": &fstest.MapFile{Data: []byte(document)}}, render.Place{})
 	if err != nil {
@@ -47,7 +48,7 @@ func explain(t *testing.T, document string, edit func(*v1alpha1.CatalogSelection
 	if edit != nil {
 		edit(&cs.Spec)
 	}
-	return render.ExplainInstance(t.Context(), []selection.Source{{Name: "catalog", Catalog: loaded}}, cs, "x")
+	return explained.Explain(t.Context(), []selection.Source{{Name: "catalog", Catalog: loaded}}, cs, "x")
 }
 
 func asValues(text string) *apiextensionsv1.JSON { return &apiextensionsv1.JSON{Raw: []byte(text)} }
@@ -171,7 +172,7 @@ func TestExplainInstanceThatIsNotInstalled(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	_, err = explain(t, explainedApp, func(s *v1alpha1.CatalogSelectionSpec) { s.Instances = nil }, v1alpha1.Instance{})
-	if !errors.Is(err, render.ErrNoInstance) {
+	if !errors.Is(err, explained.ErrNoInstance) {
 		t.Errorf("got %v", err)
 	}
 }

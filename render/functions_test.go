@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -58,7 +59,7 @@ func TestAnArtifactOfFunctionsIsReadBack(t *testing.T) {
 	if got := result.Tree.Paths(); !slices.Equal(got, []string{catalog.FunctionsFile, "functions/kustomization.yaml", render.KustomizationFile}) || !slices.Equal(result.ContentFiles(), got[:1]) {
 		t.Errorf("the files are %v", got)
 	}
-	if built, err := render.Build(result.Tree); err != nil || len(built) > 0 {
+	if built, err := kustomized.YAML(result.Tree); err != nil || len(built) > 0 {
 		t.Errorf("kustomize builds %q: %v", built, err)
 	}
 	read := readBack(t, result)

@@ -9,32 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// InstanceObject is an object of an instance.
-type InstanceObject struct {
-	Key  safeguard.Key
-	Role backend.Role
-}
-
-func keysOf(objects []backend.Object) []InstanceObject {
-	all := make([]InstanceObject, len(objects))
-	for i, o := range objects {
-		all[i] = InstanceObject{Key: keyOfObject(o), Role: o.Role}
-	}
-	return all
-}
-
-// Find returns the instance of the artifact with a name; nil if there is none.
-func (r *Result) Find(name string) *Instance {
-	i := slices.IndexFunc(r.Instances, func(in Instance) bool { return in.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &r.Instances[i]
-}
 
 // SameInstance reports whether both artifacts have the same objects of the named instance, without building them: one
 // that patches change in the same way may differ all the same.
@@ -43,16 +21,16 @@ func (r *Result) SameInstance(other *Result, name string) bool {
 	if mine == nil || theirs == nil || !slices.Equal(mine.Objects, theirs.Objects) || !reflect.DeepEqual(r.kustomization, other.kustomization) {
 		return false
 	}
-	return !slices.ContainsFunc(mine.Objects, func(o InstanceObject) bool {
-		before, _ := r.Tree.Content(fileOfKey(o.Key))
-		after, _ := other.Tree.Content(fileOfKey(o.Key))
+	return !slices.ContainsFunc(mine.Objects, func(o installation.Object) bool {
+		before, _ := r.Tree.Content(installation.File(o.Key))
+		after, _ := other.Tree.Content(installation.File(o.Key))
 		return !bytes.Equal(before, after)
 	})
 }
 
 // InstanceObjects builds the objects of the named instances, in JSON's types. Those of instances that the artifact does
 // not have are left out.
-func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]Object, error) {
+func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]kustomized.Object, error) {
 	var keys []safeguard.Key
 	for _, name := range names {
 		if in := r.Find(name); in != nil {
@@ -65,7 +43,7 @@ func (r *Result) InstanceObjects(names []string) (map[safeguard.Key]Object, erro
 }
 
 // ServedObject builds the catalog that serves the packages, in JSON's types; nil where the artifact has none.
-func (r *Result) ServedObject() (Object, error) {
+func (r *Result) ServedObject() (kustomized.Object, error) {
 	if r.Served == nil {
 		return nil, nil
 	}
@@ -74,13 +52,13 @@ func (r *Result) ServedObject() (Object, error) {
 }
 
 // built builds objects of instances, and the catalog that serves the packages, in JSON's types.
-func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]Object, error) {
+func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]kustomized.Object, error) {
 	wanted := map[safeguard.Key]bool{}
 	var files []string
 	for _, key := range keys {
 		if !wanted[key] {
 			wanted[key] = true
-			files = append(files, fileOfKey(key))
+			files = append(files, installation.File(key))
 		}
 	}
 	if len(files) == 0 {
@@ -90,7 +68,7 @@ func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := contents(built)
+	all := kustomized.Contents(built)
 	for key, content := range all {
 		if !wanted[key] {
 			delete(all, key)
@@ -104,22 +82,22 @@ func (r *Result) built(keys []safeguard.Key) (map[safeguard.Key]Object, error) {
 }
 
 // inJSON returns an object of kustomize in JSON's types.
-func inJSON(object Object) (Object, error) {
+func inJSON(object kustomized.Object) (kustomized.Object, error) {
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	var converted Object
+	var converted kustomized.Object
 	return converted, json.Unmarshal(encoded, &converted)
 }
 
-// unpatched returns an object of an instance as its file has it.
-func (r *Result) unpatched(key safeguard.Key) (Object, error) {
-	content, _ := r.Tree.Content(fileOfKey(key))
+// Unpatched returns an object of an instance, in JSON's types, as its file has it.
+func (r *Result) Unpatched(key safeguard.Key) (kustomized.Object, error) {
+	content, _ := r.Tree.Content(installation.File(key))
 	encoded, err := yaml.YAMLToJSON(content)
 	if err != nil {
 		return nil, err
 	}
-	var object Object
+	var object kustomized.Object
 	return object, json.Unmarshal(encoded, &object)
 }

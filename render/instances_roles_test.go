@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 // plainFlux is the selection in examples/plain-flux, without its overlays.
@@ -25,7 +26,7 @@ func plainFlux(t *testing.T, change func(*v1alpha1.CatalogSelectionSpec)) (*rend
 // builtObjects returns the objects that kustomize builds of an artifact, by kind and name.
 func builtObjects(t *testing.T, result *render.Result) map[string]map[string]any {
 	t.Helper()
-	stream, err := render.Build(result.Tree)
+	stream, err := kustomized.YAML(result.Tree)
 	if err != nil {
 		t.Fatal(err)
 	}

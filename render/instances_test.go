@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -73,7 +74,7 @@ func TestTheIdentityIsThatOfThePatchedObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(result.Instances, func(in render.Instance) bool { return in.Name == "web-two" })
+	i := slices.IndexFunc(result.Instances, func(in installation.Instance) bool { return in.Name == "web-two" })
 	want := map[string]string{"releaseName": "two-web-two", "storageNamespace": "flux-system", "targetNamespace": "two", "chart": "web"}
 	if got := result.Instances[i].Main.Identity; !reflect.DeepEqual(got, want) {
 		t.Errorf("the identity is %v, want %v", got, want)
@@ -82,7 +83,7 @@ func TestTheIdentityIsThatOfThePatchedObject(t *testing.T) {
 
 // An ApplicationInstallation says which application it installs, without the annotations of Winnow.
 func TestTheApplicationOfALiveInstallation(t *testing.T) {
-	main := render.MainOf(map[string]any{
+	main := installation.MainOf(map[string]any{
 		"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationInstallation", "metadata": map[string]any{"name": "a", "namespace": "ns"},
 		"spec": map[string]any{"applicationRef": map[string]any{"name": "web", "version": "1.0.0"}},
 	})
@@ -94,7 +95,7 @@ func TestTheApplicationOfALiveInstallation(t *testing.T) {
 // Another module would destroy what the first one has made.
 func TestTheModuleOfTerraform(t *testing.T) {
 	module := func(path string) safeguard.Definition {
-		return render.MainOf(map[string]any{
+		return installation.MainOf(map[string]any{
 			"apiVersion": "infra.contrib.fluxcd.io/v1alpha2", "kind": "Terraform",
 			"metadata": map[string]any{"name": "a", "namespace": "ns", "annotations": map[string]any{v1alpha1.InstanceAnnotation: "a"}},
 			"spec":     map[string]any{"path": path, "sourceRef": map[string]any{"kind": "GitRepository", "name": "modules"}},

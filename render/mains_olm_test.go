@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -18,13 +18,13 @@ func objectOfOLM(apiVersion, kind, namespace, name string, spec map[string]any) 
 }
 
 func extension(name, packageName, namespace string) safeguard.Definition {
-	return render.MainOf(objectOfOLM("olm.operatorframework.io/v1", "ClusterExtension", "", name, map[string]any{
+	return installation.MainOf(objectOfOLM("olm.operatorframework.io/v1", "ClusterExtension", "", name, map[string]any{
 		"namespace": namespace, "source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": packageName}},
 	}))
 }
 
 func subscription(namespace, name, packageName string) safeguard.Definition {
-	return render.MainOf(objectOfOLM("operators.coreos.com/v1alpha1", "Subscription", namespace, name, map[string]any{"name": packageName, "source": "a", "sourceNamespace": "olm"}))
+	return installation.MainOf(objectOfOLM("operators.coreos.com/v1alpha1", "Subscription", namespace, name, map[string]any{"name": packageName, "source": "a", "sourceNamespace": "olm"}))
 }
 
 // What cannot be changed in the live object, or means another operator, is an identity.

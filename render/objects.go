@@ -2,23 +2,14 @@ package render
 
 import (
 	"fmt"
-	"path"
 	"reflect"
 
 	"sigs.k8s.io/kustomize/api/resmap"
 
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/tree"
 )
-
-// Object is an object of an artifact as kustomize builds it, in the types that kustomize has for
-// YAML: map[string]any, []any, string, bool, int, float64 and nil.
-type Object = map[string]any
-
-// fileOf returns the path of an application's document in the artifact.
-func fileOf(application string) string {
-	return path.Join(ApplicationsDir, application+".yaml")
-}
 
 // Same reports whether both artifacts have the same object of the named application, without
 // building it: one that patches change in the same way may differ all the same.
@@ -30,7 +21,7 @@ func (r *Result) Same(other *Result, application string) bool {
 
 // Objects builds the named applications, of which those that the artifact does not have are left
 // out, and returns their definitions. It takes time for each name, with patches for each application.
-func (r *Result) Objects(applications []string) (map[safeguard.Key]Object, error) {
+func (r *Result) Objects(applications []string) (map[safeguard.Key]kustomized.Object, error) {
 	var files []string
 	for _, name := range applications {
 		files = append(files, fileOf(name))
@@ -64,27 +55,27 @@ func (r *Result) buildFiles(files []string) (resmap.ResMap, error) {
 		}
 		content, err := k.Marshal()
 		if err == nil {
-			err = all.Add(KustomizationFile, content)
+			err = all.Add(tree.KustomizationFile, content)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("assembling a part of the artifact: %w", err)
 		}
 	}
-	built, err := build(all)
+	built, err := kustomized.Build(all)
 	if err != nil {
 		return nil, fmt.Errorf("building the objects: %w", err)
 	}
 	return built, nil
 }
 
-func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]Object, error) {
+func objectsOf(built resmap.ResMap, applications []string) (map[safeguard.Key]kustomized.Object, error) {
 	wanted := make(map[string]bool, len(applications))
 	for _, name := range applications {
 		wanted[name] = true
 	}
-	objects := make(map[safeguard.Key]Object, len(applications))
+	objects := make(map[safeguard.Key]kustomized.Object, len(applications))
 	for _, resource := range built.Resources() {
-		key := keyOf(resource.CurId())
+		key := kustomized.KeyOf(resource.CurId())
 		if !wanted[key.Name] || !key.IsDefinition() {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -33,8 +35,8 @@ func withPatches(t *testing.T, patches ...kustomize.Patch) *render.Result {
 	return result
 }
 
-func placeholders() []render.Placeholder {
-	return []render.Placeholder{
+func placeholders() []placeholder.Placeholder {
+	return []placeholder.Placeholder{
 		{APIVersion: "apps.kubermatic.k8c.io/v1", Kind: "ApplicationDefinition", Name: "nginx"},
 		{APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Namespace: "web", Name: "web"},
 	}
@@ -54,7 +56,7 @@ func TestAPlaceholderIsNotApplied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stream, err := render.Build(kept.Tree)
+			stream, err := kustomized.YAML(kept.Tree)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +76,7 @@ func TestAPlaceholderIsNotApplied(t *testing.T) {
 			if !reflect.DeepEqual(kept.Compared(), result.Compared()) || kept.Revision == result.Revision {
 				t.Errorf("a placeholder changes what is compared, or not the revision")
 			}
-			again, err := result.WithPlaceholders([]render.Placeholder{placeholders()[1], placeholders()[0], placeholders()[0]})
+			again, err := result.WithPlaceholders([]placeholder.Placeholder{placeholders()[1], placeholders()[0], placeholders()[0]})
 			if err != nil || again.Revision != kept.Revision {
 				t.Errorf("another order, and a repetition, give another revision: %v", err)
 			}
@@ -122,11 +124,11 @@ func TestAPatchLeavesPlaceholdersAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stream, err := render.Build(kept.Tree)
+			stream, err := kustomized.YAML(kept.Tree)
 			if err != nil || strings.Count(string(stream), "kustomize.toolkit.fluxcd.io/reconcile: disabled") != 2 {
 				t.Errorf("Flux applies a placeholder, or not the application: %v\n%s", err, stream)
 			}
-			plain, err := render.Build(result.Tree)
+			plain, err := kustomized.YAML(result.Tree)
 			if err != nil || !strings.Contains(string(stream), strings.TrimSuffix(string(plain), "\n")) {
 				t.Errorf("the application is not the same beside placeholders: %v\n%s\n%s", err, plain, stream)
 			}
@@ -151,7 +153,7 @@ func TestPatchesOfAKustomizationThatFitPlaceholders(t *testing.T) {
 		"an object that is not there":      {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{Name: "argocd"}}}, true},
 		"another object by its name":       {[]kustomize.Patch{{Patch: strings.Replace(named, "nginx", "argocd", 1) + "$patch: delete\n"}}, true},
 		"it by its name":                   {[]kustomize.Patch{{Patch: named + "spec: {a: b}\n"}}, true},
-		"all but placeholders":             {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{AnnotationSelector: render.NoPlaceholder}}}, true},
+		"all but placeholders":             {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}", Target: &kustomize.Selector{AnnotationSelector: placeholder.Excluding}}}, true},
 		"an operation without a target":    {[]kustomize.Patch{{Patch: "- {op: remove, path: /spec}"}}, true}, // which kustomize always refuses
 		"a field that it lacks":            {[]kustomize.Patch{{Patch: "- {op: replace, path: /spec/versions/0, value: {}}", Target: &kustomize.Selector{Kind: "Application.*"}}}, false},
 		"a field of the instance":          {[]kustomize.Patch{{Patch: "- {op: test, path: /spec/interval, value: 5m}", Target: &kustomize.Selector{Namespace: "web"}}}, false},
@@ -171,7 +173,7 @@ func TestPatchesOfAKustomizationThatFitPlaceholders(t *testing.T) {
 		"too many":                    {many, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := render.FitPlaceholders(placeholders(), test.patches); (err == nil) != test.fits {
+			if err := placeholder.Fit(placeholders(), test.patches); (err == nil) != test.fits {
 				t.Errorf("FitPlaceholders() = %v, and it fits is %t", err, test.fits)
 			}
 		})

@@ -3,17 +3,19 @@ package render
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/options"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 )
@@ -33,15 +35,10 @@ type document struct {
 	name     string
 	content  []byte
 	identity identity.Facts
-	// omitted are the indexes in spec.omitFields of the fields that the application had, fields the names
-	// of all fields directly below spec.
-	omitted []int
-	fields  []string
+	// mentioned is what it has of the names in the spec.
+	mentioned mention.Document
 	Addresses
 }
-
-// maxReported bounds how many applications, or hosts, an error lists.
-const maxReported = 20
 
 const (
 	// defaultMaxAdded is the MaxAdded of Options that have none.
@@ -60,7 +57,7 @@ func (d document) added(source int) int64 {
 // transformAll transforms the selected applications on all cores; the result has their order.
 // The error is an *Error with the reason InvalidSpec that lists every application that cannot
 // be transformed as the spec asks.
-func transformAll(ctx context.Context, selected []selection.Decision, opts Options) ([]document, error) {
+func transformAll(ctx context.Context, selected []selection.Decision, opts options.Options) ([]document, error) {
 	documents := make([]document, len(selected))
 	failures := make([]error, len(selected))
 	group, ctx := errgroup.WithContext(ctx)
@@ -69,12 +66,12 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 	limit := cmp.Or(opts.MaxAdded, defaultMaxAdded)
 	for i, d := range selected {
 		group.Go(func() (err error) {
-			defer recoverAs(d.Source, "transforming application "+d.Application.Name, &err)
+			defer refusal.Recover(d.Source, "transforming application "+d.Application.Name, &err)
 			if ctx.Err() == nil {
 				documents[i], failures[i] = transformOne(ctx, d, opts)
 			}
 			if added.Add(documents[i].added(len(d.Application.Document))) > limit {
-				return &Error{Code: v1alpha1.InvalidSpecReason, Err: fmt.Errorf(
+				return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: fmt.Errorf(
 					"the changed applications take over %d bytes more memory than in the catalogs: merge shorter spec.values, or select fewer applications with YAML aliases", limit)}
 			}
 			if err := ctx.Err(); err != nil {
@@ -87,13 +84,13 @@ func transformAll(ctx context.Context, selected []selection.Decision, opts Optio
 		return nil, err
 	}
 	if failed := slices.DeleteFunc(failures, func(err error) bool { return err == nil }); len(failed) > 0 {
-		return nil, &Error{Code: v1alpha1.InvalidSpecReason, Err: bounded(failed)}
+		return nil, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: refusal.Join(failed)}
 	}
 	return documents, nil
 }
 
-func transformOne(ctx context.Context, d selection.Decision, opts Options) (document, error) {
-	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, fields: d.Application.SpecFields}
+func transformOne(ctx context.Context, d selection.Decision, opts options.Options) (document, error) {
+	out := document{name: d.Application.Name, content: d.Application.Document, identity: d.Application.Identity, mentioned: mention.Document{Fields: d.Application.SpecFields}}
 	if opts.Transform == nil {
 		return out, nil
 	}
@@ -103,7 +100,7 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 	if err != nil {
 		return document{}, err
 	}
-	out.content, out.identity, out.omitted = result.Document, result.Identity, result.Omitted
+	out.content, out.identity, out.mentioned.Omitted = result.Document, result.Identity, result.Omitted
 	out.Addresses = Addresses{Application: d.Application.Name, Hosts: result.Hosts, Unreadable: result.Unreadable}
 	return out, nil
 }
@@ -111,8 +108,8 @@ func transformOne(ctx context.Context, d selection.Decision, opts Options) (docu
 // Refer returns the hosts that applications refer to after the mirrors of the options, in the order of
 // the decisions; none of contents. It does not require mirrors. It ignores patches, whose content no mirror rewrites. The
 // error is that of Render.
-func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ []Addresses, err error) {
-	defer recoverAs("", "rendering", &err)
+func Refer(ctx context.Context, selected []selection.Decision, opts options.Options) (_ []Addresses, err error) {
+	defer refusal.Recover("", "rendering", &err)
 	if opts.Transform == nil {
 		unchanged, err := transform.New(transform.Config{})
 		if err != nil {
@@ -121,7 +118,7 @@ func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ 
 		opts.Transform = unchanged
 	}
 	opts.Transform = opts.Transform.Referring()
-	objects, _ := byContent(selected)
+	objects, _ := contents.Separate(selected)
 	documents, err := transformAll(ctx, objects, opts)
 	if err != nil {
 		return nil, err
@@ -136,15 +133,6 @@ func Refer(ctx context.Context, selected []selection.Decision, opts Options) (_ 
 	return out, nil
 }
 
-// bounded joins the first errors and says how many more there are.
-func bounded(errs []error) error {
-	listed := errs[:min(len(errs), maxReported)]
-	if more := len(errs) - len(listed); more > 0 {
-		listed = append(slices.Clone(listed), fmt.Errorf("and %d more", more))
-	}
-	return errors.Join(listed...)
-}
-
 func addresses(documents []document) []Addresses {
 	var out []Addresses
 	for _, d := range documents {
@@ -153,25 +141,6 @@ func addresses(documents []document) []Addresses {
 		}
 	}
 	return out
-}
-
-// unmirrored refuses documents that fetch from a host which no mirror covers. URLs inside of values are
-// not counted, because they may never be fetched.
-func unmirrored(documents []document) error {
-	var found []error
-	for _, d := range documents {
-		if d.Unreadable != "" {
-			found = append(found, fmt.Errorf("%s: its default values cannot be searched: %s", d.name, d.Unreadable))
-		}
-		for _, host := range d.Uncovered() {
-			found = append(found, fmt.Errorf("%s: %s at %s", d.name, host.Host, host.Path))
-		}
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.mirrors",
-		Err: fmt.Errorf("requireMirrors: no mirror covers %s", strings.ReplaceAll(bounded(found).Error(), "\n", "; "))}
 }
 
 // Uncovered returns the hosts that an installation of the application needs and that no mirror covers.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -146,9 +147,9 @@ func TestWhatThereIsIsSaidOnce(t *testing.T) {
 	})
 }
 
-func sameSentences(t *testing.T, unmatched []render.Unmatched, want []string) {
+func sameSentences(t *testing.T, unmatched []mention.Unmatched, want []string) {
 	t.Helper()
-	if got := render.Sentences(unmatched); !slices.Equal(got, want) {
+	if got := mention.Sentences(unmatched); !slices.Equal(got, want) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -184,7 +185,7 @@ func TestCostOfNamesThatMatchNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	find := func(names int) (found []render.Unmatched, took time.Duration) {
+	find := func(names int) (found []mention.Unmatched, took time.Duration) {
 		opts, err := render.FromSpec(selectionOf(func(cs *v1alpha1.CatalogSelection) {
 			for i := range names {
 				cs.Spec.Exclude = append(cs.Spec.Exclude, fmt.Sprintf("%sb%d", long, i))
@@ -194,20 +195,20 @@ func TestCostOfNamesThatMatchNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now()
-		return render.UnmatchedOf([]selection.Source{{Name: "catalog", Catalog: loaded}}, opts), time.Since(start)
+		return mention.UnmatchedOf([]selection.Source{{Name: "catalog", Catalog: loaded}}, opts.Mentions), time.Since(start)
 	}
-	var found []render.Unmatched
+	var found []mention.Unmatched
 	best := math.Inf(1)
 	for attempt := 0; attempt < 3 && best > 10; attempt++ { // a busy machine may spoil one comparison
-		_, advised := find(render.MaxAdvised)
+		_, advised := find(mention.MaxAdvised)
 		all, took := find(5000)
 		found, best = all, min(best, float64(took)/float64(advised))
 	}
 	if len(found) != 5000 || best > 10 {
 		t.Errorf("%d names take %.0f times as long as those with advice", len(found), best)
 	}
-	sentences := render.Sentences(found)
-	if last := sentences[len(sentences)-1]; len(sentences) != render.MaxAdvised+1 || last != "4980 more match nothing in the catalogs" {
+	sentences := mention.Sentences(found)
+	if last := sentences[len(sentences)-1]; len(sentences) != mention.MaxAdvised+1 || last != "4980 more match nothing in the catalogs" {
 		t.Errorf("%d sentences, the last: %s", len(sentences), last)
 	}
 }

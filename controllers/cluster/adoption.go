@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -113,7 +114,7 @@ func definitionOf(content map[string]any) safeguard.Definition {
 	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
 		return d
 	}
-	return render.MainOf(content)
+	return installation.MainOf(content)
 }
 
 // replaced compares the settings with the objects that are about to be applied.

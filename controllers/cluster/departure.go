@@ -14,8 +14,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/placeholder"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -200,13 +200,13 @@ func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered Keys) []v1alpha1
 }
 
 // Placeholders returns the objects that stay in the artifact, with the names that they have there.
-func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []render.Placeholder {
-	var all []render.Placeholder
+func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []placeholder.Placeholder {
+	var all []placeholder.Placeholder
 	for _, entry := range leaving {
 		key := leavingKey(entry)
 		for _, item := range c.naming() {
 			if rendered := item.rendered(key); item.live(rendered) == key {
-				all = append(all, render.Placeholder{APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: key.Namespace, Name: rendered.Name})
+				all = append(all, placeholder.Placeholder{APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: key.Namespace, Name: rendered.Name})
 			}
 		}
 	}
@@ -235,12 +235,12 @@ func (c Consumers) fit(cs *v1alpha1.CatalogSelection, d *departure) error {
 			read += len(p.Patch)
 		}
 		if read <= maxPatches {
-			err = render.FitPlaceholders(placeholders, item.patches)
+			err = placeholder.Fit(placeholders, item.patches)
 		}
 		if err != nil {
 			return &HandoverError{fmt.Sprintf("Flux could not build, or would apply, the placeholders of objects that leave with spec.patches of the Kustomization %s, "+
 				"so that this waits until another CatalogSelection has applied the objects, or none may take them over: add the annotationSelector %s to the targets "+
-				"of patches that select all objects of a kind: %s", item.key(), render.NoPlaceholder, bounds.Truncate(err.Error(), maxConsumerMessage))}
+				"of patches that select all objects of a kind: %s", item.key(), placeholder.Excluding, bounds.Truncate(err.Error(), maxConsumerMessage))}
 		}
 	}
 	return nil

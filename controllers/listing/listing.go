@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
 )
 
 // Publication is a render that is published as an artifact.
@@ -67,7 +68,7 @@ func summarize(result *render.Result) *v1alpha1.Summary {
 // maxListedInstances bounds status.instances.
 const maxListedInstances = 256
 
-func listInstances(instances []render.Instance) []v1alpha1.InstanceStatus {
+func listInstances(instances []installation.Instance) []v1alpha1.InstanceStatus {
 	var list []v1alpha1.InstanceStatus
 	for _, in := range instances[:min(len(instances), maxListedInstances)] {
 		list = append(list, v1alpha1.InstanceStatus{

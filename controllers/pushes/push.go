@@ -21,9 +21,10 @@ import (
 	"github.com/winnow-dev/winnow/controllers/registries"
 	"github.com/winnow-dev/winnow/controllers/transfers"
 	"github.com/winnow-dev/winnow/registry"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -126,7 +127,7 @@ func (s *sender) pack(ctx context.Context, job pushJob) (registry.Artifact, erro
 // packImage returns the image with the packages of an artifact. It has the annotations, unless a catalog in the artifact
 // names the image: the spec may have changed since the artifact was published.
 func packImage(ctx context.Context, artifact []byte, selection string, annotations map[string]string) (registry.Artifact, error) {
-	files, err := archive.Read(ctx, bytes.NewReader(artifact), render.LimitsOf(v1alpha1.FormatFileBased))
+	files, err := archive.Read(ctx, bytes.NewReader(artifact), loading.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return registry.Artifact{}, fmt.Errorf("reading the artifact: %w", err)
 	}
@@ -150,7 +151,7 @@ func namesImage(artifact *tree.Tree, image contract.Image) bool {
 	name := []byte("@" + image.Digest().String())
 	return slices.ContainsFunc(artifact.Paths(), func(path string) bool {
 		content, _ := artifact.Content(path)
-		return strings.HasPrefix(path, render.InstancesDir+"/") && bytes.Contains(content, name)
+		return strings.HasPrefix(path, installation.Dir+"/") && bytes.Contains(content, name)
 	})
 }
 

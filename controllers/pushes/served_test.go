@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -57,7 +58,7 @@ func pushedOf(t *testing.T, cs *v1alpha1.CatalogSelection, result *render.Result
 
 func isServed(result *render.Result, image string) bool {
 	for _, path := range result.Tree.Paths() {
-		if content, _ := result.Tree.Content(path); strings.HasPrefix(path, render.InstancesDir+"/") && bytes.Contains(content, []byte(": "+image+"\n")) {
+		if content, _ := result.Tree.Content(path); strings.HasPrefix(path, installation.Dir+"/") && bytes.Contains(content, []byte(": "+image+"\n")) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
@@ -36,7 +37,7 @@ func TestARecordOfManyBundlesFits(t *testing.T) {
 	}
 	var definitions []safeguard.Definition
 	for _, a := range loaded.Applications {
-		definitions = append(definitions, render.ContentDefinition(selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content}))
+		definitions = append(definitions, contents.Definition(selection.Decision{Application: a, Versions: a.Versions, Kept: a.Content}))
 	}
 	packed, err := Record{Definitions: definitions, Sources: guard.Record([]guard.Source{{Catalog: loaded}}, definitions)}.Pack()
 	if err != nil || packed == nil {

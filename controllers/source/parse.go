@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 // measureBytes is for measuring an archive: the paths of its files, at most 16 MiB, and the buffers of the
@@ -23,7 +24,7 @@ type parser struct{ memory *memory.Budget }
 func (p parser) parse(ctx context.Context, source Observed, content io.ReadSeeker) (*catalog.Catalog, error) {
 	var needed int64
 	measure := func() (err error) {
-		needed, err = render.MeasureArchive(ctx, source.Name.String(), content, source.place())
+		needed, err = loading.Measure(ctx, source.Name.String(), content, source.place())
 		return failure.Because(v1alpha1.FetchFailedReason, err)
 	}
 	var loaded *catalog.Catalog

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -24,7 +24,7 @@ func TestAFirstAdoptionIsComparedWithWhatLives(t *testing.T) {
 			list = append(list, chart(v))
 		}
 		spec["versions"] = list
-		return comparing.Live{Object: render.Object{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition",
+		return comparing.Live{Object: kustomized.Object{"apiVersion": "apps.kubermatic.k8c.io/v1", "kind": "ApplicationDefinition",
 			"metadata": map[string]any{"name": "x", "uid": "1"}, "spec": spec, "status": map[string]any{}}}
 	}
 	same, other, untouched := live(map[string]any{}, "1.0.0"), live(map[string]any{}, "0.1.0", "1.0.0"), live(map[string]any{}, "0.1.0")

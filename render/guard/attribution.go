@@ -8,6 +8,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -42,6 +43,21 @@ func byEdit(ctx context.Context, last Published, next Next, changes []safeguard.
 func excusable(c safeguard.Change, next Next) bool {
 	stays := slices.ContainsFunc(next.Result.Unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
 	return !stays && c.Reason != v1alpha1.IdentityChangeReason
+}
+
+// explained returns changes in which an instance that is gone because its version is gone loses that version.
+func explained(changes []safeguard.Change, unresolved []instance.Unresolved) []safeguard.Change {
+	for i, c := range changes {
+		j := slices.IndexFunc(unresolved, func(u instance.Unresolved) bool { return u.Name == c.Instance })
+		if c.Reason != v1alpha1.RemovalReason || c.Instance == "" || j < 0 {
+			continue
+		}
+		changes[i].Detail = unresolved[j].Reason
+		if unresolved[j].OfVersion {
+			changes[i].Reason = v1alpha1.VersionRemovalReason
+		}
+	}
+	return changes
 }
 
 // byPlatform returns the losses that spec.platform causes over the sources: the same spec without it does not have
@@ -97,7 +113,7 @@ func selected(ctx context.Context, sources []Source, opts render.Options) ([]saf
 	}
 	for _, d := range decided.Applications() {
 		if !d.Application.IsObject() {
-			definitions = append(definitions, render.ContentDefinition(d))
+			definitions = append(definitions, contents.Definition(d))
 			continue
 		}
 		definitions = append(definitions, safeguard.Definition{

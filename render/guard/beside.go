@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kinds"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -23,7 +24,7 @@ func BesideKinds(result *render.Result) []schema.GroupVersionKind {
 	return kinds.Operators()
 }
 
-func isOperator(in render.Instance) bool { return in.Main.Identity[safeguard.PackageField] != "" }
+func isOperator(in installation.Instance) bool { return in.Main.Identity[safeguard.PackageField] != "" }
 
 // Beside returns what the operators of a render do to live objects of others, and what these do to them: a package that
 // the other version of OLM runs, an OperatorGroup that would be overwritten, and a second one. named returns the key that
@@ -42,7 +43,7 @@ func Beside(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, res
 		gvk := u.GroupVersionKind()
 		key := safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())
 		b.live[key] = u.Object
-		if of := render.MainOf(u.Object).Identity[safeguard.PackageField]; of != "" {
+		if of := installation.MainOf(u.Object).Identity[safeguard.PackageField]; of != "" {
 			b.installers[of] = append(b.installers[of], key)
 		}
 	}
@@ -82,7 +83,7 @@ type beside struct {
 	changes    []safeguard.Change
 }
 
-func (b *beside) add(in render.Instance, from, to, detail string) {
+func (b *beside) add(in installation.Instance, from, to, detail string) {
 	b.changes = append(b.changes, safeguard.Change{
 		Reason: v1alpha1.IdentityChangeReason, Key: b.named(in.Main.Key()), Instance: in.Name, Application: in.Application,
 		Field: safeguard.BesideField, From: from, To: to, Detail: detail,
@@ -91,7 +92,7 @@ func (b *beside) add(in render.Instance, from, to, detail string) {
 
 // packages finds the live objects by which the other version of OLM installs the package. That of the instance itself
 // before, was, is compared by its identity.
-func (b *beside) packages(in render.Instance, was safeguard.Key) {
+func (b *beside) packages(in installation.Instance, was safeguard.Key) {
 	of := in.Main.Identity[safeguard.PackageField]
 	for _, key := range b.installers[of] {
 		if key.Kind == in.Main.Kind || key == was {
@@ -104,7 +105,7 @@ func (b *beside) packages(in render.Instance, was safeguard.Key) {
 }
 
 // group compares the OperatorGroup of an instance with those of its namespace that this selection has not applied.
-func (b *beside) group(in render.Instance, key safeguard.Key, now backend.Group) {
+func (b *beside) group(in installation.Instance, key safeguard.Key, now backend.Group) {
 	if object, lives := b.live[key]; lives {
 		if AppliedBy(b.selection, &unstructured.Unstructured{Object: object}) {
 			return

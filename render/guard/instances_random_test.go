@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -224,9 +225,9 @@ func (f *fleet) chosen(name string) string {
 }
 
 // consented returns why nobody has decided about what becomes of an instance; empty if it stays, or somebody has.
-func (f *fleet) consented(before render.Instance, next []render.Instance) string {
+func (f *fleet) consented(before installation.Instance, next []installation.Instance) string {
 	spec, wanted := f.cs.Spec.Instances[before.Name]
-	var now *render.Instance
+	var now *installation.Instance
 	for i, in := range next {
 		if in.Name == before.Name {
 			now = &next[i]
@@ -257,7 +258,7 @@ func (f *fleet) consented(before render.Instance, next []render.Instance) string
 	return ""
 }
 
-func mainOf(instances []render.Instance, name string) (safeguard.Definition, bool) {
+func mainOf(instances []installation.Instance, name string) (safeguard.Definition, bool) {
 	for _, in := range instances {
 		if in.Name == name {
 			return in.Main, true

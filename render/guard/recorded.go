@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/metadata"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -75,7 +75,7 @@ func recordSource(s Source, names map[string]bool) RecordedSource {
 		return r
 	}
 	r.Digest = s.Catalog.Digest
-	known := render.KnownOf([]selection.Source{s.selection()})
+	known := mention.KnownOf([]selection.Source{s.selection()})
 	r.Tiers, r.Labels, r.Channels = first(known.Tiers), first(known.Labels), first(known.Channels)
 	for _, a := range s.Catalog.Applications {
 		if names[a.Name] {

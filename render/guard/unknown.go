@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -46,19 +46,19 @@ func AddsUnknown(last Published, next Next) bool { return len(addedUnknown(last,
 
 // unknownName is a new mention that matches nothing, with the values that its sources had or have.
 type unknownName struct {
-	render.Mention
-	known render.Known
+	mention.Mention
+	known mention.Known
 }
 
 // addedUnknown returns the new mentions that match nothing.
 func addedUnknown(last Published, next Next) []unknownName {
-	added := render.IncludingMentions(next.Selection.Spec)
+	added := mention.Including(next.Selection.Spec)
 	if last.Spec != nil {
-		before := render.IncludingMentions(*last.Spec)
-		added = slices.DeleteFunc(added, func(m render.Mention) bool { return slices.ContainsFunc(before, m.SameAs) })
+		before := mention.Including(*last.Spec)
+		added = slices.DeleteFunc(added, func(m mention.Mention) bool { return slices.ContainsFunc(before, m.SameAs) })
 	}
-	knowledge := render.NewKnowledge(Selections(next.Sources))
-	known := map[int]render.Known{} // then and now, by source
+	knowledge := mention.NewKnowledge(Selections(next.Sources))
+	known := map[int]mention.Known{} // then and now, by source
 	var unknown []unknownName
 	for _, m := range added {
 		now := knowledge.For(m)
@@ -77,7 +77,7 @@ func addedUnknown(last Published, next Next) []unknownName {
 
 // knownBefore returns the known values of the catalogs of the last publication that a mention could match: for
 // the limit of a source that was published from, only those of this source.
-func knownBefore(last Published, next Next, m render.Mention) render.Known {
+func knownBefore(last Published, next Next, m mention.Mention) mention.Known {
 	sources, definitions := last.Sources, last.Definitions
 	if i := m.Source(); i >= 0 && i < len(next.Sources) {
 		now := next.Sources[i]
@@ -86,7 +86,7 @@ func knownBefore(last Published, next Next, m render.Mention) render.Known {
 			sources, definitions = sources[j:j+1], nil
 		}
 	}
-	known := render.KnownOf([]selection.Source{{Catalog: catalogOf(sources...)}})
+	known := mention.KnownOf([]selection.Source{{Catalog: catalogOf(sources...)}})
 	for _, d := range definitions {
 		known.Names[cmp.Or(d.Application, d.Name)] = true
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -160,11 +161,11 @@ func writtenFiles(dir string) (map[string]bool, error) {
 			continue
 		}
 		written[render.KustomizationFile] = true
-		contents, err := render.ContentFilesIn(context.Background(), os.DirFS(dir))
+		held, err := contents.FilesIn(context.Background(), os.DirFS(dir))
 		if err != nil {
 			return nil, err
 		}
-		files := slices.DeleteFunc(slices.Concat(kustomization.Resources, contents), func(file string) bool { return tree.CheckPath(file) != nil })
+		files := slices.DeleteFunc(slices.Concat(kustomization.Resources, held), func(file string) bool { return tree.CheckPath(file) != nil })
 		for file, content := range seal.Of(files) {
 			was, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
 			written[file] = err == nil && string(was) == content

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 // Place are the flags for which files of a CATALOG are read, and how, where no selection says so.
@@ -27,7 +27,7 @@ func (o *Place) AddFlags(cmd *cobra.Command) {
 
 // Check returns an error for a flag that is not valid.
 func (o *Place) Check() error {
-	if err := render.CheckInclude(o.include); err != nil {
+	if err := loading.CheckInclude(o.include); err != nil {
 		return fmt.Errorf("--%w", err)
 	}
 	return nil

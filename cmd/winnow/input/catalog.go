@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 	"github.com/winnow-dev/winnow/render/tree"
@@ -187,7 +188,7 @@ func (a artifact) Files(ctx context.Context, limits archive.Limits) (*tree.Tree,
 		return nil, fmt.Errorf("pulling: %w", err)
 	}
 	if pulled.Format == v1alpha1.FormatFileBased {
-		limits = render.LimitsOf(pulled.Format)
+		limits = loading.LimitsOf(pulled.Format)
 	}
 	return archive.Read(ctx, bytes.NewReader(pulled.Layer), limits)
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
 // WarnUnmatched warns of each name in the selection that matches nothing in the catalogs, with its line
 // and similar names.
-func (o *Options) WarnUnmatched(notes io.Writer, unmatched []render.Unmatched) {
+func (o *Options) WarnUnmatched(notes io.Writer, unmatched []mention.Unmatched) {
 	for _, line := range o.unmatchedLines(unmatched) {
 		output.Warn(notes, line)
 	}
 }
 
-func (o *Options) unmatchedLines(unmatched []render.Unmatched) []string {
-	lines := render.Sentences(unmatched)
-	for i := range lines[:min(len(lines), render.MaxAdvised)] {
+func (o *Options) unmatchedLines(unmatched []mention.Unmatched) []string {
+	lines := mention.Sentences(unmatched)
+	for i := range lines[:min(len(lines), mention.MaxAdvised)] {
 		lines[i] = plaintext.Line(o.Selection.Place(unmatched[i].Field) + ": " + lines[i])
 	}
 	return lines
@@ -35,7 +36,7 @@ func (o *Options) ExplainEmpty(err error, sources []selection.Source, options re
 	if !errors.As(err, &refused) || refused.Reason() != v1alpha1.EmptyResultReason {
 		return err
 	}
-	for _, line := range o.unmatchedLines(render.UnmatchedOf(sources, options)) {
+	for _, line := range o.unmatchedLines(mention.UnmatchedOf(sources, options.Mentions)) {
 		err = fmt.Errorf("%w\n%s", err, line)
 	}
 	return err

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/comparing"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -130,7 +131,7 @@ func liveDefinition(content map[string]any) safeguard.Definition {
 	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
 		return d
 	}
-	return render.MainOf(content)
+	return installation.MainOf(content)
 }
 
 // replacedBy compares the settings of users in live definitions with the objects that adopt them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -64,7 +65,7 @@ func SummarizeInstances(cs *v1alpha1.CatalogSelection, result *render.Result) []
 }
 
 // SummarizeInstance returns what is printed of an instance that is installed.
-func SummarizeInstance(in render.Instance) Instance {
+func SummarizeInstance(in installation.Instance) Instance {
 	main := in.Main
 	s := Instance{
 		Name: in.Name, Application: in.Application, Source: in.Source, Requested: in.Requested, Version: in.Version, Backend: in.Backend,

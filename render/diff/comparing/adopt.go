@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Live is a definition that lives in a cluster.
 type Live struct {
-	Object render.Object
+	Object kustomized.Object
 	// Untouched is true if Flux leaves it alone, Kept if Flux does not delete it.
 	Untouched, Kept bool
 }
@@ -58,7 +58,7 @@ func unlisted(s *diff.Selection) int {
 }
 
 // adopt sets the changes that the first apply makes to a live definition.
-func (d *differ) adopt(a *diff.Application, live Live, object render.Object) error {
+func (d *differ) adopt(a *diff.Application, live Live, object kustomized.Object) error {
 	a.Change, a.Versions = diff.Unchanged, []diff.Version{}
 	if a.Untouched = live.Untouched; a.Untouched {
 		return nil
@@ -95,7 +95,7 @@ func (d *differ) adopt(a *diff.Application, live Live, object render.Object) err
 
 // specOf returns an object with nothing but its spec, in JSON's types: those of a cluster and of kustomize
 // differ.
-func specOf(object render.Object) (render.Object, error) {
+func specOf(object kustomized.Object) (kustomized.Object, error) {
 	content, err := json.Marshal(object["spec"])
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func specOf(object render.Object) (render.Object, error) {
 	if err := json.Unmarshal(content, &spec); err != nil {
 		return nil, err
 	}
-	return render.Object{"spec": spec}, nil
+	return kustomized.Object{"spec": spec}, nil
 }
 
 // shared returns the fields of a live object that an apply can change: those that the newer one sets. Lists

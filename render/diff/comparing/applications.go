@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/identity"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -110,7 +110,7 @@ func (d *differ) removed(before safeguard.Definition) diff.Application {
 }
 
 // setOther sets the changes outside of the entries of spec.versions.
-func setOther(a *diff.Application, changes []fielddiff.Change, older, newer render.Object) {
+func setOther(a *diff.Application, changes []fielddiff.Change, older, newer kustomized.Object) {
 	a.Values = newValues(older, newer)
 	if from, to := namespaceOf(older), namespaceOf(newer); from != to {
 		a.DefaultNamespace = &diff.Field{Path: "spec.defaultNamespace.name", From: from, To: to}
@@ -143,7 +143,7 @@ func isIdentity(a *diff.Application, path string) bool {
 }
 
 // namespaceOf returns spec.defaultNamespace.name as JSON, empty without one.
-func namespaceOf(object render.Object) string {
+func namespaceOf(object kustomized.Object) string {
 	spec, _ := object["spec"].(map[string]any)
 	namespace, _ := spec["defaultNamespace"].(map[string]any)
 	name, ok := namespace["name"].(string)

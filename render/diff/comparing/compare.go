@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/protection"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -72,7 +73,7 @@ func Compare(ctx context.Context, from, to *Side, adopted []safeguard.Change) (*
 // unmatched returns notes on the names in the newer selection that no catalog has, including those that the
 // older selection had already. Instances have a place of their own.
 func unmatched(to *Side) []string {
-	return render.Sentences(slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u render.Unmatched) bool { return u.Reason != "" }))
+	return mention.Sentences(slices.DeleteFunc(slices.Clone(to.Result.Unmatched), func(u mention.Unmatched) bool { return u.Reason != "" }))
 }
 
 // loosened returns the protections that the edit between both sides removes; none without a former one.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
 	"github.com/winnow-dev/winnow/render/diff/packages"
@@ -34,7 +34,7 @@ func (d *differ) contents(notices notices, specChanged bool) (changed []diff.App
 		if _, stays := older[key]; stays {
 			continue
 		}
-		a := newApplication(render.ContentDefinition(after), diff.Added)
+		a := newApplication(contents.Definition(after), diff.Added)
 		for _, version := range after.Versions {
 			a.Versions = append(a.Versions, diff.Version{Version: version, Number: numberOf(after, version), Change: diff.Added})
 		}
@@ -50,7 +50,7 @@ func (d *differ) contents(notices notices, specChanged bool) (changed []diff.App
 
 // goneContent is an application that leaves the artifact. No cluster has a definition of it that could be deleted.
 func (d *differ) goneContent(key safeguard.Key, before selection.Decision) diff.Application {
-	a := newApplication(render.ContentDefinition(before), diff.Removed)
+	a := newApplication(contents.Definition(before), diff.Removed)
 	a.Cause, a.Reason = d.cause(key, ""), guard.WhyGone(key, d.to.Result.Selection)
 	for _, version := range before.Versions {
 		a.Versions = append(a.Versions, diff.Version{Version: version, Number: numberOf(before, version), Change: diff.Removed, Cause: a.Cause})
@@ -60,7 +60,7 @@ func (d *differ) goneContent(key safeguard.Key, before selection.Decision) diff.
 
 // keptContent compares an application that stays.
 func (d *differ) keptContent(key safeguard.Key, before, after selection.Decision, specChanged bool) diff.Application {
-	a := newApplication(render.ContentDefinition(after), diff.Unchanged)
+	a := newApplication(contents.Definition(after), diff.Unchanged)
 	repairs := packages.Repairs(before, after)
 	if sameFiles(before.Kept, after.Kept) && len(repairs) == 0 {
 		return a

@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -24,7 +24,7 @@ type differ struct {
 	// budget is the number of bytes that diffs may still take.
 	budget int
 
-	older, newer map[safeguard.Key]render.Object
+	older, newer map[safeguard.Key]kustomized.Object
 }
 
 // maxDiffs bounds the diffs of all applications and instances in bytes.
@@ -96,7 +96,7 @@ func stranded(changes []safeguard.Change) map[safeguard.Key]map[string][]string 
 	return found
 }
 
-func objects(side *Side, names []string) (map[safeguard.Key]render.Object, error) {
+func objects(side *Side, names []string) (map[safeguard.Key]kustomized.Object, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -121,7 +121,7 @@ func (d *differ) bound(v *diff.Values) {
 
 // protected reports whether Flux keeps the live object of a definition that leaves the artifact. The live
 // object keeps its annotations: the prune annotation of a newer spec is not applied to it any more.
-func protected(object render.Object) bool {
+func protected(object kustomized.Object) bool {
 	return guard.Kept(&unstructured.Unstructured{Object: object})
 }
 

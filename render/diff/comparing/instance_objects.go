@@ -7,16 +7,17 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // builtObjects are the objects of the instances of two sides.
 type builtObjects struct {
-	before, after map[safeguard.Key]render.Object
+	before, after map[safeguard.Key]kustomized.Object
 }
 
 // buildInstances builds the objects of the instances on both sides.
@@ -33,7 +34,7 @@ func buildInstances(from, to *Side, names []string) (built builtObjects, err err
 }
 
 // compare sets the changes of the values and of the other fields of an instance.
-func (b builtObjects) compare(out *diff.Instance, before, after *render.Instance) {
+func (b builtObjects) compare(out *diff.Instance, before, after *installation.Instance) {
 	older, err := b.valuesOf(before, false)
 	newer, invalid := b.valuesOf(after, true)
 	if err == nil && invalid == nil && older != newer {
@@ -54,8 +55,8 @@ func (b builtObjects) compare(out *diff.Instance, before, after *render.Instance
 }
 
 // objectOf returns the first object of an instance with a role; nil if it has none.
-func (b builtObjects) objectOf(in *render.Instance, role backend.Role, newer bool) render.Object {
-	i := slices.IndexFunc(in.Objects, func(o render.InstanceObject) bool { return o.Role == role })
+func (b builtObjects) objectOf(in *installation.Instance, role backend.Role, newer bool) kustomized.Object {
+	i := slices.IndexFunc(in.Objects, func(o installation.Object) bool { return o.Role == role })
 	switch {
 	case i < 0:
 		return nil
@@ -67,7 +68,7 @@ func (b builtObjects) objectOf(in *render.Instance, role backend.Role, newer boo
 
 // valuesOf returns the values of an instance over the default values, as YAML. A null, which deletes what is under it,
 // stays.
-func (b builtObjects) valuesOf(in *render.Instance, newer bool) (string, error) {
+func (b builtObjects) valuesOf(in *installation.Instance, newer bool) (string, error) {
 	var all [2]map[string]any
 	for i, role := range []backend.Role{backend.Values, backend.Main} {
 		object := b.objectOf(in, role, newer)
@@ -89,7 +90,7 @@ func (b builtObjects) valuesOf(in *render.Instance, newer bool) (string, error) 
 
 // plain returns an object of an instance without its values, its identity, and what follows from other changes: names
 // with a digest of content, and annotations on what is installed.
-func (b builtObjects) plain(in *render.Instance, role backend.Role, newer bool) map[string]any {
+func (b builtObjects) plain(in *installation.Instance, role backend.Role, newer bool) map[string]any {
 	object := &unstructured.Unstructured{Object: b.objectOf(in, role, newer)}
 	if object.Object == nil {
 		return nil
@@ -123,9 +124,9 @@ func (b builtObjects) plain(in *render.Instance, role backend.Role, newer bool) 
 }
 
 // withoutOwnNames removes the names of the sources and default values of an instance from its HelmRelease.
-func withoutOwnNames(object *unstructured.Unstructured, in *render.Instance) {
+func withoutOwnNames(object *unstructured.Unstructured, in *installation.Instance) {
 	isOwn := func(name any) bool {
-		return slices.ContainsFunc(in.Objects, func(o render.InstanceObject) bool {
+		return slices.ContainsFunc(in.Objects, func(o installation.Object) bool {
 			return o.Key.Name == name && (o.Role == backend.Source || o.Role == backend.Values)
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -62,7 +62,7 @@ type instanceDiffer struct {
 }
 
 // compare compares an instance, which one of the sides may lack.
-func (d *instanceDiffer) compare(before, after *render.Instance) diff.Instance {
+func (d *instanceDiffer) compare(before, after *installation.Instance) diff.Instance {
 	some := cmp.Or(after, before)
 	out := diff.Instance{
 		Name: some.Name, Application: some.Application, Source: some.Source, Version: some.Version, Backend: some.Backend,
@@ -99,7 +99,7 @@ func differs(in diff.Instance) bool {
 }
 
 // remove sets why an instance leaves, and what becomes of it.
-func (d *instanceDiffer) remove(out *diff.Instance, before *render.Instance) {
+func (d *instanceDiffer) remove(out *diff.Instance, before *installation.Instance) {
 	deleted := !protected(d.objects.before[before.Main.Key()])
 	out.Change, out.Deleted, out.Reason = diff.Removed, &deleted, notInSpec
 	i := slices.IndexFunc(d.to.unresolved(), func(u instance.Unresolved) bool { return u.Name == out.Name })

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -46,7 +46,7 @@ func (d *differ) served(out *diff.Selection) error {
 	return nil
 }
 
-func nameOfServed(object render.Object, key safeguard.Key) string {
+func nameOfServed(object kustomized.Object, key safeguard.Key) string {
 	return strings.TrimSpace(fmt.Sprint(object["kind"], " ", key.FullName()))
 }
 

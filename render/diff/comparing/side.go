@@ -6,9 +6,12 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/contents"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -109,15 +112,15 @@ func (s *Side) contents() map[safeguard.Key]selection.Decision {
 	}
 	for _, d := range s.Result.Selection.Applications() {
 		if !d.Application.IsObject() {
-			found[render.ContentDefinition(d).Key()] = d
+			found[contents.Definition(d).Key()] = d
 		}
 	}
 	return found
 }
 
 // instances maps the names of the instances to them.
-func (s *Side) instances() map[string]*render.Instance {
-	all := map[string]*render.Instance{}
+func (s *Side) instances() map[string]*installation.Instance {
+	all := map[string]*installation.Instance{}
 	if s == nil {
 		return all
 	}
@@ -135,7 +138,7 @@ func (s *Side) unresolved() []instance.Unresolved {
 }
 
 // served returns the catalog that serves the packages of an artifact.
-func (s *Side) served() (render.Object, *safeguard.Key, error) {
+func (s *Side) served() (kustomized.Object, *safeguard.Key, error) {
 	if s == nil {
 		return nil, nil, nil
 	}

@@ -6,13 +6,13 @@ import (
 	textdiff "github.com/rogpeppe/go-internal/diff"
 	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/kustomized"
 )
 
 // newValues compares default values; nil when they are the same.
-func newValues(older, newer render.Object) *diff.Values {
+func newValues(older, newer kustomized.Object) *diff.Values {
 	was, before := valuesOf(older)
 	is, after := valuesOf(newer)
 	if was == is && before == after {
@@ -57,7 +57,7 @@ func textValues(field, before, after string) *diff.Values {
 }
 
 // valuesOf returns the field that has the default values, and its text.
-func valuesOf(object render.Object) (field, text string) {
+func valuesOf(object kustomized.Object) (field, text string) {
 	spec, _ := object["spec"].(map[string]any)
 	if block, ok := spec[blockField].(string); ok && block != "" {
 		return blockField, withNewline(block)

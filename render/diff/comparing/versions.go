@@ -1,15 +1,15 @@
 package comparing
 
 import (
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/diff"
 	"github.com/winnow-dev/winnow/render/diff/fielddiff"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // versions compares the entries of spec.versions. It returns the newer ones in their order, then the removed
 // ones in theirs.
-func (d *differ) versions(key safeguard.Key, older, newer render.Object) []diff.Version {
+func (d *differ) versions(key safeguard.Key, older, newer kustomized.Object) []diff.Version {
 	before, _ := entries(older)
 	after, order := entries(newer)
 	var all []diff.Version
@@ -36,10 +36,10 @@ func (d *differ) versions(key safeguard.Key, older, newer render.Object) []diff.
 
 // entries maps versions to their entries in spec.versions, and returns the versions in their order. Of
 // several entries with one version, it has the first.
-func entries(object render.Object) (map[string]render.Object, []string) {
+func entries(object kustomized.Object) (map[string]kustomized.Object, []string) {
 	spec, _ := object["spec"].(map[string]any)
 	list, _ := spec["versions"].([]any)
-	found := map[string]render.Object{}
+	found := map[string]kustomized.Object{}
 	var order []string
 	for _, element := range list {
 		entry, _ := element.(map[string]any)

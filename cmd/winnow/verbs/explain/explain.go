@@ -17,6 +17,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/explained"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/spelling"
 )
@@ -102,18 +104,18 @@ func (o *explainOptions) run(ctx context.Context, stdin io.Reader, stdout, notes
 	if err != nil {
 		return output.Unusable(o.Placed(err))
 	}
-	explained, err := selection.Explain(ctx, sources, options.Criteria, name)
+	explanation, err := selection.Explain(ctx, sources, options.Criteria, name)
 	if err != nil {
 		return err
 	}
-	if explained == nil {
+	if explanation == nil {
 		if _, ok := o.Selection.Spec.Instances[name]; ok {
 			return output.Finding(fmt.Errorf("no source has %q, which is an instance: pass --instance %s", name, name))
 		}
 		return report.UnknownApplication(name, report.NamesOf(result))
 	}
-	o.WarnUnmatched(notes, render.UnmatchedOf(sources, options))
-	return output.Write(stdout, o.output.Value, newExplanation(explained))
+	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
+	return output.Write(stdout, o.output.Value, newExplanation(explanation))
 }
 
 // explanation is the output of explain.
@@ -225,8 +227,8 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 		return output.Unusable(err)
 	}
 	cs := o.Selection.CatalogSelection
-	explained, err := render.ExplainInstance(ctx, sources, cs, o.instance)
-	if errors.Is(err, render.ErrNoInstance) {
+	in, err := explained.Explain(ctx, sources, cs, o.instance)
+	if errors.Is(err, explained.ErrNoInstance) {
 		err = fmt.Errorf("%w: %q", err, o.instance)
 		if near := spelling.Nearest(o.instance, slices.Collect(maps.Keys(cs.Spec.Instances))); len(near) > 0 {
 			err = fmt.Errorf("%w; did you mean %s?", err, strings.Join(near, " or "))
@@ -236,8 +238,8 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 	if err != nil {
 		return output.Unusable(o.Placed(err))
 	}
-	o.WarnUnmatched(notes, render.UnmatchedOf(sources, options))
-	out := newInstanceExplanation(explained, unresolvedOf(explained, o))
+	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
+	out := newInstanceExplanation(in, unresolvedOf(in, o))
 	var text strings.Builder
 	if err := output.Write(&text, o.output.Value, out); err != nil {
 		return err
@@ -247,7 +249,7 @@ func (o *explainOptions) runInstance(ctx context.Context, stdin io.Reader, stdou
 }
 
 // unresolvedOf returns the summary of an instance that may not be installed.
-func unresolvedOf(e *render.ExplainedInstance, o *explainOptions) report.Instance {
+func unresolvedOf(e *explained.Instance, o *explainOptions) report.Instance {
 	if e.Unresolved != nil {
 		return report.UnresolvedInstance(o.Selection.CatalogSelection, *e.Unresolved)
 	}

@@ -3,7 +3,7 @@ package explain
 import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/explained"
 	"github.com/winnow-dev/winnow/render/instance"
 )
 
@@ -69,7 +69,7 @@ type explainedSecrets struct {
 	Winner string `json:"winner,omitempty"`
 }
 
-func newInstanceExplanation(e *render.ExplainedInstance, summary report.Instance) *instanceExplanation {
+func newInstanceExplanation(e *explained.Instance, summary report.Instance) *instanceExplanation {
 	out := &instanceExplanation{
 		Document: output.NewDocument("InstanceExplanation"), Instance: summary, Choice: e.Choice, Candidates: report.Listed(e.Candidates),
 		ApplicationReason: "no source has it", Versions: []string{}, Objects: []explainedObject{}, Values: []explainedValue{},

@@ -18,6 +18,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 // lintOptions are the flags of winnow lint.
@@ -148,11 +149,11 @@ func (o *lintOptions) lintCatalog(ctx context.Context, where string, options lin
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
-	files, err := input.ReadFiles(ctx, where, opened, render.LimitsOf(o.Format.Value))
+	files, err := input.ReadFiles(ctx, where, opened, loading.LimitsOf(o.Format.Value))
 	if err != nil {
 		return nil, lint.Result{}, err
 	}
-	if files, options.Format, err = render.FilesAt(where, files, render.PlaceOf(o.Source())); err != nil {
+	if files, options.Format, err = loading.FilesAt(where, files, render.PlaceOf(o.Source())); err != nil {
 		return nil, lint.Result{}, err
 	}
 	result, err := lint.Run(ctx, files.FS(), options)

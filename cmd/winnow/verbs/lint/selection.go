@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/lint"
 	"github.com/winnow-dev/winnow/render/lint/rules"
+	"github.com/winnow-dev/winnow/render/mention"
 )
 
 // selectionLinter lints the selection of -f, over the catalogs of --source.
@@ -52,9 +53,9 @@ func (l *selectionLinter) lint(ctx context.Context, catalogs []string, stdin io.
 	if sentence := input.Unapplied(files); sentence != "" {
 		l.add(severity, selections.Warning{Rule: lint.UnbuiltRule, Message: sentence})
 	}
-	for i, sentence := range render.Sentences(rendered.unmatched) {
+	for i, sentence := range mention.Sentences(rendered.unmatched) {
 		field := ""
-		if i < render.MaxAdvised {
+		if i < mention.MaxAdvised {
 			field = rendered.unmatched[i].Field
 		}
 		l.add(severity, selections.Warning{Rule: lint.UnmatchedRule, Field: field, Message: sentence})
@@ -83,7 +84,7 @@ func (l *selectionLinter) add(severity rules.Severity, all ...selections.Warning
 // renderedSelection is the render of the selection, nil without catalogs, and the names that match nothing in them.
 type renderedSelection struct {
 	result    *render.Result
-	unmatched []render.Unmatched
+	unmatched []mention.Unmatched
 }
 
 // render renders the selection over its catalogs.
@@ -105,5 +106,5 @@ func (l *selectionLinter) render(ctx context.Context, notes io.Writer) (rendered
 	if err != nil {
 		return renderedSelection{}, l.Placed(err)
 	}
-	return renderedSelection{result, render.UnmatchedOf(sources, options)}, nil
+	return renderedSelection{result, mention.UnmatchedOf(sources, options.Mentions)}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -101,7 +102,7 @@ func (o *listOptions) run(ctx context.Context, stdin io.Reader, stdout, notes io
 	if err != nil {
 		return o.Placed(err)
 	}
-	o.WarnUnmatched(notes, render.UnmatchedOf(sources, options))
+	o.WarnUnmatched(notes, mention.UnmatchedOf(sources, options.Mentions))
 	list := newDecisionList(result, len(sources) > 1)
 	if len(options.Instances) > 0 {
 		if list.Instances, err = o.instances(ctx, sources, options, notes); err != nil {
@@ -155,6 +156,6 @@ func (o *listOptions) instances(ctx context.Context, sources []selection.Source,
 	if err != nil {
 		return nil, o.Placed(err)
 	}
-	o.WarnUnmatched(notes, render.UnmatchedInstances(result.Unresolved))
+	o.WarnUnmatched(notes, mention.UnmatchedInstances(result.Unresolved))
 	return report.SummarizeInstances(o.Selection.CatalogSelection, result), nil
 }

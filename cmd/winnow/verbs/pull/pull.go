@@ -16,8 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/oci"
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -82,7 +82,7 @@ func (o *pullOptions) run(ctx context.Context, where string, stdout, notes io.Wr
 	if err != nil {
 		return fmt.Errorf("pulling %s: %w", where, err)
 	}
-	content, err := archive.Read(ctx, bytes.NewReader(pulled.Layer), render.LimitsOf(pulled.Format))
+	content, err := archive.Read(ctx, bytes.NewReader(pulled.Layer), loading.LimitsOf(pulled.Format))
 	if err != nil {
 		return input.ArchiveError(where, err)
 	}

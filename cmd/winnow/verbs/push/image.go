@@ -16,12 +16,13 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/contract"
+	"github.com/winnow-dev/winnow/render/loading"
 )
 
 // packImage checks a file-based catalog and packs it as an image, which OLM serves. It returns a description of its
 // content, too.
 func packImage(ctx context.Context, dir string, annotations map[string]string, progress *output.Progress) (registry.Artifact, string, error) {
-	files, err := readDirectory(ctx, dir, render.LimitsOf(v1alpha1.FormatFileBased))
+	files, err := readDirectory(ctx, dir, loading.LimitsOf(v1alpha1.FormatFileBased))
 	if err != nil {
 		return registry.Artifact{}, "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -127,7 +128,7 @@ func (o *renderOptions) build(ctx context.Context, result *render.Result) ([]byt
 	if len(o.definitions) == 0 && (o.directory != "" || o.archive != "") {
 		return nil, nil
 	}
-	stream, err := files.Await(ctx, func() ([]byte, error) { return render.Build(result.Tree) })
+	stream, err := files.Await(ctx, func() ([]byte, error) { return kustomized.YAML(result.Tree) })
 	if err != nil {
 		return nil, fmt.Errorf("building the artifact: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/output"
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/cmd/winnow/report"
-	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/mention"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -160,7 +160,7 @@ func (o *showOptions) showSelection(ctx context.Context, stdin io.Reader, show *
 	}
 	show.out.Selections = append(show.out.Selections, selected)
 	if len(show.out.Definitions) > 0 {
-		o.WarnUnmatched(show.notes, render.UnmatchedOf(sources, options))
+		o.WarnUnmatched(show.notes, mention.UnmatchedOf(sources, options.Mentions))
 	}
 	return nil
 }

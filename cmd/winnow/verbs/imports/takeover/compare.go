@@ -34,7 +34,7 @@ func (a artifact) compare(c *candidate) (comparison, error) {
 	if err := sameIdentity(c.live, built); err != nil {
 		return comparison{}, err
 	}
-	if c.live.GetKind() == installation {
+	if c.live.GetKind() == applicationInstallation {
 		return compareInstallation(c, built)
 	}
 	source, err := a.sameSource(c, built)

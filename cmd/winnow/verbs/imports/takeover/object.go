@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -21,10 +21,10 @@ import (
 func kinds() map[string][]schema.GroupVersion {
 	sources := schema.GroupVersion{Group: "source.toolkit.fluxcd.io", Version: "v1"}
 	return map[string][]schema.GroupVersion{
-		helmRelease:    {{Group: "helm.toolkit.fluxcd.io", Version: "v2"}},
-		installation:   {{Group: "apps.kubermatic.k8c.io", Version: "v1"}},
-		helmRepository: {sources},
-		ociRepository:  {sources, {Group: sources.Group, Version: "v1beta2"}},
+		helmRelease:             {{Group: "helm.toolkit.fluxcd.io", Version: "v2"}},
+		applicationInstallation: {{Group: "apps.kubermatic.k8c.io", Version: "v1"}},
+		helmRepository:          {sources},
+		ociRepository:           {sources, {Group: sources.Group, Version: "v1beta2"}},
 	}
 }
 
@@ -33,10 +33,10 @@ type object struct{ *unstructured.Unstructured }
 
 // Kinds of the input.
 const (
-	helmRelease    = "HelmRelease"
-	installation   = "ApplicationInstallation"
-	helmRepository = "HelmRepository"
-	ociRepository  = "OCIRepository"
+	helmRelease             = "HelmRelease"
+	applicationInstallation = "ApplicationInstallation"
+	helmRepository          = "HelmRepository"
+	ociRepository           = "OCIRepository"
 )
 
 func (o object) text(fields ...string) string {
@@ -102,7 +102,7 @@ func compareKeys(a, b key) int {
 
 // releasesOf returns the keys of the release of an object, which no two instances may share.
 func releasesOf(live object) []safeguard.Key {
-	main := render.MainOf(live.Object)
+	main := installation.MainOf(live.Object)
 	main.Instance = live.GetName()
 	return slices.Compact(main.Releases())
 }

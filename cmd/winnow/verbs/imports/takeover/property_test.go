@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
 )
 
@@ -112,7 +113,7 @@ func builtRelease(t *testing.T, spec string, patch []byte) (chart string, values
 	if err != nil {
 		t.Fatal(err)
 	}
-	stream, err := render.Build(result.Tree)
+	stream, err := kustomized.YAML(result.Tree)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (t *taker) candidate(live object) (*candidate, error) {
 	}
 	c := &candidate{live: live}
 	c.warnOfOwners()
-	if live.GetKind() == installation {
+	if live.GetKind() == applicationInstallation {
 		return c, t.installation(c)
 	}
 	return c, t.release(c)

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
@@ -181,7 +182,7 @@ func (t *taker) render(ctx context.Context) (artifact, error) {
 	if err != nil {
 		return artifact{}, fmt.Errorf("rendering the selection with the imported instances: %w", err)
 	}
-	stream, err := render.Build(result.Tree)
+	stream, err := kustomized.YAML(result.Tree)
 	if err != nil {
 		return artifact{}, err
 	}

@@ -1,4 +1,4 @@
-package render
+package patching
 
 import (
 	"errors"
@@ -23,8 +23,8 @@ const (
 	maxApplied        = 20_000
 )
 
-// checkWork returns an error for more objects and patches than kustomize builds in a bearable time.
-func checkWork(objects, patches int) error {
+// CheckWork returns an error for more objects and patches than kustomize builds in a bearable time.
+func CheckWork(objects, patches int) error {
 	switch {
 	case patches == 0:
 		return nil
@@ -36,10 +36,10 @@ func checkWork(objects, patches int) error {
 	return nil
 }
 
-// checkPatches returns the problem of each patch, nil where there is none. Patches of a spec and of an artifact are
+// Check returns the problem of each patch, nil where there is none. Patches of a spec and of an artifact are
 // untrusted, and nothing recovers from a stack that overflows: kustomize follows an alias of its own ancestor without
 // end, and writes out the others in every object.
-func checkPatches(patches []tree.Patch) []error {
+func Check(patches []tree.Patch) []error {
 	problems := make([]error, len(patches))
 	copies := 0
 	for i, p := range patches {
@@ -97,10 +97,10 @@ func (o *operations) add(content any) {
 	}
 }
 
-// checkGrowth returns an error if the patches may add more than maxPatched to the objects: each adds its text to every
+// CheckGrowth returns an error if the patches may add more than maxPatched to the objects: each adds its text to every
 // object of its target, and each copy doubles the object. Labels and annotations of a target do not count, because
 // earlier patches may set them.
-func checkGrowth(unpatched resmap.ResMap, patches []tree.Patch) error {
+func CheckGrowth(unpatched resmap.ResMap, patches []tree.Patch) error {
 	added, renames := 0, false
 	sizes := map[*resource.Resource]int{}
 	for _, p := range patches {

@@ -1,4 +1,5 @@
-package render
+// Package placeholder adds placeholders to artifacts: objects that Flux keeps as they are. It knows an artifact by its files.
+package placeholder
 
 import (
 	"bytes"
@@ -13,59 +14,54 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/tree"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
-// PlaceholdersFile is the file of an artifact that has the placeholders.
-const PlaceholdersFile = "placeholders.yaml"
+// File is the file of an artifact that has the placeholders.
+const File = "placeholders.yaml"
 
 // reconcileAnnotation with the value disabled, in a manifest, keeps Flux from applying the object. Flux has the object in
 // its inventory nevertheless, and deletes it once the manifest is gone. No other annotation of an artifact has this key.
 const reconcileAnnotation = "kustomize.toolkit.fluxcd.io/reconcile"
 
-// NoPlaceholder is an annotation selector of patches that selects no placeholder. Nothing else in an artifact has their
+// Excluding is an annotation selector of patches that selects no placeholder. Nothing else in an artifact has their
 // annotation before it is patched.
-const NoPlaceholder = reconcileAnnotation + "!=disabled"
+const Excluding = reconcileAnnotation + "!=disabled"
 
 // Placeholder is an object of an artifact that Flux neither changes nor deletes, but keeps in its inventory.
 type Placeholder struct{ APIVersion, Kind, Namespace, Name string }
 
-// WithPlaceholders returns the artifact with placeholders in addition; the artifact itself for none. What the
-// safeguards compare does not change. The patches of the artifact leave them alone.
-func (r *Result) WithPlaceholders(placeholders []Placeholder) (*Result, error) {
-	if len(placeholders) == 0 {
-		return r, nil
-	}
+// Add returns the files of an artifact with placeholders in addition, for its kustomization.yaml without resources. The
+// patches of the artifact leave them alone.
+func Add(artifact *tree.Tree, k tree.Kustomization, placeholders []Placeholder) (*tree.Tree, error) {
 	content, err := documentsOf(distinct(placeholders))
 	if err != nil {
 		return nil, err
 	}
-	if err := r.leavesAlone(content); err != nil {
-		return nil, err
-	}
-	k := r.kustomization
 	k.Patches = sparing(k.Patches)
+	if err := stay(content, k); err != nil {
+		return nil, fmt.Errorf("building the placeholders of objects that leave with the patches of the spec: %w", err)
+	}
 	files := tree.New()
-	for _, path := range r.Tree.Paths() {
-		if path == KustomizationFile {
+	for _, path := range artifact.Paths() {
+		if path == tree.KustomizationFile {
 			continue
 		}
-		data, _ := r.Tree.Content(path)
+		data, _ := artifact.Content(path)
 		if err := files.Add(path, data); err != nil {
 			return nil, err
 		}
 	}
-	if k.Resources, err = resourcesOf(r.Tree); err != nil {
+	if k.Resources, err = resourcesOf(artifact); err != nil {
 		return nil, err
 	}
 	if err := addPlaceholders(files, k, content); err != nil {
 		return nil, err
 	}
-	kept := *r
-	kept.Tree, kept.Revision = files, "latest@"+files.Digest()
-	return &kept, nil
+	return files, nil
 }
 
 // distinct returns placeholders sorted, each once.
@@ -110,32 +106,21 @@ func sparing(patches []tree.Patch) []tree.Patch {
 		if target.AnnotationSelector != "" {
 			target.AnnotationSelector += ","
 		}
-		target.AnnotationSelector += NoPlaceholder
+		target.AnnotationSelector += Excluding
 		spared[i].Target = &target
 	}
 	return spared
 }
 
-// leavesAlone returns an error unless placeholders stay what they are with the patches, labels and annotations of the
-// artifact.
-func (r *Result) leavesAlone(content []byte) error {
-	k := r.kustomization
-	k.Patches = sparing(k.Patches)
-	if err := stay(content, k); err != nil {
-		return fmt.Errorf("building the placeholders of objects that leave with the patches of the spec: %w", err)
-	}
-	return nil
-}
-
-// FitPlaceholders returns an error unless placeholders stay what they are with the patches of a Kustomization, which Flux
+// Fit returns an error unless placeholders stay what they are with the patches of a Kustomization, which Flux
 // applies after those of the artifact: a patch that fails on a placeholder stops the whole build, and Flux applies a
 // placeholder without its annotation. The patches are untrusted, and bounded as those of a spec.
-func FitPlaceholders(placeholders []Placeholder, of []kustomize.Patch) error {
-	k := tree.Kustomization{Patches: patches(v1alpha1.CatalogSelectionSpec{Patches: of})}
-	if err := errors.Join(checkPatches(k.Patches)...); err != nil {
+func Fit(placeholders []Placeholder, of []kustomize.Patch) error {
+	k := tree.Kustomization{Patches: patching.Of(of)}
+	if err := errors.Join(patching.Check(k.Patches)...); err != nil {
 		return err
 	}
-	if err := checkWork(len(placeholders), len(k.Patches)); err != nil {
+	if err := patching.CheckWork(len(placeholders), len(k.Patches)); err != nil {
 		return err
 	}
 	content, err := documentsOf(distinct(placeholders))
@@ -154,14 +139,14 @@ func stay(content []byte, k tree.Kustomization) error {
 	if k.Patches, err = naming(plain, k.Patches); err != nil {
 		return err
 	}
-	if err := checkGrowth(plain, k.Patches); err != nil {
+	if err := patching.CheckGrowth(plain, k.Patches); err != nil {
 		return err
 	}
 	patched, err := buildPlaceholders(content, k)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(sameObjects(plain, patched), listsNothing(patched)); err != nil {
+	if err := patching.CheckObjects(plain, patched); err != nil {
 		return err
 	}
 	for _, object := range patched.Resources() {
@@ -178,7 +163,7 @@ func buildPlaceholders(content []byte, k tree.Kustomization) (resmap.ResMap, err
 	if err := addPlaceholders(files, k, content); err != nil {
 		return nil, err
 	}
-	return build(files)
+	return kustomized.Build(files)
 }
 
 // naming returns the patches without those that name another object: kustomize refuses a patch without a target whose
@@ -217,24 +202,24 @@ func naming(objects resmap.ResMap, patches []tree.Patch) ([]tree.Patch, error) {
 
 // resourcesOf returns the resources in the kustomization.yaml of a tree.
 func resourcesOf(files *tree.Tree) ([]string, error) {
-	content, _ := files.Content(KustomizationFile)
+	content, _ := files.Content(tree.KustomizationFile)
 	var k struct {
 		Resources []string `json:"resources"`
 	}
 	if err := yaml.Unmarshal(content, &k); err != nil {
-		return nil, fmt.Errorf("reading the %s of the artifact: %w", KustomizationFile, err)
+		return nil, fmt.Errorf("reading the %s of the artifact: %w", tree.KustomizationFile, err)
 	}
 	return k.Resources, nil
 }
 
 func addPlaceholders(files *tree.Tree, k tree.Kustomization, content []byte) error {
-	if err := files.Add(PlaceholdersFile, content); err != nil {
+	if err := files.Add(File, content); err != nil {
 		return fmt.Errorf("adding placeholders: %w", err)
 	}
-	k.Resources = append(slices.Clone(k.Resources), PlaceholdersFile)
+	k.Resources = append(slices.Clone(k.Resources), File)
 	marshalled, err := k.Marshal()
 	if err != nil {
 		return err
 	}
-	return files.Add(KustomizationFile, marshalled)
+	return files.Add(tree.KustomizationFile, marshalled)
 }

@@ -1,4 +1,6 @@
-package render
+// Package explained says why an instance of a spec is installed as it is: the version, the values and where they come from. It
+// renders the selection, as the facade does.
+package explained
 
 import (
 	"context"
@@ -10,9 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/backend/kkp"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/layers"
 	"github.com/winnow-dev/winnow/render/selection"
 )
@@ -20,8 +25,8 @@ import (
 // CatalogLayer is the layer of the default values that the definition in the catalog has.
 const CatalogLayer = "catalog"
 
-// ExplainedInstance is an instance of a spec with the reasons for what is installed.
-type ExplainedInstance struct {
+// Instance is an instance of a spec with the reasons for what is installed.
+type Instance struct {
 	// Name of the instance, and Application that it installs.
 	Name, Application string
 	// Decision on the application; nil if no source has it.
@@ -32,16 +37,16 @@ type ExplainedInstance struct {
 	Candidates []string
 	// Unresolved is why it is not installed; nil if it is. Then the fields below are set.
 	Unresolved *instance.Unresolved
-	Instance   *Instance
+	Instance   *installation.Instance
 	// Values, sorted by path, the names of their layers, the highest first, and the values that only the cluster has,
 	// in their order.
 	Values     []layers.Leaf
 	Layers     []string
-	References []InstanceReference
+	References []Reference
 }
 
-// InstanceReference names values of an instance that only the cluster has.
-type InstanceReference struct {
+// Reference names values of an instance that only the cluster has.
+type Reference struct {
 	backend.ValuesReference
 
 	// OfDefinition is true if the definition names them, and not the spec.
@@ -53,9 +58,9 @@ type InstanceReference struct {
 // ErrNoInstance is returned for an instance that a spec does not have.
 var ErrNoInstance = errors.New("spec.instances does not have it")
 
-// ExplainInstance renders a selection and explains the instance with a name.
-func ExplainInstance(ctx context.Context, sources []selection.Source, cs *v1alpha1.CatalogSelection, name string) (*ExplainedInstance, error) {
-	opts, err := FromSpec(cs)
+// Explain renders a selection and explains the instance with a name.
+func Explain(ctx context.Context, sources []selection.Source, cs *v1alpha1.CatalogSelection, name string) (*Instance, error) {
+	opts, err := render.FromSpec(cs)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +70,11 @@ func ExplainInstance(ctx context.Context, sources []selection.Source, cs *v1alph
 	}
 	spec := opts.Instances[i]
 	opts.AllowEmpty = true
-	result, err := Render(ctx, sources, opts)
+	result, err := render.Render(ctx, sources, opts)
 	if err != nil {
 		return nil, err
 	}
-	out := &ExplainedInstance{Name: name, Application: spec.Application, Instance: result.Find(name)}
+	out := &Instance{Name: name, Application: spec.Application, Instance: result.Find(name)}
 	for _, d := range result.Selection.Decisions {
 		if d.Application.Name == spec.Application && (out.Decision == nil || d.Selected) {
 			out.Decision = &d
@@ -89,7 +94,7 @@ func ExplainInstance(ctx context.Context, sources []selection.Source, cs *v1alph
 }
 
 // explainValues sets the values and where they come from.
-func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, cs *v1alpha1.CatalogSelection) error {
+func (e *Instance) explainValues(ctx context.Context, result *render.Result, cs *v1alpha1.CatalogSelection) error {
 	in, err := e.layers(cs)
 	if err != nil {
 		return err
@@ -107,12 +112,12 @@ func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, c
 		e.References[i].Winner = in.Winner(reference.TargetPath)
 	}
 	for _, o := range e.Instance.Objects {
-		raw, err := result.unpatched(o.Key)
+		raw, err := result.Unpatched(o.Key)
 		if err != nil {
 			return err
 		}
 		for _, of := range []struct {
-			object Object
+			object kustomized.Object
 			values *layers.Values
 		}{{raw, &in.Built}, {built[o.Key], &in.Patched}} {
 			if err := read(of.object, o.Role, of.values); err != nil {
@@ -131,7 +136,7 @@ func (e *ExplainedInstance) explainValues(ctx context.Context, result *Result, c
 }
 
 // read adds the values of an object.
-func read(object Object, role backend.Role, into *layers.Values) (err error) {
+func read(object kustomized.Object, role backend.Role, into *layers.Values) (err error) {
 	o := backend.Object{Unstructured: &unstructured.Unstructured{Object: object}, Role: role}
 	switch role {
 	case backend.Main:
@@ -142,13 +147,13 @@ func read(object Object, role backend.Role, into *layers.Values) (err error) {
 	return err
 }
 
-func (e *ExplainedInstance) mainObject() InstanceObject {
-	i := slices.IndexFunc(e.Instance.Objects, func(o InstanceObject) bool { return o.Role == backend.Main })
+func (e *Instance) mainObject() installation.Object {
+	i := slices.IndexFunc(e.Instance.Objects, func(o installation.Object) bool { return o.Role == backend.Main })
 	return e.Instance.Objects[i] // every backend makes one
 }
 
 // layers returns the layers of the values, without what the objects have.
-func (e *ExplainedInstance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
+func (e *Instance) layers(cs *v1alpha1.CatalogSelection) (layers.Input, error) {
 	var in layers.Input
 	definition, err := e.Decision.Application.Spec()
 	if err != nil {
@@ -189,20 +194,20 @@ func (e *ExplainedInstance) layers(cs *v1alpha1.CatalogSelection) (layers.Input,
 }
 
 // references returns the references that the main object passes on; given are those of the spec.
-func (e *ExplainedInstance) references(main backend.Object, given []v1alpha1.ValuesReference) []InstanceReference {
+func (e *Instance) references(main backend.Object, given []v1alpha1.ValuesReference) []Reference {
 	passed := backend.ReferencesOf(main)
 	if passed == nil {
 		for _, reference := range given {
 			passed = append(passed, backend.ValuesReference(reference))
 		}
 	}
-	var all []InstanceReference
+	var all []Reference
 	for i, reference := range passed {
-		isDefaults := slices.ContainsFunc(e.Instance.Objects, func(o InstanceObject) bool {
+		isDefaults := slices.ContainsFunc(e.Instance.Objects, func(o installation.Object) bool {
 			return o.Role == backend.Values && o.Key.Kind == reference.Kind && o.Key.Name == reference.Name
 		})
 		if !isDefaults {
-			all = append(all, InstanceReference{ValuesReference: reference, OfDefinition: i < len(passed)-len(given)})
+			all = append(all, Reference{ValuesReference: reference, OfDefinition: i < len(passed)-len(given)})
 		}
 	}
 	return all

@@ -1,4 +1,4 @@
-package render
+package options
 
 import (
 	"io/fs"
@@ -14,6 +14,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/kustomize"
+	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/patching"
 	"github.com/winnow-dev/winnow/render/reserved"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -50,7 +52,7 @@ func validate(cs *v1alpha1.CatalogSelection) field.ErrorList {
 		errs = append(errs, validateLimit(limit, spec.Child("limit"))...)
 	}
 	errs = append(errs, validateVersions(cs.Spec.Versions, spec.Child("versions"))...)
-	errs = append(errs, validatePatches(patches(cs.Spec), spec.Child("patches"))...)
+	errs = append(errs, validatePatches(patching.Of(cs.Spec.Patches), spec.Child("patches"))...)
 	errs = append(errs, validateSafeguards(cs.Spec, spec)...)
 	if common := cs.Spec.CommonMetadata; common != nil {
 		errs = append(errs, validateCommonMetadata(common, spec.Child("commonMetadata"))...)
@@ -76,7 +78,7 @@ func validateLimit(limit *v1alpha1.Limit, path *field.Path) field.ErrorList {
 
 func validatePatches(patches []tree.Patch, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	for i, err := range checkPatches(patches) {
+	for i, err := range patching.Check(patches) {
 		if err != nil {
 			errs = append(errs, field.Invalid(path.Index(i).Child("patch"), field.OmitValueType{}, err.Error()))
 		}
@@ -107,7 +109,7 @@ func validateSource(cs *v1alpha1.CatalogSelection, source v1alpha1.SourceReferen
 		errs = append(errs, field.NotSupported(path.Child("format"), source.Format, catalog.FormatNames()))
 	}
 	for i, pattern := range source.Include {
-		if err := checkPattern(pattern); err != nil {
+		if err := loading.CheckInclude([]string{pattern}); err != nil {
 			errs = append(errs, field.Invalid(path.Child("include").Index(i), pattern, err.Error()))
 		}
 	}

@@ -1,4 +1,4 @@
-package render_test
+package loading_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/loading"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
@@ -85,11 +85,11 @@ func TestCostOfLoading(t *testing.T) {
 				}
 			}
 			packed := pack(t, files)
-			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := peak(func() { _, err = render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{}) })
+			took := peak(func() { _, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{}) })
 			const slack = 64 << 20 // what becomes garbage while the memory is looked at counts as well
 			if err != nil || took > measured+slack {
 				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
@@ -110,11 +110,11 @@ func TestCostOfLoadingDefinitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			packed := pack(t, map[string]string{"a.yaml": content})
-			measured, err := render.MeasureArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{})
+			measured, err := loading.Measure(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			took := peak(func() { _, err = render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), render.Place{}) })
+			took := peak(func() { _, err = loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), loading.Place{}) })
 			if took > measured || (err == nil) != (content == valid.String()) {
 				t.Errorf("LoadArchive() = %v with %d bytes of memory, measured %d", err, took, measured)
 			}
@@ -137,28 +137,28 @@ func vendorTree() fstest.MapFS {
 
 func TestPlaces(t *testing.T) {
 	for name, test := range map[string]struct {
-		place render.Place
+		place loading.Place
 		want  []string // names, or the error
 	}{
-		"all files":       {render.Place{}, []string{"violations"}},
-		"included":        {render.Place{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
-		"below a path":    {render.Place{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
-		"one of several":  {render.Place{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},
-		"nothing":         {render.Place{Include: []string{"cozyrds/*.yaml"}}, []string{`include: no file has a path as in ["cozyrds/*.yaml"]`}},
-		"another format":  {render.Place{Format: "Applications", Include: []string{"**/cozyrds/*"}}, []string{"holds no application"}},
-		"no format":       {render.Place{Format: "Helm"}, []string{`no format "Helm": want Auto, Applications, Definitions`}},
-		"no pattern":      {render.Place{Include: []string{"a["}}, []string{`include: "a[" is not a pattern`}},
-		"alternatives":    {render.Place{Include: []string{"{a,b}"}}, []string{`include: "{a,b}" is not a pattern`}},
-		"outside":         {render.Place{Path: "../a"}, []string{"is not a clean relative path"}},
-		"a missing place": {render.Place{Path: "a"}, []string{`the artifact has no directory "a"`}},
+		"all files":       {loading.Place{}, []string{"violations"}},
+		"included":        {loading.Place{Include: []string{"**/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"below a path":    {loading.Place{Path: "packages", Format: "Definitions", Include: []string{"*/cozyrds/*.yaml"}}, []string{"a", "b"}},
+		"one of several":  {loading.Place{Include: []string{"none", "packages/[b]-rd/**"}}, []string{"b"}},
+		"nothing":         {loading.Place{Include: []string{"cozyrds/*.yaml"}}, []string{`include: no file has a path as in ["cozyrds/*.yaml"]`}},
+		"another format":  {loading.Place{Format: "Applications", Include: []string{"**/cozyrds/*"}}, []string{"holds no application"}},
+		"no format":       {loading.Place{Format: "Helm"}, []string{`no format "Helm": want Auto, Applications, Definitions`}},
+		"no pattern":      {loading.Place{Include: []string{"a["}}, []string{`include: "a[" is not a pattern`}},
+		"alternatives":    {loading.Place{Include: []string{"{a,b}"}}, []string{`include: "{a,b}" is not a pattern`}},
+		"outside":         {loading.Place{Path: "../a"}, []string{"is not a clean relative path"}},
+		"a missing place": {loading.Place{Path: "a"}, []string{`the artifact has no directory "a"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var packed bytes.Buffer
 			if err := archive.Write(&packed, directoryOf(t, vendorTree())); err != nil {
 				t.Fatal(err)
 			}
-			fromArchive, archiveErr := render.LoadArchive(t.Context(), "vendor", &packed, test.place)
-			loaded, err := render.LoadFS(t.Context(), "vendor", vendorTree(), test.place)
+			fromArchive, archiveErr := loading.Archive(t.Context(), "vendor", &packed, test.place)
+			loaded, err := loading.FS(t.Context(), "vendor", vendorTree(), test.place)
 			if !reflect.DeepEqual(fromArchive, loaded) || fmt.Sprint(archiveErr) != fmt.Sprint(err) {
 				t.Errorf("the archive is %v, %v, and the directory %v, %v", fromArchive, archiveErr, loaded, err)
 			}
@@ -182,9 +182,9 @@ func TestPlaces(t *testing.T) {
 // The digest is that of the catalog's files, with those that the format does not need as empty ones, so that it
 // is the same whether the format is named or detected.
 func TestTheDigestOfAPlace(t *testing.T) {
-	digest := func(fsys fs.FS, place render.Place) string {
+	digest := func(fsys fs.FS, place loading.Place) string {
 		t.Helper()
-		loaded, err := render.LoadFS(t.Context(), "vendor", fsys, place)
+		loaded, err := loading.FS(t.Context(), "vendor", fsys, place)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,14 +193,14 @@ func TestTheDigestOfAPlace(t *testing.T) {
 	applications := fstest.MapFS{
 		"applications/a/application.yaml": {Data: fmt.Appendf(nil, definitionText, "a")}, "applications/a/values.yaml": {Data: []byte("a: b\n")},
 	}
-	named := digest(applications, render.Place{Format: "Applications"})
-	if detected := digest(applications, render.Place{}); detected != named {
+	named := digest(applications, loading.Place{Format: "Applications"})
+	if detected := digest(applications, loading.Place{}); detected != named {
 		t.Errorf("the digest is %s, and %s for the detected format", named, detected)
 	}
-	if other := digest(applications, render.Place{Format: "Definitions", Include: []string{"**/application.yaml"}}); other == named {
+	if other := digest(applications, loading.Place{Format: "Definitions", Include: []string{"**/application.yaml"}}); other == named {
 		t.Error("the digest is the same in another format")
 	}
-	included := render.Place{Include: []string{"**/cozyrds/*"}}
+	included := loading.Place{Include: []string{"**/cozyrds/*"}}
 	before, changed := digest(vendorTree(), included), vendorTree()
 	changed["packages/a-rd/Chart.yaml"].Data = []byte("name: other\n")
 	if after := digest(changed, included); after != before {
@@ -214,9 +214,18 @@ func TestCostOfPatterns(t *testing.T) {
 	fsys := fstest.MapFS{path: {Data: fmt.Appendf(nil, definitionText, "a")}}
 	for _, pattern := range []string{strings.Repeat("**/", 80) + "b", strings.Repeat("*a", 120) + "b", strings.Repeat("**/a*/", 40) + "b"} {
 		began := time.Now()
-		_, err := render.LoadFS(t.Context(), "vendor", fsys, render.Place{Include: []string{pattern}})
+		_, err := loading.FS(t.Context(), "vendor", fsys, loading.Place{Include: []string{pattern}})
 		if took := time.Since(began); err == nil || took > 5*time.Second {
 			t.Errorf("%s: %v after %s", pattern, err, took)
 		}
 	}
+}
+
+func directoryOf(t *testing.T, fsys fs.FS) *tree.Tree {
+	t.Helper()
+	read, err := archive.ReadFS(t.Context(), fsys, archive.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
 }

@@ -1,4 +1,6 @@
-package render
+// Package mention finds the names in a spec that match nothing in its catalogs, with advice on what was meant. It renders
+// nothing: what documents have is given.
+package mention
 
 import (
 	"fmt"
@@ -58,9 +60,9 @@ func (m Mention) NamesChannel() bool { return m.kind == mentionsChannel }
 // SameAs reports whether both mention the same name, tier, label, channel or field, in whichever field of the spec.
 func (m Mention) SameAs(other Mention) bool { return m.kind == other.kind && m.Value == other.Value }
 
-// IncludingMentions returns the names, tiers and labels that spec.limit and the limits of sources select by, and the
+// Including returns the names, tiers and labels that spec.limit and the limits of sources select by, and the
 // channels of spec.versions. It omits those that exclude applications, such as the values of NotIn.
-func IncludingMentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
+func Including(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	including := slices.DeleteFunc(limitMentions(spec), func(m Mention) bool { return m.refuses })
 	for i, rule := range spec.Versions {
 		including = append(including, channelMentions(i, rule)...)
@@ -123,8 +125,8 @@ func requirementMentions(requirement metav1.LabelSelectorRequirement, path *fiel
 	return all
 }
 
-// mentions returns all mentions of a spec.
-func mentions(spec v1alpha1.CatalogSelectionSpec) []Mention {
+// Of returns all mentions of a spec.
+func Of(spec v1alpha1.CatalogSelectionSpec) []Mention {
 	path := field.NewPath("spec")
 	all := append(limitMentions(spec), each(mentionsName, path.Child("exclude"), spec.Exclude)...)
 	for i, rule := range spec.Versions {

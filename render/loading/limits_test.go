@@ -1,15 +1,17 @@
-package render_test
+package loading_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/refusal"
 )
 
 // Only a catalog of the format FileBased may have a file of more than 8 MiB, whether or not its format is named.
@@ -30,9 +32,9 @@ func TestLargeFilesOfOtherFormats(t *testing.T) {
 		packed := pack(t, files)
 		for _, format := range []string{"", v1alpha1.FormatAuto, v1alpha1.FormatApplications, v1alpha1.FormatDefinitions} {
 			t.Run(test.name+", format "+format, func(t *testing.T) {
-				place := render.Place{Format: format}
-				_, fromArchive := render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), place)
-				_, fromFS := render.LoadFS(t.Context(), "catalog", fsys, place)
+				place := loading.Place{Format: format}
+				_, fromArchive := loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), place)
+				_, fromFS := loading.FS(t.Context(), "catalog", fsys, place)
 				for _, err := range []error{fromArchive, fromFS} {
 					if reasonOf(err) != v1alpha1.InvalidArchiveReason || !strings.Contains(err.Error(), fmt.Sprintf("%q: bytes of the file over the limit of 8388608", test.path)) {
 						t.Errorf("the error is %v", err)
@@ -52,18 +54,25 @@ func TestLargeFilesOfFileBasedCatalogs(t *testing.T) {
 	}
 	packed := pack(t, map[string]string{"catalog.yaml": text})
 	for _, format := range []string{"", v1alpha1.FormatFileBased} {
-		for name, load := range map[string]func(render.Place) (*catalog.Catalog, error){
-			"archive": func(p render.Place) (*catalog.Catalog, error) {
-				return render.LoadArchive(t.Context(), "catalog", bytes.NewReader(packed), p)
+		for name, load := range map[string]func(loading.Place) (*catalog.Catalog, error){
+			"archive": func(p loading.Place) (*catalog.Catalog, error) {
+				return loading.Archive(t.Context(), "catalog", bytes.NewReader(packed), p)
 			},
-			"directory": func(p render.Place) (*catalog.Catalog, error) {
-				return render.LoadFS(t.Context(), "catalog", fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, p)
+			"directory": func(p loading.Place) (*catalog.Catalog, error) {
+				return loading.FS(t.Context(), "catalog", fstest.MapFS{"catalog.yaml": {Data: []byte(text)}}, p)
 			},
 		} {
-			loaded, err := load(render.Place{Format: format})
+			loaded, err := load(loading.Place{Format: format})
 			if err != nil || len(loaded.Applications) != 1 {
 				t.Errorf("%s of format %q: %v", name, format, err)
 			}
 		}
 	}
+}
+
+func reasonOf(err error) string {
+	if typed, ok := errors.AsType[*refusal.Error](err); ok {
+		return typed.Reason()
+	}
+	return ""
 }

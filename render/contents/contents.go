@@ -1,4 +1,6 @@
-package render
+// Package contents has the applications of an artifact that are no objects, such as packages of operators: no cluster has them,
+// and no kustomization.yaml names them. It knows nothing of those that are.
+package contents
 
 import (
 	"bytes"
@@ -14,21 +16,23 @@ import (
 	"github.com/winnow-dev/winnow/render/catalog"
 	"github.com/winnow-dev/winnow/render/catalog/filebased"
 	"github.com/winnow-dev/winnow/render/krmfunctions"
+	"github.com/winnow-dev/winnow/render/loading"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/safeguard"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// contentPatterns match the paths of the files of contents in an artifact.
-func contentPatterns() []string {
+// Patterns match the paths of the files of contents in an artifact.
+func Patterns() []string {
 	return []string{catalog.PackagesDir + "/*/catalog.json", catalog.PackagesDir + "/*/catalog.yaml", catalog.FunctionsFile}
 }
 
-// ContentFilesIn returns the paths of the files of a directory that may be those of contents of an artifact. A file in
+// FilesIn returns the paths of the files of a directory that may be those of contents of an artifact. A file in
 // the place of a package has to be the package of that place.
-func ContentFilesIn(ctx context.Context, fsys fs.FS) ([]string, error) {
+func FilesIn(ctx context.Context, fsys fs.FS) ([]string, error) {
 	var files []string
-	for _, pattern := range contentPatterns() {
+	for _, pattern := range Patterns() {
 		found, err := fs.Glob(fsys, pattern)
 		if err != nil {
 			return nil, err
@@ -50,19 +54,8 @@ func holdsPackage(ctx context.Context, fsys fs.FS, dir string) bool {
 	return err == nil && len(loaded.Packages) == 1 && len(loaded.Others) == 0 && loaded.Packages[0].Name == path.Base(dir)
 }
 
-// ContentFiles returns the paths of the files of contents, sorted.
-func (r *Result) ContentFiles() []string {
-	var files []string
-	for _, file := range r.Tree.Paths() {
-		if slices.ContainsFunc(contentPatterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
-			files = append(files, file)
-		}
-	}
-	return files
-}
-
-// byContent separates the selected applications that are objects from those that are contents, in their order.
-func byContent(selected []selection.Decision) (objects, contents []selection.Decision) {
+// Separate separates the selected applications that are objects from those that are contents, in their order.
+func Separate(selected []selection.Decision) (objects, contents []selection.Decision) {
 	for _, d := range selected {
 		if d.Application.IsObject() {
 			objects = append(objects, d)
@@ -73,17 +66,17 @@ func byContent(selected []selection.Decision) (objects, contents []selection.Dec
 	return objects, contents
 }
 
-// contentDefinitions returns what the safeguards compare of contents.
-func contentDefinitions(contents []selection.Decision) []safeguard.Definition {
+// Definitions returns what the safeguards compare of contents.
+func Definitions(contents []selection.Decision) []safeguard.Definition {
 	var all []safeguard.Definition
 	for _, d := range contents {
-		all = append(all, ContentDefinition(d))
+		all = append(all, Definition(d))
 	}
 	return all
 }
 
-// ContentDefinition returns what the safeguards compare of a selected content.
-func ContentDefinition(d selection.Decision) safeguard.Definition {
+// Definition returns what the safeguards compare of a selected content.
+func Definition(d selection.Decision) safeguard.Definition {
 	a := d.Application
 	defined := safeguard.Definition{APIVersion: a.APIVersion, Kind: a.Kind, Name: a.Name, Source: d.Source, Versions: d.Versions}
 	if of := catalog.PackageOf(d.Kept); of != nil {
@@ -96,8 +89,8 @@ func ContentDefinition(d selection.Decision) safeguard.Definition {
 	return defined
 }
 
-// addContents adds the files of contents to a tree. No kustomization.yaml names them.
-func addContents(ctx context.Context, files *tree.Tree, contents []selection.Decision) error {
+// Add adds the files of contents to a tree. No kustomization.yaml names them.
+func Add(ctx context.Context, files *tree.Tree, contents []selection.Decision) error {
 	merged := map[string]*bytes.Buffer{}
 	var names []string
 	for _, d := range contents {
@@ -126,7 +119,7 @@ func addContents(ctx context.Context, files *tree.Tree, contents []selection.Dec
 func readable(ctx context.Context, files *tree.Tree) error {
 	const name = catalog.FunctionsFile
 	refuse := func(format string, args ...any) error {
-		return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(format+": select fewer functions", args...)}
+		return &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.limit", Err: fmt.Errorf(format+": select fewer functions", args...)}
 	}
 	if content, _ := files.Content(name); len(content) > krmfunctions.MaxFile {
 		return refuse("%s would have %d bytes, and is read with at most %d", name, len(content), krmfunctions.MaxFile)
@@ -138,29 +131,8 @@ func readable(ctx context.Context, files *tree.Tree) error {
 	return err
 }
 
-// allMirrored returns an error for what has no mirror, where the options require one.
-func allMirrored(documents []document, contents []selection.Decision, opts Options) error {
-	if !opts.RequireMirrors {
-		return nil
-	}
-	return errors.Join(unmirrored(documents), unmirrorable(contents))
-}
-
-// unmirrorable refuses contents where every address has to have a mirror: mirrors do not change their bytes.
-func unmirrorable(contents []selection.Decision) error {
-	var found []error
-	for _, d := range contents {
-		found = append(found, fmt.Errorf("application %s: mirrors do not rewrite what is no object of Kubernetes: configure a mirror of images in the cluster, and leave out requireMirrors",
-			d.Application.Name))
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	return &Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.requireMirrors", Err: bounded(found)}
-}
-
-// readContents reads the contents of an artifact: packages of operators, and functions.
-func readContents(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
+// Read reads the contents of an artifact: packages of operators, and functions.
+func Read(ctx context.Context, files *tree.Tree) ([]safeguard.Definition, error) {
 	packages := func(path string) (string, bool) { return strings.CutPrefix(path, catalog.PackagesDir+"/") }
 	functions := func(path string) (string, bool) { return path, path == catalog.FunctionsFile }
 	operators, err := readWith(ctx, catalog.FileBased{Named: true}, files, packages)
@@ -168,12 +140,12 @@ func readContents(ctx context.Context, files *tree.Tree) ([]safeguard.Definition
 		return nil, err
 	}
 	more, err := readWith(ctx, catalog.KRMFunctions{}, files, functions)
-	return contentDefinitions(append(operators, more...)), err
+	return Definitions(append(operators, more...)), err
 }
 
 // readWith reads the applications of the files that have a name.
 func readWith(ctx context.Context, format catalog.Format, files *tree.Tree, name func(string) (string, bool)) (all []selection.Decision, _ error) {
-	named, err := copied(files, name, func(string) bool { return true })
+	named, err := loading.Copy(files, name, func(string) bool { return true })
 	if err != nil || named.Len() == 0 {
 		return nil, err
 	}

@@ -1,20 +1,26 @@
-package render
+// Package options turns a CatalogSelection into what its artifact depends on, and says everything that is wrong with the spec.
+// It reads no catalog.
+package options
 
 import (
 	"errors"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/patching"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/selection"
 	"github.com/winnow-dev/winnow/render/transform"
 	"github.com/winnow-dev/winnow/render/tree"
 )
 
-// Options are the parts of a spec that the artifact depends on: all that Render needs besides the sources.
+// Options are the parts of a spec that the artifact depends on: all that rendering needs besides the sources.
 type Options struct {
 	// Name and Namespace are those of the CatalogSelection.
 	Name, Namespace string
@@ -44,7 +50,7 @@ type Options struct {
 	// Prune leaves out the annotation that keeps Flux from deleting the objects.
 	Prune bool
 	// Mentions are the names in the spec that have to match something in the catalogs.
-	Mentions []Mention
+	Mentions []mention.Mention
 	// AllowEmpty renders an empty selection instead of refusing it.
 	AllowEmpty bool
 	// MaxAdded bounds in bytes what transforming adds to all documents together: aliases that are written
@@ -60,7 +66,7 @@ type InstanceOverrides struct {
 
 // FromSpec is the one mapping from a CatalogSelection to Options, for controller and command
 // line alike. It checks the rules that the schema cannot express, and repeats the others for specs that
-// no API server has checked: the error is an *Error with the reason InvalidSpec and all violations.
+// no API server has checked: the error is a *refusal.Error with the reason InvalidSpec and all violations.
 func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	spec, path := cs.Spec, field.NewPath("spec")
 	opts := Options{
@@ -68,9 +74,9 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 		RequireMirrors:  spec.RequireMirrors,
 		AnnotateSource:  spec.Provenance == v1alpha1.ProvenanceObject,
 		OmitDefinitions: spec.Definitions == v1alpha1.DefinitionsOmit,
-		Patches:         patches(spec),
+		Patches:         patching.Of(spec.Patches),
 		Prune:           spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete,
-		Mentions:        mentions(spec),
+		Mentions:        mention.Of(spec),
 		AllowEmpty:      spec.Safeguards.OnEmpty == v1alpha1.SafeguardPublish,
 	}
 	if common := spec.CommonMetadata; common != nil {
@@ -91,7 +97,7 @@ func FromSpec(cs *v1alpha1.CatalogSelection) (Options, error) {
 	opts.InstanceOverrides, invalid = instanceOverrides(spec, path.Child("values"))
 	opts.Access = access(spec.Mirrors)
 	if errs = append(errs, invalid...); len(errs) > 0 {
-		return Options{}, &Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
+		return Options{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Err: errs.ToAggregate()}
 	}
 	return opts, nil
 }
@@ -175,17 +181,21 @@ func transformErrors(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 }
 
-func patches(spec v1alpha1.CatalogSelectionSpec) []tree.Patch {
-	var out []tree.Patch
-	for _, p := range spec.Patches {
-		converted := tree.Patch{Patch: p.Patch}
-		if t := p.Target; t != nil {
-			converted.Target = &tree.Target{
-				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
-				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
-			}
+// OverridesOf returns what wins over the values of the instances of an application.
+func (o Options) OverridesOf(application string) map[string]any {
+	var values map[string]any
+	for _, rule := range o.InstanceOverrides {
+		if slices.Contains(rule.Names, application) {
+			values = backend.MergeValues(values, rule.Values)
 		}
-		out = append(out, converted)
 	}
-	return out
+	return values
+}
+
+// AccessTo returns how Flux reaches the chart at a URL.
+func (o Options) AccessTo(url string) backend.Access {
+	if o.Transform == nil || len(o.Access) == 0 {
+		return backend.Access{}
+	}
+	return o.Access[o.Transform.MirrorOf(url)]
 }

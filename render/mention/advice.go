@@ -1,13 +1,10 @@
-package render
+package mention
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/render/excerpt"
-	"github.com/winnow-dev/winnow/render/spelling"
 )
 
 // maxKnown bounds the known values that are listed.
@@ -35,37 +32,6 @@ func theCatalogsHave(known []string) string {
 		return "the catalogs have none"
 	}
 	return "the catalogs have " + excerpt.List(known, maxKnown, excerpt.Quoted)
-}
-
-// choices returns the values that a mention could name, sorted, and the nearest one. For a label with a
-// known key these are the values of that key, for any other label the known keys.
-func (k Known) choices(m Mention) (known []string, nearest string) {
-	if m.kind != mentionsLabel {
-		known = slices.Sorted(maps.Keys(k.of(m)))
-		return known, first(spelling.Nearest(m.Value, known))
-	}
-	key, value, _ := strings.Cut(m.Value, "=")
-	var values []string
-	for label := range k.Labels {
-		if of, known, _ := strings.Cut(label, "="); of == key {
-			values = append(values, known)
-		}
-	}
-	if len(values) == 0 {
-		known, nearest = k.choices(Mention{Value: key, kind: mentionsLabelKey})
-		if nearest != "" {
-			nearest += "=" + value
-		}
-		return known, nearest
-	}
-	slices.Sort(values)
-	for _, one := range values {
-		known = append(known, key+"="+one)
-	}
-	if nearest = first(spelling.Nearest(value, values)); nearest != "" {
-		nearest = key + "=" + nearest
-	}
-	return known, nearest
 }
 
 // Sentences returns a sentence for each of the first MaxAdvised names, with the nearest value, and with the

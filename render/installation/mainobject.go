@@ -1,4 +1,4 @@
-package render
+package installation
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// annotate adds to a main object what it installs. A commonMetadata cannot have these annotations.
-func annotate(b instance.Built, opts Options) {
+// annotate adds to a main object what it installs, and the digest of its source if source is true. A commonMetadata cannot have these annotations.
+func annotate(b instance.Built, source bool) {
 	for _, object := range b.Objects {
 		if object.Role != backend.Main {
 			continue
@@ -26,7 +26,7 @@ func annotate(b instance.Built, opts Options) {
 		if version := b.Installed(); version != "" {
 			annotations[v1alpha1.VersionAnnotation] = version
 		}
-		if opts.AnnotateSource {
+		if source {
 			annotations[v1alpha1.SourceDigestAnnotation] = b.Decision.SourceDigest
 		}
 		object.SetAnnotations(annotations)
@@ -70,8 +70,8 @@ func MainOf(object map[string]any) safeguard.Definition {
 	return main
 }
 
-// identityIn returns the identity of a main object, with what the objects beside it decide.
-func identityIn(main backend.Object, objects []backend.Object) map[string]string {
+// IdentityIn returns the identity of a main object, with what the objects beside it decide.
+func IdentityIn(main backend.Object, objects []backend.Object) map[string]string {
 	identity := MainOf(main.Object).Identity
 	if chart := backend.ChartIn(main, objects); chart != "" && identity[safeguard.ChartField] == "" {
 		identity[safeguard.ChartField] = chart
@@ -80,15 +80,4 @@ func identityIn(main backend.Object, objects []backend.Object) map[string]string
 		identity[safeguard.TargetsField] = targets
 	}
 	return identity
-}
-
-// patchedObjects returns the objects of instances as patches leave them: patched has the built objects, nil without patches.
-func patchedObjects(objects []backend.Object, patched map[safeguard.Key]Object) []backend.Object {
-	all := slices.Clone(objects)
-	for i, object := range all {
-		if content, ok := patched[keyOfObject(object)]; ok {
-			all[i].Unstructured = &unstructured.Unstructured{Object: content}
-		}
-	}
-	return all
 }

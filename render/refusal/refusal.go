@@ -1,8 +1,11 @@
-package render
+// Package refusal says what is wrong with an input that cannot be rendered, and which input it is. It knows what reads
+// inputs by their errors alone.
+package refusal
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
@@ -41,8 +44,8 @@ func (e *Error) Reason() string { return e.Code }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// classify turns the typed errors of the packages below into an Error of the named source.
-func classify(source string, err error) error {
+// Classify turns the typed errors of the packages below into an Error of the named source.
+func Classify(source string, err error) error {
 	var badArchive *archive.Error
 	var badCatalog *violation.InvalidError
 	var panicked *parallel.PanicError
@@ -57,10 +60,35 @@ func classify(source string, err error) error {
 	return err
 }
 
-// recoverAs turns a panic of the function that defers it into an Error of the named source, which may be empty, with what
+// Recover turns a panic of the function that defers it into an Error of the named source, which may be empty, with what
 // the function does: a bug that one catalog triggers must not end the process, in which others are rendered.
-func recoverAs(source, doing string, err *error) {
+func Recover(source, doing string, err *error) {
 	if value := recover(); value != nil {
-		*err = classify(source, fmt.Errorf("%s: %w", doing, parallel.NewPanic(value)))
+		*err = Classify(source, fmt.Errorf("%s: %w", doing, parallel.NewPanic(value)))
 	}
+}
+
+// Join joins the first errors and says how many more there are.
+func Join(errs []error) error {
+	listed := errs[:min(len(errs), MaxListed)]
+	if more := len(errs) - len(listed); more > 0 {
+		listed = append(slices.Clone(listed), fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(listed...)
+}
+
+// MaxListed bounds how many applications, objects or hosts an error lists.
+const MaxListed = 20
+
+// Flat returns the errors that an error joins.
+func Flat(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, Flat(one)...)
+	}
+	return all
 }

@@ -1,4 +1,5 @@
-package render
+// Package loading reads the catalog at a place of an artifact, within the limits of its format. It knows no selection.
+package loading
 
 import (
 	"context"
@@ -14,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/catalog"
+	"github.com/winnow-dev/winnow/render/refusal"
 	"github.com/winnow-dev/winnow/render/seal"
 	"github.com/winnow-dev/winnow/render/tree"
 )
@@ -42,11 +44,11 @@ func (p Place) Key() string {
 	return fmt.Sprintf("%q %s %q", p.Path, format, p.Include)
 }
 
-// LoadArchive reads the catalog at a place of a tar.gz archive.
-// The name of the source appears in errors. For invalid content the error is an *Error with the reason
+// Archive reads the catalog at a place of a tar.gz archive.
+// The name of the source appears in errors. For invalid content the error is a *refusal.Error with the reason
 // InvalidArchive or InvalidCatalog. Files that the catalog does not need are checked, but not kept.
-func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+func Archive(ctx context.Context, source string, r io.Reader, place Place) (_ *catalog.Catalog, err error) {
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -54,14 +56,14 @@ func LoadArchive(ctx context.Context, source string, r io.Reader, place Place) (
 	var found large
 	files, err := archive.ReadSome(ctx, r, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
-		return nil, classify(source, fmt.Errorf("reading archive: %w", err))
+		return nil, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
 	return located.load(ctx, files, found)
 }
 
-// LoadFS is LoadArchive for a directory, with the same limits.
-func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+// FS is Archive for a directory, with the same limits.
+func FS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *catalog.Catalog, err error) {
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return nil, err
@@ -69,19 +71,19 @@ func LoadFS(ctx context.Context, source string, fsys fs.FS, place Place) (_ *cat
 	var found large
 	files, err := archive.ReadSomeFS(ctx, fsys, LimitsOf(place.Format), located.skip(&found))
 	if err != nil {
-		return nil, classify(source, fmt.Errorf("reading directory: %w", err))
+		return nil, refusal.Classify(source, fmt.Errorf("reading directory: %w", err))
 	}
 	return located.load(ctx, files, found)
 }
 
-// entryBytes bounds the memory that a file of an archive takes besides its path and its content: an
+// EntryBytes bounds the memory that a file of an archive takes besides its path and its content: an
 // entry of a tree and one of its file system.
-const entryBytes = 512
+const EntryBytes = 512
 
-// MeasureArchive reads an archive, keeps nothing of it, and returns the most bytes of memory that
-// LoadArchive takes for it. For an invalid archive the error is the one of LoadArchive.
-func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
-	defer recoverAs(source, "loading catalog", &err)
+// Measure reads an archive, keeps nothing of it, and returns the most bytes of memory that
+// Archive takes for it. For an invalid archive the error is the one of Archive.
+func Measure(ctx context.Context, source string, r io.Reader, place Place) (_ int64, err error) {
+	defer refusal.Recover(source, "loading catalog", &err)
 	located, err := place.locate(source)
 	if err != nil {
 		return 0, err
@@ -96,9 +98,9 @@ func MeasureArchive(ctx context.Context, source string, r io.Reader, place Place
 		return true
 	})
 	if err != nil {
-		return 0, classify(source, fmt.Errorf("reading archive: %w", err))
+		return 0, refusal.Classify(source, fmt.Errorf("reading archive: %w", err))
 	}
-	return cost.Bytes() + paths + int64(files.Len())*entryBytes, nil
+	return cost.Bytes() + paths + int64(files.Len())*EntryBytes, nil
 }
 
 // located is a valid place in the artifact of a source.
@@ -111,7 +113,7 @@ type located struct {
 
 func (p Place) locate(source string) (located, error) {
 	invalid := func(err error) (located, error) {
-		return located{}, &Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
+		return located{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Source: source, Err: err}
 	}
 	if p.Path != "" && !fs.ValidPath(p.Path) {
 		return invalid(fmt.Errorf("path %q is not a clean relative path", p.Path))
@@ -180,15 +182,15 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 	format := l.format
 	if format == nil {
 		if format, err = catalog.Detect(files.FS()); err != nil {
-			return nil, classify(l.source, err)
+			return nil, refusal.Classify(l.source, err)
 		}
 		same := func(path string) (string, bool) { return path, true }
-		if files, err = copied(files, same, format.Needs); err != nil {
+		if files, err = Copy(files, same, format.Needs); err != nil {
 			return nil, err
 		}
 	}
 	if err := found.check(format); err != nil {
-		return nil, classify(l.source, err)
+		return nil, refusal.Classify(l.source, err)
 	}
 	load := format.Load
 	if l.format != nil {
@@ -197,7 +199,7 @@ func (l located) load(ctx context.Context, files *tree.Tree, found large) (c *ca
 		}
 	}
 	if c, err = load(ctx, files.FS()); err != nil {
-		return nil, classify(l.source, err)
+		return nil, refusal.Classify(l.source, err)
 	}
 	c.Digest = files.Digest()
 	if format != (catalog.Applications{}) {
@@ -217,13 +219,13 @@ func FilesAt(source string, files *tree.Tree, place Place) (*tree.Tree, catalog.
 	if files, err = located.files(files); err != nil {
 		return nil, nil, err
 	}
-	return files, located.format, classify(source, checkLarge(files, located.format))
+	return files, located.format, refusal.Classify(source, checkLarge(files, located.format))
 }
 
 // files returns the files of an artifact that are part of the catalog.
 func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 	invalid := func(format string, args ...any) error {
-		return &Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
+		return &refusal.Error{Code: v1alpha1.InvalidCatalogReason, Source: l.source, Err: fmt.Errorf(format, args...)}
 	}
 	all, err := seal.Removed(all) // the source may be an artifact of Winnow
 	if err != nil || l.Path == "" && len(l.Include) == 0 {
@@ -234,15 +236,15 @@ func (l located) files(all *tree.Tree) (*tree.Tree, error) {
 			return nil, invalid("the artifact has no directory %q", l.Path)
 		}
 	}
-	files, err := copied(all, l.name, func(string) bool { return true })
+	files, err := Copy(all, l.name, func(string) bool { return true })
 	if err == nil && files.Len() == 0 && len(l.Include) > 0 {
 		return nil, invalid("include: no file has a path as in %q", l.Include)
 	}
 	return files, err
 }
 
-// copied returns a tree of the files that have a name in it. Those that are not needed are empty.
-func copied(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
+// Copy returns a tree of the files that have a name in it. Those that are not needed are empty.
+func Copy(files *tree.Tree, name func(path string) (string, bool), needed func(name string) bool) (*tree.Tree, error) {
 	copied := tree.New()
 	for _, path := range files.Paths() {
 		name, ok := name(path)

@@ -1,0 +1,128 @@
+// Package installation has the objects that install the instances of an artifact, and what they are once patches have changed
+// them. It knows no kustomization.yaml.
+package installation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/kustomized"
+	"github.com/winnow-dev/winnow/render/refusal"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Instance is an instance in an artifact.
+type Instance struct {
+	// Name of the instance, Application that it installs, and Source of the application.
+	Name, Application, Source string
+	// Requested is the version in the spec; empty for the default version. Version is what it resolves to, empty for
+	// definitions without versions.
+	Requested, Version string
+	// Backend that installs it.
+	Backend string
+	// Main is the object whose deletion uninstalls it.
+	Main safeguard.Definition
+	// Named reports whether the spec names exactly this version.
+	Named bool
+	// Objects that install it, sorted by kind, namespace and name. Instances share sources and namespaces.
+	Objects []Object
+	// Notes on what will not work everywhere, though nothing is wrong with it.
+	Notes []backend.Note
+}
+
+// Installation has the objects of all instances.
+type Installation struct {
+	built []instance.Built
+	// Objects of all instances, each once.
+	Objects []backend.Object
+	// origins of the charts, by instance.
+	origins map[string]string
+}
+
+// Input is what Build needs besides the instances.
+type Input struct {
+	// Surroundings of the instances.
+	instance.Surroundings
+
+	// AnnotateSource annotates the main objects with the digest of the source of their application.
+	AnnotateSource bool
+	// Origin returns that of the chart of a version of an application; empty if the artifact does not tell it.
+	Origin func(application, version string) string
+}
+
+// Build builds the instances that can be resolved. The error is that of the context, or a *refusal.Error with the reason
+// InvalidSpec.
+func Build(ctx context.Context, resolved []instance.Resolved, in Input) (Installation, error) {
+	built, err := instance.Build(ctx, resolved, in.Surroundings)
+	if ctx.Err() != nil {
+		return Installation{}, err
+	}
+	objects := map[string][]backend.Object{}
+	origins := map[string]string{}
+	for _, b := range built {
+		annotate(b, in.AnnotateSource)
+		objects[b.Name] = b.Objects
+		origins[b.Name] = in.Origin(b.Application, b.Resolved.Resolved)
+	}
+	var union []backend.Object
+	if err == nil {
+		union, err = backend.Union(objects)
+	}
+	if err != nil {
+		return Installation{}, &refusal.Error{Code: v1alpha1.InvalidSpecReason, Field: "spec.instances", Err: refusal.Join(refusal.Flat(err))}
+	}
+	return Installation{built: built, Objects: union, origins: origins}, nil
+}
+
+// Installed returns the instances of the artifact, as patches leave them: patched has the built objects, nil
+// without patches.
+func (in Installation) Installed(patched map[safeguard.Key]kustomized.Object) []Instance {
+	var all []Instance
+	for _, b := range in.built {
+		objects := Patched(b.Objects, patched)
+		main := MainOf(mainOf(objects).Object)
+		main.Identity = IdentityIn(mainOf(objects), objects)
+		main.Instance, main.Application, main.Source = b.Name, b.Application, b.Decision.Source
+		if version := b.Installed(); version != "" {
+			main.Versions = []string{version}
+		}
+		if origin := in.origins[b.Name]; origin != "" {
+			main.Origins = safeguard.Origins{origin}
+		}
+		all = append(all, Instance{
+			Name: b.Name, Application: b.Application, Source: b.Decision.Source, Requested: b.Version, Version: b.Installed(),
+			Backend: b.Backend, Main: main, Named: b.IsNamed(b.Resolved.Resolved) || b.IsNamed(b.Installed()),
+			Objects: keysOf(b.Objects), Notes: b.Notes,
+		})
+	}
+	return all
+}
+
+// Supporting returns the keys of the objects besides the main ones.
+func (in Installation) Supporting() []safeguard.Key {
+	var keys []safeguard.Key
+	for _, o := range in.Objects {
+		if o.Role != backend.Main {
+			keys = append(keys, KeyOf(o))
+		}
+	}
+	return keys
+}
+
+// Targets returns the kinds of the objects that no cluster serves by itself.
+func (in Installation) Targets() []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, o := range in.Objects {
+		if kind := o.GroupVersionKind(); kind.Group != "" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupVersionKind) int { return cmp.Compare(a.String(), b.String()) })
+	return kinds
+}

@@ -1,0 +1,132 @@
+package mention
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/spelling"
+)
+
+// Unmatched is a mention that matches nothing.
+type Unmatched struct {
+	Mention
+	// Nearest is the known value that resembles it most; empty where none does, and for all but the first
+	// few mentions.
+	Nearest string
+	// Known are the values that it could name, sorted; empty for all but the first few mentions.
+	Known []string
+	// Reason of an instance that cannot be resolved; empty for the others.
+	Reason string
+}
+
+// UnmatchedInstances returns the mentions of instances that cannot be resolved.
+func UnmatchedInstances(unresolved []instance.Unresolved) []Unmatched {
+	var all []Unmatched
+	for _, u := range unresolved {
+		all = append(all, Unmatched{Mention: Mention{Field: u.Field, Value: u.Value}, Reason: u.Reason, Nearest: u.Nearest})
+	}
+	return all
+}
+
+// String returns the field, the value and the nearest known value.
+func (u Unmatched) String() string {
+	text := u.Field + " " + excerpt.Quoted(u.Value)
+	if u.Reason != "" {
+		text = u.Field + ": " + u.Reason
+	}
+	if u.Nearest != "" {
+		text += " (did you mean " + excerpt.Quoted(u.Nearest) + "?)"
+	}
+	return text
+}
+
+// MaxAdvised bounds the mentions whose nearest value is searched: there may be thousands.
+const MaxAdvised = 20
+
+// Document is what an application of an artifact has of a spec's names.
+type Document struct {
+	// Omitted are the indexes in spec.omitFields of the fields that the application had.
+	Omitted []int
+	// Fields are the names of all its fields directly below spec.
+	Fields []string
+}
+
+// UnmatchedOf returns the mentions that match nothing in the sources, in their order. It ignores spec.omitFields, which is
+// compared with documents.
+func UnmatchedOf(sources []selection.Source, mentions []Mention) []Unmatched {
+	return UnmatchedIn(sources, mentions, nil, nil)
+}
+
+// UnmatchedIn is UnmatchedOf with the fields of spec.omitFields that no document had, unless there are no
+// documents, and with the names of applications that the limits of sources refuse.
+func UnmatchedIn(sources []selection.Source, mentions []Mention, decisions []selection.Decision, documents []Document) []Unmatched {
+	if len(mentions) == 0 {
+		return nil
+	}
+	knowledge, fields := NewKnowledge(sources), omittedOf(documents)
+	knowledge.forget(decisions)
+	var found []Unmatched
+	refused := 0
+	for _, m := range mentions {
+		known := knowledge.For(m)
+		switch {
+		case m.kind == mentionsField && (len(documents) == 0 || fields.indexes[m.omitted]):
+		case m.kind == mentionsField:
+			found = append(found, Unmatched{Mention: m, Nearest: fields.nearest(m.Value), Known: fields.known()})
+		case !known.Matches(m):
+			u := Unmatched{Mention: m}
+			if len(found) < MaxAdvised && (!m.refuses || refused < MaxAdvised) {
+				u.Known, u.Nearest = known.choices(m)
+			}
+			// A later catalog may have the name that is excluded, unless it is misspelt.
+			if m.refuses && u.Nearest == "" {
+				refused++
+				continue
+			}
+			found = append(found, u)
+		}
+	}
+	return found
+}
+
+// omitted has the indexes of the fields in spec.omitFields that documents had, and the names of all their
+// fields directly below spec.
+type omitted struct {
+	indexes map[int]bool
+	names   map[string]bool
+}
+
+func omittedOf(documents []Document) omitted {
+	o := omitted{indexes: map[int]bool{}, names: map[string]bool{}}
+	for _, d := range documents {
+		for _, i := range d.Omitted {
+			o.indexes[i] = true
+		}
+		for _, name := range d.Fields {
+			o.names[name] = true
+		}
+	}
+	return o
+}
+
+// nearest corrects the first name of a path: only fields directly below spec are known.
+func (o omitted) nearest(path string) string {
+	name, rest, nested := strings.Cut(path, ".")
+	if o.names[name] {
+		return ""
+	}
+	near := first(spelling.Nearest(name, slices.Concat(slices.Collect(maps.Keys(o.names)), adminFields())))
+	if near == "" || !nested {
+		return near
+	}
+	return near + "." + rest
+}
+
+// known are the fields that can be omitted.
+func (o omitted) known() []string {
+	return slices.Sorted(maps.Keys(o.names))
+}

@@ -1,0 +1,25 @@
+// Package patching bounds and proves patches: what they may add, and that with them kustomize builds the objects that are
+// selected and no others. It knows objects, and neither applications nor instances.
+package patching
+
+import (
+	"github.com/fluxcd/pkg/apis/kustomize"
+
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// Of returns patches of Flux as a kustomization.yaml has them.
+func Of(patches []kustomize.Patch) []tree.Patch {
+	var out []tree.Patch
+	for _, p := range patches {
+		converted := tree.Patch{Patch: p.Patch}
+		if t := p.Target; t != nil {
+			converted.Target = &tree.Target{
+				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
+				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+			}
+		}
+		out = append(out, converted)
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+package render
+
+import (
+	"io"
+	"path"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/render/archive"
+	"github.com/winnow-dev/winnow/render/contents"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/instance"
+	"github.com/winnow-dev/winnow/render/mention"
+	"github.com/winnow-dev/winnow/render/placeholder"
+	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/render/selection"
+	"github.com/winnow-dev/winnow/render/tree"
+)
+
+// RevisionPrefix is what every revision of an artifact begins with.
+const RevisionPrefix = "latest@"
+
+// Result is a rendered artifact. It must not be changed.
+type Result struct {
+	// Tree is the content of the artifact.
+	Tree *tree.Tree
+	// Revision is latest@sha256:<digest of the tree's content>.
+	Revision string
+	// Selection has the decision for every application of every source.
+	Selection selection.Result
+	// Definitions are those of the artifact as kustomize builds them, sorted by name.
+	Definitions []safeguard.Definition
+	// Contents are the applications of the artifact that are no objects, sorted by name. No cluster has them.
+	Contents []safeguard.Definition
+	// Instances of the artifact, sorted by name, and those of the spec that cannot be resolved.
+	Instances  []installation.Instance
+	Unresolved []instance.Unresolved
+	// Served is the catalog of OLM that serves the packages, by spec.push.catalog; nil for none.
+	Served *safeguard.Key
+	// Supporting are the keys of the other objects of the instances, and Served.
+	Supporting []safeguard.Key
+	// Targets are the kinds that the cluster has to serve for the instances, sorted.
+	Targets []schema.GroupVersionKind
+	// Unmatched are the names in the spec that match nothing, in its order.
+	Unmatched []mention.Unmatched
+	// Addresses are the hosts that the mirrors found in each application's document; empty without
+	// mirrors.
+	Addresses []Addresses
+
+	// kustomization of the tree, without its resources.
+	kustomization tree.Kustomization
+}
+
+// Compared returns what the safeguards compare: what Live returns, and the contents.
+func (r *Result) Compared() []safeguard.Definition { return slices.Concat(r.Live(), r.Contents) }
+
+// Live returns what a cluster has of the artifact, and what is claimed there: the definitions, and the main objects of
+// instances.
+func (r *Result) Live() []safeguard.Definition {
+	all := slices.Clip(r.Definitions)
+	for _, in := range r.Instances {
+		all = append(all, in.Main)
+	}
+	return all
+}
+
+// WriteArchive writes the artifact as a tar.gz, the same bytes on every run.
+func (r *Result) WriteArchive(w io.Writer) error {
+	return archive.Write(w, r.Tree)
+}
+
+// Find returns the instance of the artifact with a name; nil if there is none.
+func (r *Result) Find(name string) *installation.Instance {
+	i := slices.IndexFunc(r.Instances, func(in installation.Instance) bool { return in.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Instances[i]
+}
+
+// WithPlaceholders returns the artifact with placeholders in addition; the artifact itself for none. What the
+// safeguards compare does not change. The patches of the artifact leave them alone.
+func (r *Result) WithPlaceholders(placeholders []placeholder.Placeholder) (*Result, error) {
+	if len(placeholders) == 0 {
+		return r, nil
+	}
+	files, err := placeholder.Add(r.Tree, r.kustomization, placeholders)
+	if err != nil {
+		return nil, err
+	}
+	kept := *r
+	kept.Tree, kept.Revision = files, RevisionPrefix+files.Digest()
+	return &kept, nil
+}
+
+// ContentFiles returns the paths of the files of contents, sorted.
+func (r *Result) ContentFiles() []string {
+	var files []string
+	for _, file := range r.Tree.Paths() {
+		if slices.ContainsFunc(contents.Patterns(), func(pattern string) bool { is, _ := path.Match(pattern, file); return is }) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
