@@ -11,7 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/gitops/repository"
 )
 
-// walk follows the Kustomizations of a cluster in one commit.
+// walk follows the Kustomizations of a cluster in one commit. It holds what is known so far: run adds to it.
 type walk struct {
 	cluster string
 	tree    *repository.Tree
