@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest,
+			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal,
 		},
 		Setup: func(env *testscript.Env) error {
 			// The race detector waits a second at the end of each process.

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+// terminal is known on Linux only.
+func terminal(ts *testscript.TestScript, _ bool, _ []string) { ts.Fatalf("terminal needs Linux") }
