@@ -8,6 +8,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
@@ -98,6 +99,11 @@ func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 			})
 			c.fails("alpha")
 		}, []string{"Ready=True Succeeded"}},
+		{"before the artifact was fetched it lasts", func(c *liveCluster) {
+			c.report("alpha", func(ks *kustomizev1.Kustomization) {
+				ks.Status.Conditions = []metav1.Condition{readyCondition(metav1.ConditionFalse, meta.ArtifactFailedReason, "artifact not found")}
+			})
+		}, stalled("Conflict")},
 		{"after the apply it lasts", func(c *liveCluster) {
 			c.flux("alpha", "alpha", "argocd")
 			c.passed += 11 * time.Minute

@@ -43,6 +43,9 @@ type consumer struct {
 	reason string
 	// refused is the object that the API server refused, which is why it failed.
 	refused refusal
+	// failed reports whether it could not apply the revision. Until it has fetched one, nothing is known: each Kustomization
+	// that is created before its source has an artifact begins with ArtifactFailed.
+	failed bool
 	// prune reports whether the Kustomization deletes objects that leave the artifact, and suspended whether it applies
 	// nothing.
 	prune, suspended bool
@@ -223,6 +226,8 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
 	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
 		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(readyMessage)
+		c.failed = conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
+			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
 		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}

@@ -206,7 +206,7 @@ func (c *Cluster) rivals(ctx context.Context, claimed Keys, live []*liveMeta, ot
 		}
 		r.dormant = theirs.dormant(r.seen, claimed)
 		for _, item := range theirs.local() {
-			r.failed = r.failed || item.reason == v1alpha1.ApplyFailedReason
+			r.failed = r.failed || item.failed
 		}
 		rivals = append(rivals, r)
 	}
