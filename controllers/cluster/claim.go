@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,7 +24,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 		c.Withdraw(ctx, cs)
 		return nil
 	}
-	claimed := around.Consumers.liveKeys(next)
+	claimed, listed := around.Consumers.liveKeys(next), c.Now()
 	held, mine, rivals, err := c.contenders(ctx, cs, claimed, around)
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	}
 	name, dormant := client.ObjectKeyFromObject(cs), around.Consumers.dormant(seen, claimed)
 	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, name, seen, home(around.Consumers.releases(next)), dormant}, claimed, mine, held, rivals)
+	c.reservations(claimant{cs.UID, name, listed, seen, home(around.Consumers.releases(next)), dormant}, claimed, mine, held, rivals)
 	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held}, c.Now())
 	admitted := c.claims.admissible()
 	if dormant {
@@ -121,6 +122,9 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	if reserved && r.uid == by.uid {
 		return holder{}, false
 	}
+	if reserved && r.since.After(by.listed) {
+		return holder{selection: r.name, uid: r.uid}, true // the rivals do not have it yet
+	}
 	i := slices.IndexFunc(rivals, func(o rival) bool { return o.uid == r.uid || !reserved && o.keys[key] && !o.dormant })
 	if !reserved && i < 0 {
 		return holder{}, false
@@ -141,11 +145,13 @@ func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (ho
 	return holder{selection: r.name, uid: r.uid}, true
 }
 
-// claimant is a selection that claims keys. seen is what its Kustomizations have applied, at has the releases that it claims
-// at home, dormant is true if these Kustomizations are all suspended and own nothing: then it takes no reservation.
+// claimant is a selection that claims keys. Its rivals were listed at the time listed. seen is what its Kustomizations have
+// applied, at has the releases that it claims at home, dormant is true if these Kustomizations are all suspended and own
+// nothing: then it takes no reservation.
 type claimant struct {
 	uid     types.UID
 	name    types.NamespacedName
+	listed  time.Time
 	seen    evidence
 	at      Keys
 	dormant bool

@@ -87,3 +87,17 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 		}
 	}
 }
+
+// Claim lists the rivals before it takes the lock: one that renders, reserves and publishes in between is not among them.
+func TestAReservationOfTheMeantimeCounts(t *testing.T) {
+	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
+	now := time.Now()
+	c := &Cluster{Now: func() time.Time { return now }}
+	put(&c.claims.reserved, definition, reservation{uid: "one", since: now})
+	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
+		two := claimant{uid: "two", listed: listed, seen: evidence{owns: true, applied: Keys{definition: true}}}
+		if _, reserved := c.reservedBy(two, definition, nil); reserved != (name == "before") {
+			t.Errorf("with rivals that were listed %s the reservation, the key is reserved: %t", name, reserved)
+		}
+	}
+}

@@ -80,6 +80,7 @@ func consumerCases() []consumerCase {
 		{"it failed at the revision that it had applied", kustomized(published2, published2, no, "HealthCheckFailed", "timeout"), "ApplyFailed", "timeout"},
 		{"it failed at an older revision", kustomized(older1, older1, no, "ReconciliationFailed", "no such kind"), "Progressing", progressing},
 		{"it failed before it attempted any", kustomized("", "", no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
+		{"it lost its source at the revision", kustomized(older1, published2, no, "ArtifactFailed", "404"), "ApplyFailed", "404"},
 		{"it is suspended at an older revision", suspended(kustomized(older1, older1, yes, "ReconciliationSucceeded", "Applied")), "Suspended", "is suspended"},
 		{"it was suspended after it failed", suspended(kustomized(older1, published2, no, "ReconciliationFailed", "no such kind")), "Suspended", "is suspended"},
 		{"the feature gate is off", kustomized("", "", no, "AccessDenied", gateClosed), "FeatureGateDisabled",
@@ -104,7 +105,8 @@ func TestTheStateOfAConsumer(t *testing.T) {
 					remotely(ks)
 				}
 				got := consumerOf(ks, published2)
-				want := consumer{reason: test.reason, suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
+				failed := strings.HasPrefix(test.name, "it failed at the revision")
+				want := consumer{reason: test.reason, failed: failed, suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
 					Namespace: "flux-system", Name: "apps", Remote: remote, Revision: ks.Status.LastAppliedRevision, Message: test.message,
 				}}
 				if !reflect.DeepEqual(got, want) {
