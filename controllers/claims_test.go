@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,32 @@ func TestOfTwoThatServeOneObjectTheHolderGoesOn(t *testing.T) {
 }
 
 // The earlier claim is admitted.
+// An object keeps its owner labels while it is bypassed, whoever serves it. Its owner may select it again, and whoever serves it
+// must hear of that.
+func TestTheOtherOneHearsOfTheApply(t *testing.T) {
+	c := newCluster(t)
+	c.catalog("argocd", "nginx")
+	c.selection("alpha", compared, without("argocd"))
+	c.selection("beta", compared, without("nginx"))
+	c.consumer("alpha", "alpha", pruning)
+	c.consumer("beta", "beta", pruning)
+	c.settle("alpha", "beta")
+	c.flux("alpha", "alpha", "nginx")
+	c.flux("beta", "beta", "argocd")
+	c.own("alpha", "argocd")
+	c.change("alpha", without())
+	c.rounds("alpha", "beta")
+	c.ready("alpha", "beta")
+	c.takeEnqueued()
+	c.fluxWith("alpha", "alpha", []string{"argocd"}, "nginx") // which leaves the bypassed object alone
+	c.settle("alpha")
+	if enqueued := c.takeEnqueued(); !slices.Contains(enqueued, "beta") {
+		t.Errorf("beta is not enqueued, but %q", enqueued)
+	}
+	c.settle("beta")
+	c.equal("conditions of the other one", conditionsOf(c.get("beta")), stalled("Conflict"))
+}
+
 func TestOfTwoThatWaitOneGetsWhatIsGivenUp(t *testing.T) {
 	c := moving(t)
 	c.selection("gamma", compared, without("argocd", "nginx"))

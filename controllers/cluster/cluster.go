@@ -49,7 +49,7 @@ type Cluster struct {
 	gone sync.Map
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
-	// acted maps a UID to whether the selection applied to this cluster at the last SyncMarks.
+	// acted maps a UID to the action that SyncMarks found last.
 	acted sync.Map
 	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map

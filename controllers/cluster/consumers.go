@@ -100,6 +100,21 @@ func (c Consumers) appliedHere() bool {
 	return c.ActHere() && !slices.ContainsFunc(c.local(), unapplied)
 }
 
+// action is what a selection does to this cluster: a change of it may begin or end a conflict with others.
+type action struct {
+	here bool
+	// applied is the revision that all consumers of this cluster have applied, if they have.
+	applied string
+}
+
+func (c Consumers) action(revision string) action {
+	a := action{here: c.ActHere()}
+	if c.appliedHere() {
+		a.applied = revision
+	}
+	return a
+}
+
 // include reports whether a Kustomization is a consumer that applies to this cluster.
 func (c Consumers) include(key types.NamespacedName) bool {
 	return slices.ContainsFunc(c.local(), func(item consumer) bool { return item.key() == key })

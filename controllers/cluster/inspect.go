@@ -93,7 +93,8 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if published != nil && !AwaitsConsumer(cs) && !c.Outdated(ctx, cs) {
 		c.claims.serve(cs.UID, consumed.liveKeys(published))
 	}
-	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
+	acts := consumed.action(RevisionOf(cs))
+	if acted, looked := c.acted.Swap(cs.UID, acts); acted != acts && (looked || acts.here) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
 	} else if known && len(before.without(c.served(ctx, cs))) > 0 {
 		c.enqueueOthers(ctx, cs, before)
