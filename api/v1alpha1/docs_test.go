@@ -2,6 +2,7 @@ package v1alpha1_test
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -10,10 +11,22 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 )
 
-const specification = "../../docs/spec/v1alpha1/catalogselections.md"
+// specification returns the pages of the API.
+func specification(t *testing.T) string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/spec/v1alpha1/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no pages (%v)", err)
+	}
+	var all strings.Builder
+	for _, page := range pages {
+		all.WriteString(read(t, page))
+	}
+	return all.String()
+}
 
 func TestEveryFieldIsDocumented(t *testing.T) {
-	page, seen := read(t, specification), map[reflect.Type]bool{}
+	page, seen := specification(t), map[reflect.Type]bool{}
 	var look func(reflect.Type)
 	look = func(typ reflect.Type) {
 		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
@@ -39,7 +52,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 }
 
 func TestEveryReasonIsDocumented(t *testing.T) {
-	page := read(t, specification)
+	page := specification(t)
 	reasons := regexp.MustCompile(`(?m)^(?:const )?\t?\w+Reason = "(\w+)"$`).FindAllStringSubmatch(read(t, "conditions.go"), -1)
 	for _, reason := range reasons {
 		if !strings.Contains(page, "`"+reason[1]+"`") {
