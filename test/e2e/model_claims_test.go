@@ -182,7 +182,7 @@ func (m *model) publish(p *modelPart, next map[string]app) {
 		}
 	}
 	catalog := m.catalogs[p.catalog]
-	if p.baseline != baselineRecord && !p.newer {
+	if p.revisions == nil || p.baseline != baselineRecord && !p.newer {
 		p.revisions = map[string]bool{}
 	}
 	p.restarted = false
