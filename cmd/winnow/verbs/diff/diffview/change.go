@@ -96,11 +96,7 @@ func versionEntries(a diff.Application, comment bool) []entry {
 	return list
 }
 
-// groupedApplications returns the applications with the same changes, by severity.
-func groupedApplications(s *diff.Selection) [][]change {
-	return grouped(applicationChanges(s, applicationHeadline))
-}
-
+// applicationChanges returns the changes of the applications, by severity, with headlines of that kind.
 func applicationChanges(s *diff.Selection, headline func(diff.Application) string) []change {
 	var all []change
 	for _, a := range bySeverity(s.Applications, func(a diff.Application) diff.Change { return a.Change }) {

@@ -88,9 +88,7 @@ func instanceSign(in diff.Instance) string {
 	return sign(in.Change)
 }
 
-// groupedInstances returns the instances with the same changes, by severity.
-func groupedInstances(s *diff.Selection) [][]change { return grouped(instanceChanges(s)) }
-
+// instanceChanges returns the changes of the instances, by severity.
 func instanceChanges(s *diff.Selection) []change {
 	var all []change
 	for _, in := range bySeverity(s.Instances, func(in diff.Instance) diff.Change { return in.Change }) {

@@ -29,7 +29,7 @@ func Markdown(w io.Writer, report *diff.Report, stat bool) {
 	}
 	for _, s := range report.Selections {
 		add(rankDecision, decisionMarkdown(s))
-		applications, instances := groupedApplications(s), groupedInstances(s)
+		applications, instances := grouped(applicationChanges(s, applicationHeadline)), grouped(instanceChanges(s))
 		add(rankSummary, summaryMarkdown(s, instances))
 		if stat {
 			add(rankFold, statList(s), briefList(s))
