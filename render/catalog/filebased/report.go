@@ -79,7 +79,7 @@ func (r *report) blob(blob *Blob, problems []shape.Problem) {
 }
 
 // at reports a violation in a blob, with the line of a value and the name of its field.
-func (r *report) at(blob *Blob, at shape.Place, format string, args ...any) {
+func (r *report) at(blob *Blob, at shape.FieldPath, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if len(at) > 0 {
 		message = at.String() + ": " + message
@@ -96,7 +96,7 @@ func (r *report) at(blob *Blob, at shape.Place, format string, args ...any) {
 
 // line returns the line of a value, or of the last part of its place that there is. Only what is wrong has to be
 // located, so that its nodes need not be kept.
-func (r *report) line(blob *Blob, at shape.Place) int {
+func (r *report) line(blob *Blob, at shape.FieldPath) int {
 	if r.last.blob != blob {
 		root, err := yamlnode.First(blob.Data)
 		if err != nil {
