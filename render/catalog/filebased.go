@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"regexp"
@@ -67,7 +65,7 @@ func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	}
 	loaded, err := filebased.Load(ctx, fsys)
 	if err != nil {
-		return nil, asInvalid(err)
+		return nil, err
 	}
 	var found violation.Report
 	catalog := &Catalog{}
@@ -90,7 +88,7 @@ func (f FileBased) Load(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 func (f FileBased) checkFiles(ctx context.Context, fsys fs.FS) error {
 	files, err := filebased.Paths(ctx, fsys)
 	if err != nil {
-		return asInvalid(err)
+		return err
 	}
 	var found violation.Report
 	if !slices.ContainsFunc(files, f.Needs) {
@@ -118,21 +116,4 @@ func checkNames(one *filebased.Package, found *violation.Report) {
 	for _, bundle := range one.Bundles {
 		check(bundle.Blob, "bundle", bundle.Name)
 	}
-}
-
-// asInvalid returns the violations of a file-based catalog as those of any catalog; other errors as they are.
-func asInvalid(err error) error {
-	var invalid *filebased.InvalidError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	out := &violation.InvalidError{Omitted: invalid.Omitted}
-	for _, v := range invalid.Violations {
-		message := v.Message
-		if v.Document > 0 {
-			message = fmt.Sprintf("document %d: %s", v.Document, message)
-		}
-		out.Violations = append(out.Violations, violation.Violation{Rule: violation.RuleFormat, Path: v.Path, Line: v.Line, Message: message})
-	}
-	return out
 }

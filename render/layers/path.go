@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// place says what values have at a path.
-type place int
+// presence says what values have at a path.
+type presence int
 
 const (
 	// missing: nothing.
-	missing place = iota
+	missing presence = iota
 	// exact: a leaf.
 	exact
 	// other: a mapping, or a leaf above the path.
@@ -21,7 +21,7 @@ const (
 )
 
 // lookup returns the leaf at a path, and what is there.
-func lookup(values map[string]any, path []string) (any, place) {
+func lookup(values map[string]any, path []string) (any, presence) {
 	var at any = values
 	for _, key := range path {
 		members, isMapping := at.(map[string]any)

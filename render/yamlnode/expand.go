@@ -25,35 +25,35 @@ func IsExpanded(node *yaml.Node) bool {
 // alias is, because Check does not count them; those beside aliases, merge keys and anchors stand above
 // the entry. The nodes have no position.
 func Expand(document *yaml.Node) *yaml.Node {
-	copied, _ := place{}.expand(document)
+	copied, _ := destination{}.expand(document)
 	return copied
 }
 
-// place is where a node is copied to.
-type place struct {
+// destination is where a node is copied to.
+type destination struct {
 	// repeated says that the node is written elsewhere, flow that it is within brackets.
 	repeated, flow bool
 }
 
 // expand returns the copy of a node, and the comments that it has no place for.
-func (p place) expand(written *yaml.Node) (copied *yaml.Node, beside string) {
+func (d destination) expand(written *yaml.Node) (copied *yaml.Node, beside string) {
 	node := Resolve(written)
 	copied = &yaml.Node{Kind: node.Kind, Style: node.Style, Tag: node.Tag, Value: node.Value}
-	if !p.repeated {
+	if !d.repeated {
 		copied.HeadComment, copied.LineComment, copied.FootComment = written.HeadComment, written.LineComment, written.FootComment
 	}
 	if len(node.Content) == 0 {
 		return copied, ""
 	}
-	if p.flow {
+	if d.flow {
 		copied.Style |= yaml.FlowStyle
 	}
 	if node != written {
 		beside, copied.LineComment = copied.LineComment, ""
 	}
 	e := expansion{
-		place: place{repeated: p.repeated || node != written, flow: copied.Style&yaml.FlowStyle != 0},
-		into:  copied,
+		destination: destination{repeated: d.repeated || node != written, flow: copied.Style&yaml.FlowStyle != 0},
+		into:        copied,
 	}
 	if node.Kind == yaml.MappingNode {
 		e.entries(node)
@@ -68,7 +68,7 @@ func (p place) expand(written *yaml.Node) (copied *yaml.Node, beside string) {
 
 // expansion is a mapping or a list that is being copied.
 type expansion struct {
-	place
+	destination
 
 	into *yaml.Node
 	// comments have no place yet.
@@ -96,7 +96,7 @@ func (e *expansion) entries(mapping *yaml.Node) {
 // merge adds what a merge key brings and is not known.
 func (e *expansion) merge(key, value *yaml.Node, known map[string]bool) {
 	list := Resolve(value)
-	from := place{repeated: e.repeated || list.Kind == yaml.SequenceNode && list != value, flow: e.flow}
+	from := destination{repeated: e.repeated || list.Kind == yaml.SequenceNode && list != value, flow: e.flow}
 	for _, node := range []*yaml.Node{key, value} {
 		if !e.repeated && (node == key || list.Kind == yaml.SequenceNode) {
 			e.comments = append(e.comments, node.HeadComment, node.LineComment, node.FootComment)

@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/catalog/kustomize"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -92,14 +92,5 @@ func textProblem(text string) string {
 	if !utf8.ValidString(text) {
 		return "is not UTF-8"
 	}
-	if i := strings.IndexFunc(text, isLost); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(text[i:])
-		return fmt.Sprintf("has the character %U, which kustomize cannot carry", r)
-	}
-	return ""
-}
-
-// isLost tells the characters that kustomize writes as they are although its reader refuses them, or reads others.
-func isLost(r rune) bool {
-	return r >= 0x7f && r <= 0x9f || r == '\ufffe' || r == '\uffff'
+	return kustomize.CharacterProblem(text)
 }

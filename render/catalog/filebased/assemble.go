@@ -53,11 +53,11 @@ func (a *assembly) addPackage(blob *Blob) {
 		return
 	}
 	if other, taken := a.packages[blob.Name]; taken {
-		a.found.at(blob, shape.Place{"name"}, "is the package %s again, first in %s", excerpt.Quoted(blob.Name), other.result.blob.where())
+		a.found.at(blob, shape.FieldPath{"name"}, "is the package %s again, first in %s", excerpt.Quoted(blob.Name), other.result.blob.where())
 		return
 	}
 	for _, problem := range validation.IsDNS1123Label(blob.Name) {
-		a.found.at(blob, shape.Place{"name"}, "%s is no name of a package: %s", excerpt.Quoted(blob.Name), problem)
+		a.found.at(blob, shape.FieldPath{"name"}, "%s is no name of a package: %s", excerpt.Quoted(blob.Name), problem)
 	}
 	a.packages[blob.Name] = &packageCheck{
 		result:   &Package{Name: blob.Name, DefaultChannel: content.DefaultChannel, blob: blob},
@@ -80,7 +80,7 @@ func (a *assembly) addBlob(blob *Blob, loaded *Catalog, unread map[string]bool) 
 			if name == "" {
 				a.found.at(blob, nil, "must have a package")
 			} else if !unread[name] {
-				a.found.at(blob, shape.Place{"package"}, "there is no package %s in the catalog", excerpt.Quoted(name))
+				a.found.at(blob, shape.FieldPath{"package"}, "there is no package %s in the catalog", excerpt.Quoted(name))
 			}
 		default:
 			loaded.Others = append(loaded.Others, blob)

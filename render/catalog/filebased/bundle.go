@@ -28,9 +28,9 @@ func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 		return c.bundle, c.problems
 	}
 	c.bundle.Name, c.bundle.Image, c.packageName = fields.Text("name"), fields.Text("image"), fields.Text("package")
-	c.image(c.bundle.Image, shape.Place{"image"})
+	c.image(c.bundle.Image, shape.FieldPath{"image"})
 	for i, related := range fields.List("relatedImages") {
-		c.image(jsontext.FieldsOf(related).Text("image"), shape.Place{"relatedImages", i, "image"})
+		c.image(jsontext.FieldsOf(related).Text("image"), shape.FieldPath{"relatedImages", i, "image"})
 	}
 	for i, one := range fields.List("properties") {
 		property := jsontext.FieldsOf(one)
@@ -38,12 +38,12 @@ func readBundle(members []jsontext.Member) (*Bundle, []shape.Problem) {
 	}
 	switch {
 	case len(c.versions) != 1:
-		c.add(shape.Place{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
+		c.add(shape.FieldPath{"properties"}, "must have exactly one property %s, but there are %d", propertyPackage, len(c.versions))
 	default:
 		c.version(c.versions[0])
 	}
 	if c.bundle.Image == "" && c.objects == 0 {
-		c.add(shape.Place{"image"}, "must be set, because there is no property %s", propertyObject)
+		c.add(shape.FieldPath{"image"}, "must be set, because there is no property %s", propertyObject)
 	}
 	c.finishFacts()
 	return c.bundle, c.problems
@@ -61,26 +61,26 @@ type bundleCheck struct {
 	objectModes []string
 }
 
-func (c *bundleCheck) add(at shape.Place, format string, args ...any) {
+func (c *bundleCheck) add(at shape.FieldPath, format string, args ...any) {
 	c.problems = append(c.problems, shape.Problem{At: at, Message: fmt.Sprintf(format, args...)})
 }
 
 // fields checks the shapes of members, and returns them.
-func (c *bundleCheck) fields(members []jsontext.Member, want *shape.Shape, at shape.Place) jsontext.Fields {
+func (c *bundleCheck) fields(members []jsontext.Member, want *shape.Shape, at shape.FieldPath) jsontext.Fields {
 	for _, one := range members {
 		c.problems = append(c.problems, shape.Check(one.Value, want.Of(one.Key), append(at[:len(at):len(at)], jsontext.Unquoted(one.Key)))...)
 	}
 	return jsontext.ByName(members)
 }
 
-func (c *bundleCheck) image(text string, at shape.Place) {
+func (c *bundleCheck) image(text string, at shape.FieldPath) {
 	if err := pullspec.Check(text); err != nil {
 		c.add(at, "is not a pull spec: %v: %s", err, excerpt.Quoted(text))
 	}
 }
 
 func (c *bundleCheck) property(i int, name string, value []byte) {
-	at := shape.Place{"properties", i, "value"}
+	at := shape.FieldPath{"properties", i, "value"}
 	if value == nil {
 		c.add(at[:2], "must have a value")
 		return
@@ -119,7 +119,7 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 	c.objects++
 	converted, err := manifestJSON(manifest)
 	if err != nil {
-		c.add(shape.Place{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		c.add(shape.FieldPath{"properties", i, "value", "data"}, "is a manifest that is not valid YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 		return
 	}
 	if spec := clusterServiceVersion(converted); spec != nil {
@@ -129,7 +129,7 @@ func (c *bundleCheck) object(i int, manifest []byte) {
 
 // version checks the version, and what depends on it.
 func (c *bundleCheck) version(found packageProperty) {
-	at := shape.Place{"properties", found.index, "value"}
+	at := shape.FieldPath{"properties", found.index, "value"}
 	if found.PackageName != c.packageName {
 		c.add(append(at, "packageName"), "is %s, but the bundle's package is %s", excerpt.Quoted(found.PackageName), excerpt.Quoted(c.packageName))
 	}
@@ -150,7 +150,7 @@ func (c *bundleCheck) version(found packageProperty) {
 		c.add(append(at, "version"), "has build metadata beside a release: %s", excerpt.Quoted(found.Version))
 	}
 	if name := c.packageName + "-v" + version.String(); name != c.bundle.Name {
-		c.add(shape.Place{"name"}, "must be %s, because the bundle has a release", excerpt.Quoted(name))
+		c.add(shape.FieldPath{"name"}, "must be %s, because the bundle has a release", excerpt.Quoted(name))
 	}
 }
 

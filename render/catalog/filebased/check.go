@@ -19,7 +19,7 @@ func (p *packageCheck) check(found *report) {
 	case result.DefaultChannel == "":
 		found.at(result.blob, nil, "must have a defaultChannel")
 	case p.channels[result.DefaultChannel] == nil:
-		found.at(result.blob, shape.Place{"defaultChannel"}, "there is no channel %s in the package", excerpt.Quoted(result.DefaultChannel))
+		found.at(result.blob, shape.FieldPath{"defaultChannel"}, "there is no channel %s in the package", excerpt.Quoted(result.DefaultChannel))
 	}
 	if problem := p.tooLarge(); problem != "" {
 		found.at(result.blob, nil, "the package %s has %s", excerpt.Quoted(result.Name), problem)
@@ -34,7 +34,7 @@ func (p *packageCheck) check(found *report) {
 		case bundle.Name == "":
 			found.at(bundle.Blob, nil, "must have a name")
 		case !used[bundle.Name]:
-			found.at(bundle.Blob, shape.Place{"name"}, "no channel has an entry %s", excerpt.Quoted(bundle.Name))
+			found.at(bundle.Blob, shape.FieldPath{"name"}, "no channel has an entry %s", excerpt.Quoted(bundle.Name))
 		}
 	}
 	p.checkVersions(found)
@@ -67,12 +67,12 @@ func (p *packageCheck) tooLarge() string {
 // checkChannel reports what is wrong with the entries of a channel, and marks their bundles as used.
 func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, found *report) {
 	if len(channel.Entries) == 0 {
-		found.at(channel.Blob, shape.Place{"entries"}, "the channel %s has no entry", excerpt.Quoted(channel.Name))
+		found.at(channel.Blob, shape.FieldPath{"entries"}, "the channel %s has no entry", excerpt.Quoted(channel.Name))
 		return
 	}
 	first, distinct := map[string]int{}, true
 	for i, entry := range channel.Entries {
-		at := shape.Place{"entries", i}
+		at := shape.FieldPath{"entries", i}
 		if other, taken := first[entry.Name]; taken {
 			found.at(channel.Blob, at, "is the entry %s again, first as number %d", excerpt.Quoted(entry.Name), other+1)
 			distinct = false
@@ -87,7 +87,7 @@ func (p *packageCheck) checkChannel(channel *Channel, used map[string]bool, foun
 }
 
 func (p *packageCheck) checkEntry(channel *Channel, i int, found *report) {
-	entry, at := channel.Entries[i], shape.Place{"entries", i}
+	entry, at := channel.Entries[i], shape.FieldPath{"entries", i}
 	switch {
 	case entry.Name == "":
 		found.at(channel.Blob, at, "must have a name")
@@ -96,11 +96,11 @@ func (p *packageCheck) checkEntry(channel *Channel, i int, found *report) {
 	}
 	for j, skip := range entry.Skips {
 		if skip == "" {
-			found.at(channel.Blob, shape.Place{"entries", i, "skips", j}, "skips an empty name")
+			found.at(channel.Blob, shape.FieldPath{"entries", i, "skips", j}, "skips an empty name")
 		}
 	}
 	if _, err := graph.ParseRange(entry.SkipRange); err != nil {
-		found.at(channel.Blob, shape.Place{"entries", i, "skipRange"}, "is not a range of versions: %v: %s", err, excerpt.Quoted(entry.SkipRange))
+		found.at(channel.Blob, shape.FieldPath{"entries", i, "skipRange"}, "is not a range of versions: %v: %s", err, excerpt.Quoted(entry.SkipRange))
 	}
 }
 
@@ -122,7 +122,7 @@ func (p *packageCheck) checkDeprecations(found *report) {
 	blob := p.result.deprecations
 	first := map[Reference]int{}
 	for i, entry := range p.deprecations {
-		at := shape.Place{"entries", i}
+		at := shape.FieldPath{"entries", i}
 		if other, taken := first[entry.Reference]; taken {
 			found.at(blob, at, "deprecates %s again, first as number %d", excerpt.Quoted(cmp.Or(entry.Reference.Name, p.result.Name)), other+1)
 		}
@@ -130,15 +130,15 @@ func (p *packageCheck) checkDeprecations(found *report) {
 		if entry.Message == "" {
 			found.at(blob, at, "must have a message")
 		}
-		p.checkReference(blob, shape.Place{"entries", i, "reference"}, entry.Reference, found)
+		p.checkReference(blob, shape.FieldPath{"entries", i, "reference"}, entry.Reference, found)
 	}
 }
 
-func (p *packageCheck) checkReference(blob *Blob, at shape.Place, to Reference, found *report) {
+func (p *packageCheck) checkReference(blob *Blob, at shape.FieldPath, to Reference, found *report) {
 	switch to.Schema {
 	case SchemaPackage:
 		if to.Name != "" {
-			found.at(blob, slices.Concat(at, shape.Place{"name"}), "must be empty: a reference to the package has no name")
+			found.at(blob, slices.Concat(at, shape.FieldPath{"name"}), "must be empty: a reference to the package has no name")
 		}
 	case SchemaChannel:
 		if p.channels[to.Name] == nil {
@@ -151,19 +151,19 @@ func (p *packageCheck) checkReference(blob *Blob, at shape.Place, to Reference, 
 	case "":
 		found.at(blob, at, "must have a schema")
 	default:
-		found.at(blob, slices.Concat(at, shape.Place{"schema"}), "must be %s, %s or %s: %s", SchemaPackage, SchemaChannel, SchemaBundle, excerpt.Quoted(to.Schema))
+		found.at(blob, slices.Concat(at, shape.FieldPath{"schema"}), "must be %s, %s or %s: %s", SchemaPackage, SchemaChannel, SchemaBundle, excerpt.Quoted(to.Schema))
 	}
 }
 
 // checkGraph reports what is wrong with the upgrades of a channel whose entries have different names.
 func checkGraph(channel *Channel, found *report) {
 	g := graph.New(channel.Entries, func(string) bool { return true })
-	at := func(name string) shape.Place {
-		return shape.Place{"entries", slices.IndexFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == name })}
+	at := func(name string) shape.FieldPath {
+		return shape.FieldPath{"entries", slices.IndexFunc(channel.Entries, func(e graph.Entry) bool { return e.Name == name })}
 	}
 	switch len(g.Heads) {
 	case 0:
-		found.at(channel.Blob, shape.Place{"entries"}, "the channel %s has no head: every entry is replaced or skipped by one", excerpt.Quoted(channel.Name))
+		found.at(channel.Blob, shape.FieldPath{"entries"}, "the channel %s has no head: every entry is replaced or skipped by one", excerpt.Quoted(channel.Name))
 		return
 	case 1:
 	default:

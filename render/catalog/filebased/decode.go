@@ -120,7 +120,7 @@ func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) 
 		key := jsontext.Unquoted(one.Key)
 		fold := jsontext.Folded(key)
 		if other, taken := first[fold]; taken && other != key {
-			problems = append(problems, shape.Problem{At: shape.Place{key}, Message: "is the same key but for the case of its letters as " + excerpt.Quoted(other)})
+			problems = append(problems, shape.Problem{At: shape.FieldPath{key}, Message: "is the same key but for the case of its letters as " + excerpt.Quoted(other)})
 		}
 		first[fold], values[fold] = key, one.Value
 	}
@@ -133,7 +133,7 @@ func readMeta(members []jsontext.Member) (found meta, problems []shape.Problem) 
 			continue
 		}
 		if raw[0] != '"' {
-			problems = append(problems, shape.Problem{At: shape.Place{field.name}, Message: "must be a string"})
+			problems = append(problems, shape.Problem{At: shape.FieldPath{field.name}, Message: "must be a string"})
 			continue
 		}
 		*field.value = jsontext.Unquoted(raw)

@@ -91,7 +91,7 @@ func (l *loader) load(ctx context.Context, fsys fs.FS) error {
 func (l *loader) file(name string, data []byte) bool {
 	found, failed := split.Documents(data, l.left)
 	if failed != nil {
-		l.report.add(Violation{Path: name, Document: failed.Number, Line: failed.Line, Message: failed.Message})
+		l.report.add(name, failed.Number, failed.Line, failed.Message)
 		l.hidden = true
 	}
 	if l.left -= len(found); l.left < 0 {

@@ -23,7 +23,7 @@ func (p *packageCheck) addChannel(blob *Blob, content *channelContent, found *re
 		return
 	}
 	if other, taken := p.channels[blob.Name]; taken {
-		found.at(blob, shape.Place{"name"}, "is the channel %s again, first in %s", excerpt.Quoted(blob.Name), other.Blob.where())
+		found.at(blob, shape.FieldPath{"name"}, "is the channel %s again, first in %s", excerpt.Quoted(blob.Name), other.Blob.where())
 		return
 	}
 	channel := &Channel{Name: blob.Name, Entries: content.Entries, Blob: blob}
@@ -33,7 +33,7 @@ func (p *packageCheck) addChannel(blob *Blob, content *channelContent, found *re
 
 func (p *packageCheck) addBundle(blob *Blob, content *Bundle, found *report) {
 	if other, taken := p.bundles[blob.Name]; taken {
-		found.at(blob, shape.Place{"name"}, "is the bundle %s again, first in %s", excerpt.Quoted(blob.Name), other.Blob.where())
+		found.at(blob, shape.FieldPath{"name"}, "is the bundle %s again, first in %s", excerpt.Quoted(blob.Name), other.Blob.where())
 		return
 	}
 	bundle := *content
@@ -44,7 +44,7 @@ func (p *packageCheck) addBundle(blob *Blob, content *Bundle, found *report) {
 
 func (p *packageCheck) addDeprecations(blob *Blob, content *deprecationContent, found *report) {
 	if other := p.result.deprecations; other != nil {
-		found.at(blob, shape.Place{"package"}, "has deprecations of the package %s again, first in %s", excerpt.Quoted(blob.Package), other.where())
+		found.at(blob, shape.FieldPath{"package"}, "has deprecations of the package %s again, first in %s", excerpt.Quoted(blob.Package), other.where())
 		return
 	}
 	p.result.deprecations, p.deprecations = blob, content.Entries

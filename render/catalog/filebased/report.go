@@ -8,31 +8,42 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/catalog/filebased/shape"
+	"github.com/winnow-dev/winnow/render/catalog/violation"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
 // report collects violations: of each file the first, whatever the number of files.
 type report struct {
-	kept   []Violation
+	kept   []numbered
 	counts map[string]int
 	total  int
 	last   located
 }
 
-func (r *report) add(violation Violation) {
+// numbered is a violation in a document, counted from 1; 0 for the whole file.
+type numbered struct {
+	violation.Violation
+	document int
+}
+
+func (r *report) add(path string, document, line int, message string) {
 	if r.counts == nil {
 		r.counts = map[string]int{}
 	}
 	r.total++
-	r.counts[violation.Path]++
-	if r.counts[violation.Path] <= maxFileViolations && len(r.kept) < maxViolations {
-		r.kept = append(r.kept, violation)
+	r.counts[path]++
+	if r.counts[path] > maxFileViolations || len(r.kept) == maxViolations {
+		return
 	}
+	if document > 0 {
+		message = fmt.Sprintf("document %d: %s", document, message)
+	}
+	r.kept = append(r.kept, numbered{violation.Violation{Rule: violation.RuleFormat, Path: path, Line: line, Message: message}, document})
 }
 
 // file reports a violation by a whole file or directory.
 func (r *report) file(path string, format string, args ...any) {
-	r.add(Violation{Path: path, Message: fmt.Sprintf(format, args...)})
+	r.add(path, 0, 0, fmt.Sprintf(format, args...))
 }
 
 // err returns an *InvalidError, or nil when nothing was added.
@@ -40,11 +51,14 @@ func (r *report) err() error {
 	if r.total == 0 {
 		return nil
 	}
-	slices.SortStableFunc(r.kept, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Message, b.Message))
+	slices.SortStableFunc(r.kept, func(a, b numbered) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.document, b.document), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 	})
-	return &InvalidError{Violations: slices.Clip(r.kept), Omitted: r.total - len(r.kept)}
+	invalid := &InvalidError{Omitted: r.total - len(r.kept)}
+	for _, one := range r.kept {
+		invalid.Violations = append(invalid.Violations, one.Violation)
+	}
+	return invalid
 }
 
 // located is the blob of which the report has nodes: violations of one come one after the other.
@@ -57,7 +71,7 @@ type located struct {
 func (r *report) blob(blob *Blob, problems []shape.Problem) {
 	for _, one := range problems {
 		if one.Line > 0 {
-			r.add(Violation{Path: blob.Path, Document: blob.Document, Line: blob.Line + one.Line - 1, Message: one.Message})
+			r.add(blob.Path, blob.Document, blob.Line+one.Line-1, one.Message)
 			continue
 		}
 		r.at(blob, one.At, "%s", one.Message)
@@ -65,7 +79,7 @@ func (r *report) blob(blob *Blob, problems []shape.Problem) {
 }
 
 // at reports a violation in a blob, with the line of a value and the name of its field.
-func (r *report) at(blob *Blob, at shape.Place, format string, args ...any) {
+func (r *report) at(blob *Blob, at shape.FieldPath, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if len(at) > 0 {
 		message = at.String() + ": " + message
@@ -73,16 +87,16 @@ func (r *report) at(blob *Blob, at shape.Place, format string, args ...any) {
 	if subject := blob.subject(); subject != "" {
 		message = subject + ": " + message
 	}
-	violation := Violation{Path: blob.Path, Document: blob.Document, Line: blob.Line, Message: message}
+	line := blob.Line
 	if len(at) > 0 && r.counts[blob.Path] < maxFileViolations && len(r.kept) < maxViolations {
-		violation.Line = r.line(blob, at)
+		line = r.line(blob, at)
 	}
-	r.add(violation)
+	r.add(blob.Path, blob.Document, line, message)
 }
 
 // line returns the line of a value, or of the last part of its place that there is. Only what is wrong has to be
 // located, so that its nodes need not be kept.
-func (r *report) line(blob *Blob, at shape.Place) int {
+func (r *report) line(blob *Blob, at shape.FieldPath) int {
 	if r.last.blob != blob {
 		root, err := yamlnode.First(blob.Data)
 		if err != nil {

@@ -232,10 +232,19 @@ func (c *checker) layout(node *yaml.Node, text string) {
 }
 
 func (c *checker) characters(node *yaml.Node, text string) {
-	if i := strings.IndexFunc(text, isLost); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(text[i:])
-		c.found.Add(node.Line, "has the character %U, which kustomize cannot carry", r)
+	if problem := CharacterProblem(text); problem != "" {
+		c.found.Add(node.Line, "%s", problem)
 	}
+}
+
+// CharacterProblem says which character of a text kustomize cannot carry, "" where it carries all of them.
+func CharacterProblem(text string) string {
+	i := strings.IndexFunc(text, isLost)
+	if i < 0 {
+		return ""
+	}
+	r, _ := utf8.DecodeRuneInString(text[i:])
+	return fmt.Sprintf("has the character %U, which kustomize cannot carry", r)
 }
 
 // timestamp refuses what kustomize rewrites: it decodes it, and prints it as JSON does.

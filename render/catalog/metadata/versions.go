@@ -73,9 +73,6 @@ func (v Versions) Of(name string) Version {
 // Numbered returns the semantic version, or what should be one.
 func (v Version) Numbered() string { return cmp.Or(v.Number, v.Name) }
 
-// Labelled returns what people see.
-func (v Version) Labelled() string { return cmp.Or(v.Label, v.Name) }
-
 // Requirement is a condition on the platform that a version runs on.
 type Requirement struct {
 	// Component of the platform, a DNS-1123 label, which need not be one of Components.

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Place of a value in a document: keys, and indexes of lists.
-type Place []any
+// FieldPath of a value in a document: keys, and indexes of lists.
+type FieldPath []any
 
-func (p Place) String() string {
+func (p FieldPath) String() string {
 	var text strings.Builder
 	for _, step := range p {
 		switch step := step.(type) {
@@ -30,7 +30,7 @@ func (p Place) String() string {
 
 // Problem is what is wrong with a value of a document.
 type Problem struct {
-	At      Place
+	At      FieldPath
 	Message string
 	// Line in the document, from 1, where it is known without the place.
 	Line int
@@ -42,7 +42,7 @@ func TypeProblem(err error) Problem {
 	if !errors.As(err, &wrong) {
 		return Problem{Message: err.Error()}
 	}
-	var at Place
+	var at FieldPath
 	for key := range strings.SplitSeq(wrong.Field, ".") {
 		if key != "" {
 			at = append(at, key)

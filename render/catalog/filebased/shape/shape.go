@@ -58,7 +58,7 @@ func Mapping(texts []string, others map[string]*Shape) *Shape {
 func ListOf(elements *Shape) *Shape { return &Shape{Kind: aList, Elements: elements} }
 
 // Check reports what of a value of valid JSON, at a place, has not a shape.
-func Check(data []byte, want *Shape, at Place) []Problem {
+func Check(data []byte, want *Shape, at FieldPath) []Problem {
 	c := shapeCheck{Walker: jsontext.Walker{Data: data}, top: at}
 	c.check(want)
 	return c.problems
@@ -67,7 +67,7 @@ func Check(data []byte, want *Shape, at Place) []Problem {
 // shapeCheck goes through a value.
 type shapeCheck struct {
 	jsontext.Walker
-	top      Place
+	top      FieldPath
 	path     []step
 	problems []Problem
 }

@@ -2,6 +2,7 @@ package diffview
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/winnow-dev/winnow/render/diff"
 )
@@ -16,21 +17,13 @@ func heldHeadline(s *diff.Selection) string {
 	return "HELD: nothing of this is published"
 }
 
-const (
-	loosenedHeadline = "LOOSENED: the edit of the selection protects less"
-	reasonsHeadline  = "What is held:"
-)
-
-func loosenedLine(l diff.Loosened) string {
-	return l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect
-}
-
-// approval returns the lines on how to approve the held changes.
-func approval(h *diff.Held) []string {
-	if h.Approved || len(h.Approve) == 0 {
-		return nil
+// approval returns what is held, and how to approve it.
+func approval(s *diff.Selection) block {
+	b := block{title: bold(heldHeadline(s))}
+	if !s.Held.Approved && len(s.Held.Approve) > 0 {
+		b.snippets = []snippet{{same(approveHeadline), approveYAML(s.Held)}}
 	}
-	return append([]string{approveHeadline}, approveYAML(h)...)
+	return b
 }
 
 const approveHeadline = "To publish it all the same, add to the CatalogSelection:"
@@ -41,13 +34,13 @@ func baseApproval(entry string) string {
 		"it is used up, or was reviewed with another change.", entry)
 }
 
-func approveYAML(h *diff.Held) []string {
-	lines := []string{"  spec:", "    safeguards:", "      approve:"}
+func approveYAML(h *diff.Held) string {
+	lines := []string{"spec:", "  safeguards:", "    approve:"}
 	for _, entry := range h.Approve {
 		if h.NamesRender(entry) {
 			entry += " # (this render)"
 		}
-		lines = append(lines, "      - "+entry)
+		lines = append(lines, "    - "+entry)
 	}
-	return lines
+	return strings.Join(lines, "\n") + "\n"
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
-const transientHeadline = "TRANSIENT: the new spec over the old catalogs loses more than the end state"
-
 // transientAdvice returns the advice on how to split a change whose parts reach the cluster one after the other.
 func transientAdvice(advice diff.Advice) string {
 	const why = "Flux applies the edit of the selection before it has pulled the new catalog. Winnow waits for sources that " +

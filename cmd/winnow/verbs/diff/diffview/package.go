@@ -13,23 +13,16 @@ import (
 // maxPackageLines bounds the lines of a kind, such as channels, of a package.
 const maxPackageLines = 30
 
-// packageLine is a line about a package of operators, with fields below it.
-type packageLine struct {
-	text    string
-	fields  []diff.Field
-	omitted int
-}
-
 // packageLines returns the changes of a package of operators, the most serious first. Those of its own document, and
 // deprecations of the package and of versions, are not among them.
-func packageLines(a diff.Application) []packageLine {
+func packageLines(a diff.Application) []entry {
 	p := a.Package
 	if p == nil {
 		return packageVersions(a)
 	}
-	var all []packageLine
+	var all []entry
 	add := func(format string, args ...any) {
-		all = append(all, packageLine{text: fmt.Sprintf(format, args...)})
+		all = append(all, entry{text: fmt.Sprintf(format, args...)})
 	}
 	for _, c := range p.Channels {
 		if len(c.Stranded) > 0 {
@@ -39,18 +32,18 @@ func packageLines(a diff.Application) []packageLine {
 	if f := p.DefaultChannel; f != nil {
 		add("default channel %s -> %s", excerpt.Of(f.From), excerpt.Of(f.To))
 	}
-	var channels []packageLine
+	var channels []entry
 	for _, c := range p.Channels {
-		channels = append(channels, packageLine{channelText(c), c.Fields, c.FieldsOmitted})
+		channels = append(channels, entry{text: channelText(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)})
 	}
 	all = append(all, firstOf(channels, "channel")...)
 	all = append(all, packageVersions(a)...)
 	all = append(all, apiLines(p.Provides)...)
 	all = append(all, requirementLines(p.Requires)...)
-	var repairs []packageLine
+	var repairs []entry
 	for _, r := range p.Repairs {
 		verb := map[diff.Change]string{diff.Added: "against the rules for versions: ", diff.Removed: "no more: "}[r.Change]
-		repairs = append(repairs, packageLine{text: verb + r.Text})
+		repairs = append(repairs, entry{text: verb + r.Text})
 	}
 	all = append(all, firstOf(repairs, "repair")...)
 	if p.Documents > 0 {
@@ -60,12 +53,12 @@ func packageLines(a diff.Application) []packageLine {
 }
 
 // firstOf returns the first lines, and one with the number of the others.
-func firstOf(all []packageLine, thing string) []packageLine {
+func firstOf(all []entry, thing string) []entry {
 	more := len(all) - maxPackageLines
 	if more <= 0 {
 		return all
 	}
-	return append(all[:maxPackageLines:maxPackageLines], packageLine{text: fmt.Sprintf("and %s", moreOf(more, thing))})
+	return append(all[:maxPackageLines:maxPackageLines], entry{text: fmt.Sprintf("and %s", moreOf(more, thing))})
 }
 
 func moreOf(n int, thing string) string {
@@ -108,15 +101,18 @@ func labelOf(v diff.Version) string { return cmp.Or(v.Number, v.Version) }
 
 // packageVersions returns a line for the versions that are removed by each cause, one for those that are added, and one
 // for each that has another document.
-func packageVersions(a diff.Application) []packageLine {
+func packageVersions(a diff.Application) []entry {
 	lists := map[string][]string{}
 	var order []string
-	var replaced []packageLine
+	var replaced []entry
 	for _, v := range a.Versions {
 		label := "+ versions"
 		switch v.Change {
 		case diff.Replaced:
-			replaced = append(replaced, packageLine{sign(v.Change) + " " + excerpt.Of(labelOf(v)) + " changed:", v.Fields, v.FieldsOmitted})
+			replaced = append(replaced, entry{
+				text:  sign(v.Change) + " " + excerpt.Of(labelOf(v)) + " changed:",
+				below: fieldEntries(wording{}, v.Fields, v.FieldsOmitted),
+			})
 			continue
 		case diff.Removed:
 			label = "- versions"
@@ -129,31 +125,31 @@ func packageVersions(a diff.Application) []packageLine {
 		}
 		lists[label] = append(lists[label], excerpt.Of(labelOf(v)))
 	}
-	var all []packageLine
+	var all []entry
 	for _, label := range order {
-		all = append(all, packageLine{text: label + ": " + excerpt.Names(lists[label], maxNames)})
+		all = append(all, entry{text: label + ": " + excerpt.Names(lists[label], maxNames)})
 	}
 	return append(all, firstOf(replaced, "version")...)
 }
 
-func apiLines(apis []diff.API) []packageLine {
-	var gone, fresh []packageLine
+func apiLines(apis []diff.API) []entry {
+	var gone, fresh []entry
 	for _, api := range apis {
 		text := fmt.Sprintf("%s API %s/%s %s%s", sign(api.Change), excerpt.Of(api.Group), excerpt.Of(api.Version), excerpt.Of(api.Kind), inChannels(api.Channels))
 		if api.Change == diff.Removed {
-			gone = append(gone, packageLine{text: text})
+			gone = append(gone, entry{text: text})
 		} else {
-			fresh = append(fresh, packageLine{text: text})
+			fresh = append(fresh, entry{text: text})
 		}
 	}
 	return append(firstOf(gone, "removed API"), firstOf(fresh, "added API")...)
 }
 
-func requirementLines(requires []diff.Requirement) []packageLine {
-	var all []packageLine
+func requirementLines(requires []diff.Requirement) []entry {
+	var all []entry
 	for _, r := range requires {
 		verb := map[diff.Change]string{diff.Added: "+ requires: ", diff.Removed: "- requires no more: "}[r.Change]
-		all = append(all, packageLine{text: verb + excerpt.To(r.Text, maxCode) + inChannels(r.Channels)})
+		all = append(all, entry{text: verb + excerpt.To(r.Text, maxCode) + inChannels(r.Channels)})
 	}
 	return firstOf(all, "requirement")
 }

@@ -15,22 +15,33 @@ const (
 	mergingHeadline = "and add the copies behind the sources of the CatalogSelection:"
 )
 
+// keeping returns how to keep what vanishes: by copies of OCIRepositories, and the sources to add.
+func keeping(h *diff.Held) block {
+	second := h.SecondSources
+	if len(second) == 0 {
+		return block{}
+	}
+	return block{snippets: []snippet{
+		{wording{plaintext.Wrap(keepingHeadline, ""), keepingHeadline}, copiesYAML(second)}, {same(mergingHeadline), mergingYAML(second)},
+	}}
+}
+
 // copiesYAML returns what differs in the copies of OCIRepositories.
-func copiesYAML(sources []diff.SecondSource) []string {
+func copiesYAML(sources []diff.SecondSource) string {
 	var lines []string
 	for i, s := range sources {
 		if i > 0 {
-			lines = append(lines, "  ---")
+			lines = append(lines, "---")
 		}
-		lines = append(lines, "  # a copy of "+plaintext.Line(s.Name), "  metadata:", "    name: "+plaintext.Line(s.Reference.Name),
-			"  spec:", "    ref:", "      digest: "+plaintext.Line(s.Digest))
+		lines = append(lines, "# a copy of "+plaintext.Line(s.Name), "metadata:", "  name: "+plaintext.Line(s.Reference.Name),
+			"spec:", "  ref:", "    digest: "+plaintext.Line(s.Digest))
 	}
-	return lines
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // mergingYAML returns the sources to add.
-func mergingYAML(sources []diff.SecondSource) []string {
-	lines := []string{"  spec:", "    sources:", "    # ..."}
+func mergingYAML(sources []diff.SecondSource) string {
+	lines := []string{"spec:", "  sources:", "  # ..."}
 	for _, s := range sources {
 		ref := s.Reference
 		for i, field := range []struct{ name, value string }{
@@ -38,24 +49,24 @@ func mergingYAML(sources []diff.SecondSource) []string {
 			{"format", otherThan(v1alpha1.FormatAuto, ref.Format)}, {"requireVerified", trueOnly(ref.RequireVerified)}, {"merge", ref.Merge},
 		} {
 			if field.value != "" {
-				lines = append(lines, fmt.Sprintf("    %s %s: %s", []string{"-", " "}[min(i, 1)], field.name, plaintext.Line(field.value)))
+				lines = append(lines, fmt.Sprintf("  %s %s: %s", []string{"-", " "}[min(i, 1)], field.name, plaintext.Line(field.value)))
 			}
 		}
 		if len(ref.Include) > 0 {
-			lines = append(lines, "      include:")
+			lines = append(lines, "    include:")
 		}
 		for _, glob := range ref.Include {
-			lines = append(lines, fmt.Sprintf("      - %q", glob))
+			lines = append(lines, fmt.Sprintf("    - %q", glob))
 		}
 		if ref.Limit == nil {
 			continue
 		}
-		lines = append(lines, "      limit:", "        nameSelector:")
+		lines = append(lines, "    limit:", "      nameSelector:")
 		for _, name := range ref.Limit.NameSelector {
-			lines = append(lines, "        - "+plaintext.Line(name))
+			lines = append(lines, "      - "+plaintext.Line(name))
 		}
 	}
-	return lines
+	return strings.Join(lines, "\n") + "\n"
 }
 
 // otherThan returns a value, empty for the default.

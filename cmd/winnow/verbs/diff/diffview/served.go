@@ -2,9 +2,7 @@ package diffview
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
 	"github.com/winnow-dev/winnow/render/diff"
 )
 
@@ -29,21 +27,11 @@ func servedTitle(c diff.ServedCatalog) string {
 	return title
 }
 
-func (w selectionText) served(all []diff.ServedCatalog) {
+// served returns the catalogs that change, with their fields.
+func served(all []diff.ServedCatalog) []entry {
+	var list []entry
 	for _, c := range all {
-		fmt.Fprintln(w, "\n"+plaintext.Wrap(servedTitle(c), ""))
-		if !w.stat {
-			w.fields(c.Fields, c.FieldsOmitted, "    ")
-		}
+		list = append(list, entry{text: servedTitle(c), below: fieldEntries(wording{}, c.Fields, c.FieldsOmitted)})
 	}
-}
-
-func servedMarkdown(w *strings.Builder, all []diff.ServedCatalog) {
-	for i, c := range all {
-		if i == 0 {
-			fmt.Fprint(w, "\nCatalogs of OLM:\n\n")
-		}
-		fmt.Fprintf(w, "- %s\n", code(servedTitle(c)))
-		fieldsMarkdown(w, "  ", c.Fields, c.FieldsOmitted)
-	}
+	return list
 }

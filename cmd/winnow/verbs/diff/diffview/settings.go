@@ -34,6 +34,21 @@ func settingsAdvice(s diff.Settings) string {
 
 const keepHeadline = "To keep these, add to spec of the CatalogSelection (live values, which may be secret):"
 
+// settings returns the settings that the publication replaces in live definitions, and the YAML that keeps them. A comment
+// has no values, which may be secret: more people read it than the cluster.
+func settings(all []diff.Settings, keep string) block {
+	b := block{title: wording{"replaced in live definitions:", "Replaced in live definitions:"}, indent: "  "}
+	for _, s := range all {
+		b.list = append(b.list, entry{text: settingsLine(s)})
+		b.sentences = append(b.sentences, wording{terminal: settingsAdvice(s)})
+	}
+	if keep != "" {
+		b.snippets = []snippet{{wording{terminal: keepHeadline}, keep}}
+	}
+	b.sentences = append(b.sentences, wording{comment: "`-o table` prints the `values` and `patches` that keep these."})
+	return b
+}
+
 // withoutLive returns an adopted application without the values of the live definition.
 func withoutLive(a diff.Application) diff.Application {
 	if !a.Adopted {

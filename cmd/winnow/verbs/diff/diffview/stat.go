@@ -83,26 +83,25 @@ func versionStat(a diff.Application) []string {
 }
 
 // statList lists each application with its summary. Applications with the same summary share a line.
-func statList(s *diff.Selection) string { return listOf(s.Applications, statOf) }
+func statList(s *diff.Selection) string { return listOf(applicationChanges(s, statOf)) }
 
 // briefList lists the names by the most serious change of each.
-func briefList(s *diff.Selection) string { return listOf(s.Applications, mostSerious) }
+func briefList(s *diff.Selection) string { return listOf(applicationChanges(s, mostSerious)) }
 
-func listOf(applications []diff.Application, text func(diff.Application) string) string {
-	if len(applications) == 0 {
+func listOf(all []change) string {
+	if len(all) == 0 {
 		return ""
 	}
 	var lines strings.Builder
-	for _, group := range groupBy(bySeverity(applications), func(a diff.Application) string { return sign(a.Change) + " " + text(a) }) {
-		a := group[0]
+	for _, group := range groupBy(all, func(c change) string { return c.sign + " " + c.headline }) {
+		c := group[0]
 		if len(group) == 1 {
-			fmt.Fprintln(&lines, plaintext.Brief(sign(a.Change)+" "+a.Name+": "+text(a), maxCode))
+			fmt.Fprintln(&lines, plaintext.Brief(title(group), maxCode))
 			continue
 		}
-		fmt.Fprintf(&lines, "%s %d %s:\n%s\n", sign(a.Change), len(group), text(a), plaintext.Wrap(strings.Join(namesOf(group), " "), "  "))
+		fmt.Fprintf(&lines, "%s %d %s:\n%s\n", c.sign, len(group), c.headline, plaintext.Wrap(strings.Join(namesOf(group), " "), "  "))
 	}
-	return fmt.Sprintf("<details>\n<summary>All %s in short</summary>\n\n%s\n</details>\n",
-		plaintext.Count(len(applications), "application"), fence("", lines.String()))
+	return fold("All "+plaintext.Count(len(all), "application")+" in short", fence("", lines.String()))
 }
 
 // mostSerious returns the most serious change of an application.

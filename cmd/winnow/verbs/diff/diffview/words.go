@@ -3,7 +3,6 @@ package diffview
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
@@ -233,16 +232,6 @@ func sign(change diff.Change) string {
 		return "!"
 	}
 	return " "
-}
-
-// bySeverity sorts applications by the severity of the change.
-func bySeverity(applications []diff.Application) []diff.Application {
-	order := []diff.Change{diff.Removed, diff.Updated, diff.Added, diff.Unchanged}
-	sorted := slices.Clone(applications)
-	slices.SortStableFunc(sorted, func(a, b diff.Application) int {
-		return slices.Index(order, a.Change) - slices.Index(order, b.Change)
-	})
-	return sorted
 }
 
 // removalOutcome returns the number of removed definitions that Flux deletes or keeps.

@@ -23,7 +23,7 @@ const (
 
 // addDefinition takes a definition without the fields, labels and annotations that the cluster, Flux and Winnow set. One
 // without these stays as it is.
-func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) error {
+func (i *Importer) addDefinition(ctx context.Context, at position, text []byte) error {
 	if len(text) > maxDefinition {
 		i.refuse(at.String(), fmt.Sprintf("the definition is larger than %d bytes", maxDefinition))
 		return nil
@@ -57,7 +57,7 @@ func (i *Importer) addDefinition(ctx context.Context, at place, text []byte) err
 }
 
 // unbounded returns the first problem of a document by which it must not be looked at, or which the edit of it refuses.
-func (p place) unbounded(root *yaml.Node) (problem string) {
+func (p position) unbounded(root *yaml.Node) (problem string) {
 	size, _ := yamlnode.Check(root, yamlnode.MaxAliased, func(line int, format string, args ...any) {
 		if problem == "" {
 			problem = p.line(line) + "it " + fmt.Sprintf(format, args...)

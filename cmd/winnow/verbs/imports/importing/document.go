@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// place is where something is in the input.
-type place struct {
+// position is where something is in the input.
+type position struct {
 	file string
 	// document and item count from 1. They are 0 where there is only one.
 	document, item int
@@ -16,7 +16,7 @@ type place struct {
 	exact bool
 }
 
-func (p place) String() string {
+func (p position) String() string {
 	text := p.file
 	if p.document > 0 {
 		text += fmt.Sprintf(": document %d", p.document)
@@ -28,7 +28,7 @@ func (p place) String() string {
 }
 
 // line returns "line N: " for a line of the document, empty where it is not known.
-func (p place) line(n int) string {
+func (p position) line(n int) string {
 	if n == 0 || !p.exact {
 		return ""
 	}

@@ -17,7 +17,7 @@ func isIndex(root *yaml.Node) bool {
 }
 
 // addIndex takes the charts of an index as applications.
-func (i *Importer) addIndex(ctx context.Context, at place, root *yaml.Node) error {
+func (i *Importer) addIndex(ctx context.Context, at position, root *yaml.Node) error {
 	i.indexes++
 	switch {
 	case !yamlnode.IsExpanded(root):
@@ -55,7 +55,7 @@ func hasRepositoryURL(entry yamlnode.Entry) bool {
 	return slices.ContainsFunc(entry.Value.Content, func(version *yaml.Node) bool { return ociURL(version) == "" })
 }
 
-func (i *Importer) addChart(ctx context.Context, at place, entry yamlnode.Entry) error {
+func (i *Importer) addChart(ctx context.Context, at position, entry yamlnode.Entry) error {
 	skip := func(reason string) { i.skip(Skipped{Place: at.String(), Name: entry.Name, Reason: reason}) }
 	if len(validation.IsDNS1123Label(entry.Name)) > 0 {
 		skip("KKP can install no chart of this name: want lower case letters, digits and -, at most 63")

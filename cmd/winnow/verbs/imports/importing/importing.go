@@ -63,7 +63,7 @@ func (i *Importer) skip(s Skipped) {
 }
 
 // take adds an application, if it makes a valid catalog by itself.
-func (i *Importer) take(ctx context.Context, at place, definition, metadata []byte, name string) error {
+func (i *Importer) take(ctx context.Context, at position, definition, metadata []byte, name string) error {
 	files, err := candidate(definition, metadata)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func candidate(definition, metadata []byte) (*tree.Tree, error) {
 
 // violations returns the first violation of an application, and the number of the others. Lines are those of the input,
 // where the definition has the lines of the input.
-func violations(invalid *violation.InvalidError, at place) string {
+func violations(invalid *violation.InvalidError, at position) string {
 	first := invalid.Violations[0]
 	text := first.Message
 	if path.Base(first.Path) == catalog.MetadataFile {

@@ -45,7 +45,7 @@ func (i *Importer) Add(ctx context.Context, file string, content []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		at := place{file: file, before: one.before, exact: !isJSON}
+		at := position{file: file, before: one.before, exact: !isJSON}
 		if len(documents) > 1 {
 			at.document = n + 1
 		}
@@ -81,7 +81,7 @@ func elements(content []byte) (n int) {
 	return n
 }
 
-func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error {
+func (i *Importer) addDocument(ctx context.Context, at position, text []byte) error {
 	root, err := yamlnode.First(text)
 	if err != nil {
 		i.skip(at.syntaxError(err, text))
@@ -112,7 +112,7 @@ func (i *Importer) addDocument(ctx context.Context, at place, text []byte) error
 }
 
 // addList takes the items of a list, as kubectl get prints it.
-func (i *Importer) addList(ctx context.Context, at place, root, items *yaml.Node) error {
+func (i *Importer) addList(ctx context.Context, at position, root, items *yaml.Node) error {
 	if !yamlnode.IsExpanded(root) {
 		i.refuse(at.String(), errAliases.Error())
 		return nil

@@ -33,7 +33,7 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		at := place{file: file, before: one.before, exact: true}
+		at := position{file: file, before: one.before, exact: true}
 		if len(documents) > 1 {
 			at.document = n + 1
 		}
@@ -47,7 +47,7 @@ func Objects(ctx context.Context, file string, content []byte) (objects []map[st
 	return objects, skipped, nil
 }
 
-func objectOf(at place, text []byte) (object map[string]any, problem *Skipped) {
+func objectOf(at position, text []byte) (object map[string]any, problem *Skipped) {
 	refuse := func(reason string) (map[string]any, *Skipped) {
 		return nil, &Skipped{Place: at.String(), Reason: reason}
 	}
@@ -100,7 +100,7 @@ func parts(root *yaml.Node) []*yaml.Node {
 }
 
 // problemOf returns the first reason why a part of a document must not be converted.
-func (p place) problemOf(part *yaml.Node) (problem string) {
+func (p position) problemOf(part *yaml.Node) (problem string) {
 	size, _ := yamlnode.Check(part, 0, func(line int, format string, args ...any) {
 		if problem == "" {
 			problem = p.line(line) + "it " + excerpt.To(fmt.Sprintf(format, args...), maxReason)

@@ -24,7 +24,7 @@ func (s Skipped) Where() string {
 }
 
 // syntaxError returns what the parser found, with the line in the file.
-func (p place) syntaxError(err error, text []byte) Skipped {
+func (p position) syntaxError(err error, text []byte) Skipped {
 	line, message := yamlnode.Position(err, text)
 	return Skipped{Place: p.String(), Reason: p.line(line) + "it is not valid YAML: " + message}
 }

@@ -1,0 +1,199 @@
+package diffview
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// wording is a text as a terminal and a comment show it, empty where it is not shown.
+type wording struct{ terminal, comment string }
+
+func same(text string) wording { return wording{text, text} }
+
+func bold(text string) wording { return wording{text, "**" + text + "**"} }
+
+// entry is an item of a list.
+type entry struct {
+	label wording
+	// names of what the text applies to; empty if the text has them.
+	names []string
+	text  string
+	// bare entries are no text of a catalog: a comment shows them as they are.
+	bare  bool
+	below []entry
+}
+
+// snippet is YAML with the sentence before it.
+type snippet struct {
+	intro wording
+	text  string
+}
+
+// block is a part of a selection. Blank lines separate blocks, and within a comment their parts, too.
+type block struct {
+	title wording
+	// indent of the list on a terminal.
+	indent string
+	list   []entry
+	// whole lists are not cut in a comment.
+	whole     bool
+	values    *diff.Values
+	snippets  []snippet
+	sentences []wording
+}
+
+// terminal returns the block for a terminal, empty without a content.
+func (b block) terminal() string {
+	var w strings.Builder
+	if b.title.terminal != "" {
+		fmt.Fprintln(&w, plaintext.Wrap(b.title.terminal, ""))
+	}
+	writeTerminal(&w, b.list, b.indent)
+	if b.values != nil {
+		fmt.Fprintf(&w, "    %s\n", valuesLine(b.values))
+		for line := range strings.Lines(b.values.Diff) {
+			fmt.Fprintln(&w, strings.TrimRight("      "+plaintext.Printable(line), " "))
+		}
+	}
+	for _, s := range b.snippets {
+		fmt.Fprintln(&w, s.intro.terminal)
+		for line := range strings.Lines(s.text) {
+			fmt.Fprintln(&w, "  "+plaintext.Printable(line))
+		}
+	}
+	for _, s := range b.sentences {
+		if s.terminal != "" {
+			fmt.Fprintln(&w, plaintext.Wrap(s.terminal, ""))
+		}
+	}
+	return w.String()
+}
+
+func writeTerminal(w *strings.Builder, list []entry, indent string) {
+	for _, e := range list {
+		text := e.text
+		switch {
+		case len(e.names) > maxInline:
+			text = fmt.Sprintf("%s %s: %s", plaintext.Count(len(e.names), "application"), text, strings.Join(e.names, ", "))
+		case len(e.names) > 0:
+			text = strings.Join(e.names, ", ") + ": " + text
+		}
+		fmt.Fprintln(w, plaintext.Wrap(e.label.terminal+text, indent))
+		writeTerminal(w, e.below, indent+"    ")
+	}
+}
+
+// comment returns the parts of the block for a comment.
+func (b block) comment() []string {
+	var parts []string
+	if b.title.comment != "" {
+		parts = append(parts, b.title.comment+"\n")
+	}
+	if list := b.list; len(list) > 0 {
+		if !b.whole {
+			list = firstEntries(list, "")
+		}
+		parts = append(parts, commentList(list, ""))
+	}
+	if b.values != nil {
+		shown := *b.values
+		shown.Cut(maxDiffText)
+		parts = append(parts, code(valuesLine(&shown))+"\n")
+		if shown.Diff != "" {
+			parts = append(parts, fence("diff", shown.Diff))
+		}
+	}
+	for _, s := range b.snippets {
+		if s.intro.comment != "" {
+			parts = append(parts, s.intro.comment+"\n", fence("yaml", s.text))
+		}
+	}
+	for _, s := range b.sentences {
+		if s.comment != "" {
+			parts = append(parts, s.comment+"\n")
+		}
+	}
+	return parts
+}
+
+func commentList(list []entry, indent string) string {
+	var w strings.Builder
+	for _, e := range list {
+		text := e.text
+		if !e.bare {
+			text = code(text)
+		}
+		if len(e.names) > 0 {
+			text = codes(e.names) + ": " + text
+		}
+		fmt.Fprintf(&w, "%s- %s%s\n%s", indent, e.label.comment, text, commentList(e.below, indent+"  "))
+	}
+	return w.String()
+}
+
+// firstEntries returns the first entries, and one with the number of the others.
+func firstEntries(all []entry, things string) []entry {
+	more := len(all) - maxReasons
+	if more <= 0 {
+		return all
+	}
+	return append(all[:maxReasons:maxReasons], entry{text: fmt.Sprintf("and %d more%s", more, things), bare: true})
+}
+
+// entriesOf returns an entry for each text.
+func entriesOf(texts []string) []entry {
+	var list []entry
+	for _, text := range texts {
+		list = append(list, entry{text: text})
+	}
+	return list
+}
+
+// fieldEntries returns an entry for each field, and one with the number of those that were omitted.
+func fieldEntries(label wording, fields []diff.Field, omitted int) []entry {
+	var list []entry
+	for _, f := range fields {
+		list = append(list, entry{label: label, text: fieldLine(f)})
+	}
+	if omitted > 0 {
+		list = append(list, entry{text: fmt.Sprintf("and %d more fields", omitted), bare: true})
+	}
+	return list
+}
+
+// statements returns an entry for each text of values, with the names that it applies to. Values without a name have it
+// in their text.
+func statements[T any](all []T, name, text func(T) string) []entry {
+	var list []entry
+	for _, group := range groupBy(all, text) {
+		e := entry{text: text(group[0])}
+		for _, one := range group {
+			e.names = append(e.names, name(one))
+		}
+		if len(e.names) == 1 && e.names[0] == "" {
+			e.names = nil
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// groupBy groups values by text, in the order of the first value of each group.
+func groupBy[T any](all []T, text func(T) string) [][]T {
+	var groups [][]T
+	indexes := map[string]int{}
+	for _, one := range all {
+		key := text(one)
+		i, known := indexes[key]
+		if !known {
+			i = len(groups)
+			indexes[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], one)
+	}
+	return groups
+}

@@ -1,0 +1,107 @@
+package diffview
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// change is the change of an application or an instance, whose names a view shows with others of the same content.
+type change struct {
+	name, sign, headline string
+	// instance is whether it is one of an instance.
+	instance bool
+	// details are the content below the headline, public what a comment has of it.
+	details, public block
+}
+
+// grouped groups the changes with the same content.
+func grouped(all []change) [][]change {
+	return groupBy(all, func(c change) string { return c.sign + c.headline + "\n" + c.details.terminal() })
+}
+
+func namesOf(group []change) []string {
+	names := make([]string, len(group))
+	for i, c := range group {
+		names[i] = c.name
+	}
+	return names
+}
+
+// title returns the headline of a group, with the names, or with their number if there are many.
+func title(group []change) string {
+	names := strings.Join(namesOf(group), ", ")
+	switch instance := group[0].instance; {
+	case len(group) > maxInline && instance:
+		names = plaintext.Count(len(group), "instance")
+	case len(group) > maxInline:
+		names = plaintext.Count(len(group), "application")
+	case instance && len(group) == 1:
+		names = "instance " + names
+	case instance:
+		names = "instances " + names
+	}
+	return group[0].sign + " " + names + ": " + group[0].headline
+}
+
+// groupBlock returns a group with its content, for a terminal.
+func groupBlock(group []change) block {
+	b := group[0].details
+	b.title.terminal = title(group)
+	if len(group) > maxInline {
+		b.list = append([]entry{{text: strings.Join(namesOf(group), ", ")}}, b.list...)
+	}
+	return b
+}
+
+// bySeverity sorts values by the severity of their change.
+func bySeverity[T any](all []T, change func(T) diff.Change) []T {
+	order := []diff.Change{diff.Removed, diff.Unresolved, diff.Updated, diff.Added, diff.Unchanged}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b T) int { return slices.Index(order, change(a)) - slices.Index(order, change(b)) })
+	return sorted
+}
+
+// applicationDetails returns the content of an application. A comment has the first versions only.
+func applicationDetails(a diff.Application, comment bool) block {
+	b := block{indent: "    ", whole: true, values: a.Values, list: append(entriesOf(liveEffects(a)), versionEntries(a, comment)...)}
+	if f := a.DefaultNamespace; f != nil {
+		b.list = append(b.list, entry{label: wording{"DEFAULT NAMESPACE ", "**default namespace** "}, text: fromTo(*f)})
+	}
+	b.list = append(b.list, fieldEntries(wording{}, a.Fields, a.FieldsOmitted)...)
+	b.list = append(b.list, entriesOf(facts(a))...)
+	return b
+}
+
+func versionEntries(a diff.Application, comment bool) []entry {
+	if a.IsPackage() {
+		return packageLines(a)
+	}
+	most := len(a.Versions)
+	if comment {
+		most = maxNames
+	}
+	var list []entry
+	for _, v := range shownVersions(a, most) {
+		list = append(list, entry{
+			label: wording{comment: "version "}, text: sign(v.Change) + " " + versionLine(a, v),
+			below: fieldEntries(wording{}, v.Fields, v.FieldsOmitted),
+		})
+	}
+	if comment {
+		return firstEntries(list, " versions")
+	}
+	return list
+}
+
+// applicationChanges returns the changes of the applications, by severity, with headlines of that kind.
+func applicationChanges(s *diff.Selection, headline func(diff.Application) string) []change {
+	var all []change
+	for _, a := range bySeverity(s.Applications, func(a diff.Application) diff.Change { return a.Change }) {
+		all = append(all, change{name: a.Name, sign: sign(a.Change), headline: headline(a),
+			details: applicationDetails(a, false), public: applicationDetails(withoutLive(a), true)})
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package diffview
+
+import (
+	"strings"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/cmd/winnow/plaintext"
+	"github.com/winnow-dev/winnow/cmd/winnow/report"
+	"github.com/winnow-dev/winnow/render/diff"
+)
+
+// decided returns what a reviewer decides on: the edit, what would be lost for a while, what is held, and the moves.
+func decided(s *diff.Selection) []block {
+	var blocks []block
+	if len(s.Loosened) > 0 {
+		b := block{title: bold("LOOSENED: the edit of the selection protects less"), indent: "  ", whole: true}
+		for _, l := range s.Loosened {
+			b.list = append(b.list, entry{text: l.Field + " " + l.From + " -> " + l.To + ": " + l.Effect})
+		}
+		blocks = append(blocks, b)
+	}
+	if t := s.Transient; t != nil {
+		blocks = append(blocks, block{
+			title:  bold("TRANSIENT: the new spec over the old catalogs loses more than the end state"),
+			indent: "  ", list: statements(t.Losses, diff.Loss.Name, lossLine), sentences: []wording{same(transientAdvice(t.Advice))},
+		})
+	}
+	if h := s.Held; h != nil {
+		b := block{title: same("What is held:"), indent: "  ", list: reasonsOf(h)}
+		for _, entry := range h.BaseApprovals {
+			b.sentences = append(b.sentences, wording{baseApproval(plaintext.Line(entry)), baseApproval(code(entry))})
+		}
+		blocks = append(blocks, b)
+	}
+	var b block
+	comment := moves(s, code)
+	for i, line := range moves(s, plaintext.Line) {
+		b.sentences = append(b.sentences, wording{line, comment[i]})
+	}
+	return append(blocks, b)
+}
+
+// lists returns the lists of the catalog that change.
+func lists(s *diff.Selection) block {
+	if len(s.Lists) == 0 {
+		return block{}
+	}
+	return block{title: wording{comment: "Lists that change:"}, list: fieldEntries(wording{terminal: "list "}, s.Lists, 0)}
+}
+
+// surroundings returns what follows the applications.
+func surroundings(s *diff.Selection) []block {
+	var blocks []block
+	if withoutCluster(s) {
+		blocks = append(blocks, block{title: wording{offlineNote, strings.Replace(offlineNote, "--live", "`--live`", 1)}})
+	}
+	if len(s.Replaced) > 0 {
+		blocks = append(blocks, settings(s.Replaced, s.Keep))
+	}
+	if len(s.Bypassed) > 0 {
+		blocks = append(blocks, block{title: wording{
+			"bypassed in the cluster: " + strings.Join(s.Bypassed, ", "), "Bypassed in the cluster: " + codes(s.Bypassed),
+		}})
+	}
+	return blocks
+}
+
+// reasonsOf returns what is held, with what releases it.
+func reasonsOf(h *diff.Held) []entry {
+	name := func(r v1alpha1.HeldReason) string {
+		if r.Instance != "" {
+			return "" // the message has it
+		}
+		return r.Application
+	}
+	return statements(h.Reasons, name, func(r v1alpha1.HeldReason) string { return r.Message + report.ReleasedBy(r) })
+}
