@@ -1,13 +1,11 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
-	"github.com/winnow-dev/winnow/test/stack"
 )
 
 const liveDefinitions = `
@@ -94,27 +92,19 @@ var firstStat = []string{
 	"  velero: lives in the cluster, where the platform itself reconciles it",
 }
 
-// startWithLiveDefinitions starts an API server with the live definitions, and stops it when the test ends.
-func startWithLiveDefinitions(t *testing.T) *stack.Stack {
-	t.Helper()
-	s, err := stack.Start(t.Context(), stack.Options{Progress: os.Stderr, CRDs: []string{"test/stack/crds"}})
-	if err != nil {
-		t.Fatal(err)
+// define applies the live definitions.
+func (c *cluster) define() {
+	c.t.Helper()
+	if err := c.ApplyPath(c.t.Context(), "test/stack/crds"); err != nil {
+		c.t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Apply(t.Context(), []byte(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	c.apply(strings.ReplaceAll(liveDefinitions, "VERSIONS", liveVersion))
 }
 
-// A selection that begins to hold applications shows the losses of those that are live.
-func TestDiffLive(t *testing.T) {
-	s := startWithLiveDefinitions(t)
+// testDiffLive compares a selection that begins to hold applications: it shows the losses of those that are live.
+func testDiffLive(c *cluster) {
+	t := c.t
+	c.define()
 	narrow := filepath.Join(t.TempDir(), "narrow.yaml")
 	writeFile(t, narrow, "apiVersion: catalog.winnow.dev/v1alpha1\nkind: CatalogSelection\nmetadata:\n  name: applications\n"+
 		"spec:\n  sources:\n  - name: winnow-example\n  limit:\n    nameSelector: [external-dns]\n")
@@ -124,7 +114,7 @@ func TestDiffLive(t *testing.T) {
 	if offline.code != root.ExitOK || strings.Contains(offline.stdout, "HELD") || !strings.Contains(offline.stdout, "Unknown without --live") {
 		t.Errorf("offline: %+v", offline)
 	}
-	live := execute(t.Context(), append(diff, "--live", "--kubeconfig", s.Kubeconfig(), "--fail-on", "held")...)
+	live := execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "--fail-on", "held")...)
 	if live.code != root.ExitFindings || strings.Contains(live.stdout, "Unknown") {
 		t.Errorf("exit code %d: %s%s", live.code, live.stdout, live.stderr)
 	}
@@ -137,7 +127,7 @@ func TestDiffLive(t *testing.T) {
 	if held != want {
 		t.Errorf("held:\n%swant:\n%s", held, want)
 	}
-	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", s.Kubeconfig(), "--stat")
+	first := execute(t.Context(), "diff", "-f", diff[2], "--to", "../../examples/catalog", "--live", "--kubeconfig", c.Kubeconfig(), "--stat")
 	if adopted, _, _ := strings.Cut(first.stdout, "\nHELD: "); first.code != root.ExitOK || adopted != firstAdoption {
 		t.Errorf("exit code %d: %s\nwant\n%s", first.code, adopted+first.stderr, firstAdoption)
 	}
@@ -150,7 +140,7 @@ func TestDiffLive(t *testing.T) {
 	if want := settingsOfArgocd + "\nbypassed in the cluster: loki\n"; replaced != want {
 		t.Errorf("the end is:\n%swant:\n%s", replaced, want)
 	}
-	markdown := execute(t.Context(), append(diff, "--live", "--kubeconfig", s.Kubeconfig(), "-o", "markdown")...).stdout
+	markdown := execute(t.Context(), append(diff, "--live", "--kubeconfig", c.Kubeconfig(), "-o", "markdown")...).stdout
 	if strings.Contains(markdown, "hunter2") || !strings.Contains(markdown, "default values differ in controller.replicas, dex.secret") {
 		t.Errorf("a comment has values of the cluster, or no paths: %s", markdown)
 	}

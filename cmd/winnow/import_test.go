@@ -14,11 +14,13 @@ import (
 	"github.com/winnow-dev/winnow/cmd/winnow/root"
 )
 
-// What an API server returns of definitions that Flux applies makes a valid catalog without marks of the cluster.
-func TestLiveDefinitionsAreImported(t *testing.T) {
-	s := startWithLiveDefinitions(t)
+// testImportOfLiveDefinitions makes a valid catalog without marks of the cluster out of what an API server returns of
+// definitions that Flux applies.
+func testImportOfLiveDefinitions(c *cluster) {
+	t := c.t
+	c.define()
 	list, to := filepath.Join(t.TempDir(), "list.json"), filepath.Join(t.TempDir(), "catalog")
-	writeFile(t, list, listDefinitions(t, s.Kubeconfig()))
+	writeFile(t, list, listDefinitions(t, c.Kubeconfig()))
 	for _, args := range [][]string{{"import", list, "-o", to}, {"list", to}} {
 		if got := execute(t.Context(), args...); got.code != root.ExitOK {
 			t.Fatalf("%v: exit code %d\n%s%s", args, got.code, got.stdout, got.stderr)

@@ -22,7 +22,37 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"winnow": main, "oras": orasMain, "helm": helmMain})
+	testscript.Main(program{m}, map[string]func(){"winnow": main, "oras": orasMain, "helm": helmMain})
+}
+
+// program builds the command winnow of the scripts without the race detector: a start of the test binary takes four
+// times the CPU, and scripts start winnow a thousand times. Tests that call execute run under the race detector. With
+// coverage, winnow stays the test binary, which counts the statements that scripts run.
+type program struct{ *testing.M }
+
+func (p program) Run() int {
+	if testing.CoverMode() == "" {
+		if err := buildPlain(); err != nil {
+			fmt.Fprintln(os.Stderr, "building winnow for the scripts:", err)
+			return 1
+		}
+	}
+	return p.M.Run()
+}
+
+func buildPlain() error {
+	path, err := exec.LookPath("winnow")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil { // it may be a hard link to the test binary
+		return err
+	}
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // TestScripts runs the command line as users do. The scripts can use the commands below, and in
@@ -45,8 +75,6 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "tarball": tarball, "half": half, "login": login, "manifest": manifest, "terminal": terminal,
 		},
 		Setup: func(env *testscript.Env) error {
-			// The race detector waits a second at the end of each process.
-			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("REGISTRY", registry)
 			env.Setenv("CLUSTER", cluster.URL)

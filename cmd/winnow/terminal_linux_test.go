@@ -42,7 +42,7 @@ func terminal(ts *testscript.TestScript, neg bool, args []string) {
 	}()
 	command := exec.Command(args[0], args[1:]...)
 	command.Dir, command.Stdout, command.Stderr = ts.MkAbs("."), slave, slave
-	for _, name := range []string{"HOME", "PATH", "WORK", "KUBECONFIG", "TERM", "COLUMNS", "NO_COLOR", "DOCKER_CONFIG", "GORACE"} {
+	for _, name := range []string{"HOME", "PATH", "WORK", "KUBECONFIG", "TERM", "COLUMNS", "NO_COLOR", "DOCKER_CONFIG"} {
 		command.Env = append(command.Env, name+"="+ts.Getenv(name))
 	}
 	failed := command.Run()
