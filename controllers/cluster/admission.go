@@ -4,25 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// proposal has the definitions that a selection is about to publish. admissible decides on all proposals at
-// once, while the lock of the claims is held.
-type proposal struct {
-	name types.NamespacedName
-	// sequence orders the proposals by the first Claim of each.
-	sequence uint64
-	keys     Keys
-	// holders maps the keys that other owners hold to their holders, and waiting to the times when they were refused
-	// first.
-	holders map[safeguard.Key]holder
-	waiting map[safeguard.Key]time.Time
-}
 
 // keeps reports whether the latest render of a selection that has passed the guard contains a key. known is
 // false for a selection of another process.
@@ -83,33 +69,6 @@ func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 		maps.Copy(taken, c.proposed[uid].keys)
 	}
 	return late
-}
-
-// propose stores the proposal of a selection. A selection that proposes again keeps its position, and the times for
-// which it has waited.
-func (c *claims) propose(uid types.UID, p proposal, now time.Time) {
-	last, ok := c.proposed[uid]
-	if ok {
-		p.sequence = last.sequence
-	} else {
-		c.lastSequence++
-		p.sequence = c.lastSequence
-	}
-	for key := range p.holders {
-		since, waits := last.waiting[key]
-		if !waits {
-			since = now
-		}
-		put(&p.waiting, key, since)
-	}
-	put(&c.proposed, uid, p)
-}
-
-// retract deletes the proposal of a selection that goes on waiting for what it awaits.
-func (c *claims) retract(uid types.UID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.proposed, uid)
 }
 
 // rivalsOf maps the keys of a proposal to the other admitted proposals that contain them.

@@ -3,11 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"slices"
-
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -58,11 +53,6 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 	return names, errors.Join(errs...)
 }
 
-// definitionsAmong returns the definitions among live objects. The others are those of instances, which have no bypass.
-func definitionsAmong(live []*liveMeta) []*liveMeta {
-	return slices.DeleteFunc(slices.Clone(live), func(object *liveMeta) bool { return !keyOf(object).IsDefinition() })
-}
-
 // endBypass removes the mark from a definition whose bypass has ended.
 func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
 	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !owns(object, reconcileAnnotation) {
@@ -95,26 +85,6 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	}
 	acts, err := c.actsHere(ctx, cs, owner)
 	return !acts, err
-}
-
-// actsHere reports whether the named Kustomization exists and applies to this cluster.
-func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
-	if name.Name == "" {
-		return false, nil
-	}
-	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
-	if err != nil {
-		return false, err
-	}
-	ks := &kustomizev1.Kustomization{}
-	err = reader.Get(ctx, name, ks)
-	return err == nil && ks.Spec.KubeConfig == nil, client.IgnoreNotFound(err)
-}
-
-// alwaysServed reports whether the artifact of a selection is served although no Kustomization uses it: another
-// client may apply it to this cluster.
-func alwaysServed(cs *v1alpha1.CatalogSelection, consumed Consumers) bool {
-	return len(consumed.items) == 0 && cs.Spec.Cluster.Serve == v1alpha1.ServeAlways
 }
 
 // MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on

@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 	"maps"
-	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,16 +67,6 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	return nil
 }
 
-// await records the holders that a selection waits for. The caller holds the lock.
-func (c *claims) await(name types.NamespacedName, blocking map[safeguard.Key]holder) {
-	w := wait{on: map[types.NamespacedName]bool{}, by: map[types.NamespacedName]bool{}}
-	for _, h := range blocking {
-		w.on[h.kustomization] = true
-		w.by[h.selection] = h.selection.Name != ""
-	}
-	put(&c.waiting, name, w)
-}
-
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
 // live objects, and the other selections that serve or render one of the keys.
 func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed Keys,
@@ -92,92 +80,6 @@ func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	}
 	rivals, err = c.rivals(ctx, claimed, around.live, others)
 	return held, mine, rivals, err
-}
-
-// reservations adds to held the holders of the keys that no Kustomization has applied, or that were given up.
-// The caller holds the lock.
-func (c *Cluster) reservations(by claimant, claimed, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
-	for key := range claimed {
-		h, owned := held[key]
-		if mine[key] || owned && !c.claims.givesUp(key, h) {
-			continue
-		}
-		next, reserved := c.reservedBy(by, key, rivals)
-		switch {
-		case reserved && c.claims.served[next.uid][key]:
-			held[key] = next // it serves the key already, even if the former holder has not published without it yet
-		case owned && !c.claims.gaveUp(key, h):
-		case reserved:
-			held[key] = next
-		default:
-			delete(held, key)
-		}
-	}
-}
-
-// reservedBy returns the other selection that has reserved a key, if there is one. Without a reservation, the
-// oldest selection that serves the key gets it. The caller holds the lock.
-func (c *Cluster) reservedBy(by claimant, key safeguard.Key, rivals []rival) (holder, bool) {
-	r, reserved := c.claims.reserved[key]
-	if reserved && r.uid == by.uid {
-		return holder{}, false
-	}
-	if reserved && r.since.After(by.listed) {
-		return holder{selection: r.name, uid: r.uid}, true // the rivals do not have it yet
-	}
-	i := slices.IndexFunc(rivals, func(o rival) bool { return o.uid == r.uid || !reserved && o.keys[key] && !o.dormant })
-	if !reserved && i < 0 {
-		return holder{}, false
-	}
-	var from rival
-	if i >= 0 {
-		from = rivals[i]
-	}
-	if !reserved {
-		r = reservation{from.uid, from.selection, c.Now()}
-		put(&c.claims.reserved, key, r)
-	}
-	// It may have published since the rivals were listed.
-	asked := from.keys[key] || c.claims.proposed[r.uid].keys[key] || i >= 0 && c.claims.served[r.uid][key]
-	if !asked || c.revoke(by, key, r, from) {
-		return holder{}, false
-	}
-	return holder{selection: r.name, uid: r.uid}, true
-}
-
-// claimant is a selection that claims keys. Its rivals were listed at the time listed. seen is what its Kustomizations have
-// applied, at has the releases that it claims at home, dormant is true if these Kustomizations are all suspended and own
-// nothing: then it takes no reservation.
-type claimant struct {
-	uid     types.UID
-	name    types.NamespacedName
-	listed  time.Time
-	seen    evidence
-	at      Keys
-	dormant bool
-}
-
-// revoke moves a reservation to a claimant from a selection whose Kustomization failed, or did not apply the
-// key in time, and reports whether it did. The time is that of the reservation or, if it is longer, that for which the
-// claimant has waited for the key: a selection that releases a key and reserves it again gains nothing. A claimant whose
-// Kustomization owns a live object of the kind and namespace takes it at once from one that owns none, and any claimant takes it from one
-// that is dormant: a reservation costs nothing. A selection that lost one takes none within reservationTimeout, or
-// two that both fail would alternate. The caller holds the lock.
-func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from rival) bool {
-	now := c.Now()
-	since := r.since
-	if waiting, waits := c.claims.proposed[by.uid].waiting[key]; waits && waiting.Before(since) {
-		since = waiting
-	}
-	squatted := from.dormant || by.seen.ownsLike(key) && !from.seen.ownsLike(key)
-	unapplied := !from.seen.has(key, by.at) && (from.failed && from.keys[key] || now.Sub(since) > reservationTimeout)
-	if by.dormant || !squatted && (!unapplied || now.Sub(c.claims.revoked[by.uid]) <= reservationTimeout) {
-		return false
-	}
-	put(&c.claims.revoked, r.uid, now)
-	put(&c.claims.reserved, key, reservation{by.uid, by.name, now})
-	delete(c.claims.proposed, r.uid) // it has to propose again
-	return true
 }
 
 // Contested returns a *ConflictError if other owners hold live objects that a selection serves: Flux would
@@ -205,85 +107,4 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	c.claims.await(name, held)
 	return conflict(held, true)
-}
-
-// NoteRender stores the definitions that a selection renders, whether or not the guard holds them: HandOver of
-// another selection keeps those alive. doubt marks a spec that may not select as intended, such as a name
-// without a match: while it is new, or the selection is able to apply it, it may receive any definition. It removes the
-// objects from status.leaving that are rendered again.
-func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
-	keys := consumed.liveKeys(next)
-	cs.Status.Leaving = withoutRendered(cs.Status.Leaving, keys)
-	c.claims.noteRender(cs.UID, cs.Generation, keys, doubt)
-	c.claims.age(cs.UID, cs.Generation, c.Now())
-}
-
-// Withdraw deletes the proposal of a selection, which is not going to be published.
-func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
-	if len(cs.Status.Leaving) == 0 {
-		c.claims.stay(cs.UID)
-	}
-	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
-		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
-	}
-}
-
-// Commit stores the definitions that a selection serves from now on, none while it awaits a consumer, and
-// enqueues the other selections that serve or render one of the changed ones.
-func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
-	if AwaitsConsumer(cs) {
-		c.Withdraw(ctx, cs)
-		return
-	}
-	before := c.served(ctx, cs)
-	now := around.Consumers.liveKeys(next)
-	c.claims.serve(cs.UID, now)
-	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
-	changed := before.without(now)
-	maps.Copy(changed, now.without(before))
-	if len(changed) > 0 {
-		c.enqueueOthers(ctx, cs, changed)
-	}
-}
-
-// Evaluated records the end of a reconciliation, and enqueues the selections that waited for it.
-func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) {
-	waiting := c.claims.evaluate(cs.UID)
-	name := client.ObjectKeyFromObject(cs)
-	c.Enqueue(ctx, slices.DeleteFunc(waiting, func(n types.NamespacedName) bool { return n == name })...)
-}
-
-// enqueueOthers enqueues the selections that serve or render one of the keys.
-func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed Keys) {
-	others, err := c.others(ctx, cs)
-	if err != nil {
-		reportError(ctx, err, "enqueueing other selections")
-		return
-	}
-	var concerned []types.NamespacedName
-	for _, other := range others {
-		if overlap(changed, c.served(ctx, other)) || overlap(changed, c.claims.renderedBy(other.UID)) {
-			concerned = append(concerned, client.ObjectKeyFromObject(other))
-		}
-	}
-	c.Enqueue(ctx, concerned...)
-}
-
-func (c *claims) renderedBy(uid types.UID) Keys {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.renders[uid].keys
-}
-
-// overlap reports whether a and b share a key.
-func overlap(a, b Keys) bool {
-	if len(b) < len(a) {
-		a, b = b, a
-	}
-	for key := range a {
-		if b[key] {
-			return true
-		}
-	}
-	return false
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -223,4 +225,110 @@ func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
 		}
 	}
 	return names
+}
+
+func (c *claims) renderedBy(uid types.UID) Keys {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.renders[uid].keys
+}
+
+// depart returns the tick at which a selection was about to publish without exactly these objects for the first time, and
+// the time at which it was about to give up any, as far as this process knows.
+func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*liveMeta, now time.Time) (uint64, time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, known := c.leaving[uid]
+	if !known || len(last.keys) != len(objects) || len(last.keys.without(keysOf(objects))) > 0 {
+		if !known {
+			last.seen = now
+		}
+		last.keys, last.tick = keysOf(objects), c.tick
+		put(&c.leaving, uid, last)
+	}
+	return last.tick, last.seen
+}
+
+// awaitEvaluation returns the selections that were not evaluated since the tick, and makes name wait for them.
+func (c *claims) awaitEvaluation(name types.NamespacedName, tick uint64, others []*v1alpha1.CatalogSelection) []types.NamespacedName {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var pending []types.NamespacedName
+	uids := map[types.UID]bool{}
+	for _, other := range others {
+		if !other.Spec.Suspend && c.evaluated[other.UID] <= tick {
+			pending, uids[other.UID] = append(pending, client.ObjectKeyFromObject(other)), true
+		}
+	}
+	if len(pending) > 0 {
+		w := c.waiting[name]
+		w.pending = uids
+		put(&c.waiting, name, w)
+	}
+	return pending
+}
+
+// evaluatedSince reports whether a selection was evaluated after a tick.
+func (c *claims) evaluatedSince(uid types.UID, tick uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.evaluated[uid] > tick
+}
+
+// await records the holders that a selection waits for. The caller holds the lock.
+func (c *claims) await(name types.NamespacedName, blocking map[safeguard.Key]holder) {
+	w := wait{on: map[types.NamespacedName]bool{}, by: map[types.NamespacedName]bool{}}
+	for _, h := range blocking {
+		w.on[h.kustomization] = true
+		w.by[h.selection] = h.selection.Name != ""
+	}
+	put(&c.waiting, name, w)
+}
+
+// propose stores the proposal of a selection. A selection that proposes again keeps its position, and the times for
+// which it has waited.
+func (c *claims) propose(uid types.UID, p proposal, now time.Time) {
+	last, ok := c.proposed[uid]
+	if ok {
+		p.sequence = last.sequence
+	} else {
+		c.lastSequence++
+		p.sequence = c.lastSequence
+	}
+	for key := range p.holders {
+		since, waits := last.waiting[key]
+		if !waits {
+			since = now
+		}
+		put(&p.waiting, key, since)
+	}
+	put(&c.proposed, uid, p)
+}
+
+// retract deletes the proposal of a selection that goes on waiting for what it awaits.
+func (c *claims) retract(uid types.UID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.proposed, uid)
+}
+
+// proposal has the definitions that a selection is about to publish. admissible decides on all proposals at
+// once, while the lock of the claims is held.
+type proposal struct {
+	name types.NamespacedName
+	// sequence orders the proposals by the first Claim of each.
+	sequence uint64
+	keys     Keys
+	// holders maps the keys that other owners hold to their holders, and waiting to the times when they were refused
+	// first.
+	holders map[safeguard.Key]holder
+	waiting map[safeguard.Key]time.Time
+}
+
+func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
+	keys := make(Keys, len(objects))
+	for key := range objects {
+		keys[key] = true
+	}
+	return keys
 }

@@ -5,18 +5,14 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -57,24 +53,6 @@ type Cluster struct {
 	forbidden sync.Map
 }
 
-// others returns the selections besides cs that are not being deleted. They are shared with the cache and must
-// not be modified.
-func (c *Cluster) others(ctx context.Context, cs *v1alpha1.CatalogSelection) ([]*v1alpha1.CatalogSelection, error) {
-	var list v1alpha1.CatalogSelectionList
-	if err := c.Selections.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing CatalogSelections: %w", err)
-	}
-	var others []*v1alpha1.CatalogSelection
-	for i := range list.Items {
-		other := &list.Items[i]
-		gone, _ := c.gone.Load(client.ObjectKeyFromObject(other))
-		if other.UID != cs.UID && other.DeletionTimestamp.IsZero() && gone != other.UID {
-			others = append(others, other)
-		}
-	}
-	return others, nil
-}
-
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
 // keys.
 func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
@@ -110,38 +88,4 @@ func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 		}
 		return true
 	})
-}
-
-// warning identifies a warning that is sent once for a selection.
-type warning struct {
-	uid         types.UID
-	consequence string
-}
-
-// maxReported bounds the part of an API error in an event, in bytes.
-const maxReported = 512
-
-// reportForbidden reports a missing right of the controller, or of the account that it impersonates, and the
-// consequence, by an event and in the log, once for each selection.
-func (c *Cluster) reportForbidden(ctx context.Context, cs *v1alpha1.CatalogSelection, err error, consequence string) {
-	if _, reported := c.forbidden.LoadOrStore(warning{cs.UID, consequence}, true); reported {
-		return
-	}
-	message := bounds.Truncate(bounds.Truncate(err.Error(), maxReported)+": "+consequence, bounds.EventMessage)
-	c.Events.Event(cs, corev1.EventTypeWarning, v1alpha1.MarksForbiddenReason, message)
-	ctrl.LoggerFrom(ctx).Info("forbidden", "reason", err.Error(), "consequence", consequence)
-}
-
-// AwaitsConsumer reports whether the artifact of a selection is withheld until a Kustomization uses it, whose
-// inventory is compared first.
-func AwaitsConsumer(cs *v1alpha1.CatalogSelection) bool {
-	return cs.Status.Withheld == v1alpha1.NoConsumerReason
-}
-
-// RevisionOf returns the revision of the artifact of a selection, empty without one.
-func RevisionOf(cs *v1alpha1.CatalogSelection) string {
-	if cs.Status.Artifact == nil {
-		return ""
-	}
-	return cs.Status.Artifact.Revision
 }

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
-	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -55,70 +52,10 @@ func trimDefinition(o client.Object) {
 	}))
 }
 
-// concernedByDefinition returns the selections that publish or render a definition, whose Kustomization has
-// applied it, that are held, or that label unmanaged definitions. A change of its status alone concerns none.
-func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
-	before, after client.Object) []types.NamespacedName {
-	if !differ(before, after) {
-		return nil
-	}
-	object := after
-	if object == nil {
-		object = before
-	}
-	selections, err := c.others(ctx, &v1alpha1.CatalogSelection{})
-	if err != nil {
-		if ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
-		}
-		return nil
-	}
-	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
-	applier := c.selectionOf(ctx, ownerOf(object))
-	var concerned []types.NamespacedName
-	found := false
-	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || appliedBy(cs, object) ||
-			client.ObjectKeyFromObject(cs).String() == applier
-		found = found || mine
-		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
-			concerned = append(concerned, client.ObjectKeyFromObject(cs))
-		}
-	}
-	if !found && ownsAnyMark(object) {
-		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
-	}
-	return concerned
-}
-
-// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
-// the cache; empty if it is not known.
-func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
-	reader := c.Kinds.Readers()[kustomizationKind]
-	ks := &kustomizev1.Kustomization{}
-	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
-		return ""
-	}
-	return strings.Join(consumedArtifact(ks), "")
-}
-
 // differ reports whether more than the status changed, or the object was created or deleted.
 func differ(before, after client.Object) bool {
 	return before == nil || after == nil || before.GetGeneration() != after.GetGeneration() ||
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
-}
-
-// anyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
-// definitions that no selection holds.
-func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
-	for _, cs := range selections {
-		for key := range c.served(ctx, cs) {
-			if key.Group == kind.Group && key.Kind == kind.Kind {
-				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
-			}
-		}
-	}
-	return nil
 }
 
 func keyOf(object *liveMeta) safeguard.Key { return guard.LiveKey(object) }

@@ -1,15 +1,10 @@
 package cluster
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -53,28 +48,6 @@ func (e evidence) has(key safeguard.Key, at Keys) bool {
 		return slices.ContainsFunc(e.afar, func(r release) bool { return r.object == object && at[r.key] })
 	}
 	return e.applied[key] || slices.ContainsFunc(e.afar, func(r release) bool { return r.key == key && !yields(r.object) })
-}
-
-// evidenceOf returns the evidence about the Kustomizations of a selection. live has objects that the caller has listed
-// already; the objects of the other kinds that the selection publishes are added. Without the right to read one of
-// these kinds, what the Kustomizations report about its objects has to do: two selections that both apply one
-// definition would be worse than one that waits.
-func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta) (evidence, error) {
-	published, _ := c.Published(cs)
-	unread := map[schema.GroupKind]bool{}
-	readable := slices.DeleteFunc(c.kindsToMark(cs, published), func(gvk schema.GroupVersionKind) bool {
-		_, err := c.Kinds.Look(ctx, c.definitionKind(gvk), client.ObjectKeyFromObject(cs))
-		forbidden := errors.Is(err, kinds.ErrForbidden)
-		if forbidden {
-			unread[gvk.GroupKind()] = true
-		}
-		return forbidden
-	})
-	more, err := c.liveDefinitions(ctx, cs, readable, false)
-	if err != nil {
-		return evidence{}, err
-	}
-	return evidenceIn(append(more, live...), consumed, published, unread), nil
 }
 
 // evidenceIn returns the evidence in live objects, and for the unread kinds in what the Kustomizations report.

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -191,70 +188,4 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 		first += fmt.Sprintf(" and %d more", more)
 	}
 	return &HandoverError{fmt.Sprintf("waiting for the evaluation of %s: applications that it selects must not be deleted", first)}
-}
-
-func compareKeys(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }
-
-// depart returns the tick at which a selection was about to publish without exactly these objects for the first time, and
-// the time at which it was about to give up any, as far as this process knows.
-func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*liveMeta, now time.Time) (uint64, time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	last, known := c.leaving[uid]
-	if !known || len(last.keys) != len(objects) || len(last.keys.without(keysOf(objects))) > 0 {
-		if !known {
-			last.seen = now
-		}
-		last.keys, last.tick = keysOf(objects), c.tick
-		put(&c.leaving, uid, last)
-	}
-	return last.tick, last.seen
-}
-
-// awaitEvaluation returns the selections that were not evaluated since the tick, and makes name wait for them.
-func (c *claims) awaitEvaluation(name types.NamespacedName, tick uint64, others []*v1alpha1.CatalogSelection) []types.NamespacedName {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var pending []types.NamespacedName
-	uids := map[types.UID]bool{}
-	for _, other := range others {
-		if !other.Spec.Suspend && c.evaluated[other.UID] <= tick {
-			pending, uids[other.UID] = append(pending, client.ObjectKeyFromObject(other)), true
-		}
-	}
-	if len(pending) > 0 {
-		w := c.waiting[name]
-		w.pending = uids
-		put(&c.waiting, name, w)
-	}
-	return pending
-}
-
-func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
-	keys := make(Keys, len(objects))
-	for key := range objects {
-		keys[key] = true
-	}
-	return keys
-}
-
-// evaluatedSince reports whether a selection was evaluated after a tick.
-func (c *claims) evaluatedSince(uid types.UID, tick uint64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.evaluated[uid] > tick
-}
-
-// handoverRetry is the delay before an object that stays is looked at again: soon within moveTimeout, as the receiver may
-// be ready for it at any time.
-func handoverRetry(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
-	const later = time.Minute
-	retry := time.Duration(0)
-	for _, entry := range cs.Status.Leaving {
-		if now.Sub(entry.Since.Time) < moveTimeout {
-			return moveRetry
-		}
-		retry = later
-	}
-	return retry
 }

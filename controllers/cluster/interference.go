@@ -178,20 +178,3 @@ func nested(names []string, value any) map[string]any {
 	object, _ := value.(map[string]any)
 	return object
 }
-
-// interfering names what the consumers change, empty if they change nothing; only the first few.
-func (c Consumers) interfering() string {
-	var named []string
-	total := 0
-	for _, item := range c.items {
-		for _, interference := range item.interferences {
-			if total++; total <= maxInterferences {
-				named = append(named, fmt.Sprintf("Kustomization %s/%s: %s", item.Namespace, item.Name, interference))
-			}
-		}
-	}
-	if more := total - len(named); more > 0 {
-		named = append(named, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(named, "; ")
-}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
@@ -121,4 +123,56 @@ func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kus
 			return nil
 		}
 	}
+}
+
+// ConsumersOf returns the Kustomizations that use the artifact of cs.
+func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
+	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
+	if errors.Is(err, kinds.ErrForbidden) {
+		c.reportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
+	}
+	if kinds.Settled(err) {
+		return Consumers{}, nil
+	}
+	if err != nil {
+		return Consumers{}, err
+	}
+	var list kustomizev1.KustomizationList
+	named := client.MatchingFields{kinds.Index: client.ObjectKeyFromObject(cs).String()}
+	if err := reader.List(ctx, &list, named, client.UnsafeDisableDeepCopy); err != nil {
+		return Consumers{}, fmt.Errorf("listing Kustomizations: %w", err)
+	}
+	found := Consumers{Known: true}
+	for i := range list.Items {
+		found.items = append(found.items, consumerOf(&list.Items[i], RevisionOf(cs)))
+	}
+	slices.SortFunc(found.items, func(a, b consumer) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	return found, nil
+}
+
+// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
+// the cache; empty if it is not known.
+func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
+	reader := c.Kinds.Readers()[kustomizationKind]
+	ks := &kustomizev1.Kustomization{}
+	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
+		return ""
+	}
+	return strings.Join(consumedArtifact(ks), "")
+}
+
+// actsHere reports whether the named Kustomization exists and applies to this cluster.
+func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
+	if name.Name == "" {
+		return false, nil
+	}
+	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
+	if err != nil {
+		return false, err
+	}
+	ks := &kustomizev1.Kustomization{}
+	err = reader.Get(ctx, name, ks)
+	return err == nil && ks.Spec.KubeConfig == nil, client.IgnoreNotFound(err)
 }

@@ -6,6 +6,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -66,4 +67,10 @@ func (c *Cluster) mayRead(ctx context.Context, account client.Client, kind schem
 		return false
 	}
 	return review.Status.Allowed
+}
+
+func reportError(ctx context.Context, err error, message string) {
+	if ctx.Err() == nil {
+		ctrl.LoggerFrom(ctx).Error(err, message)
+	}
 }

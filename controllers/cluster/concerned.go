@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// concernedByDefinition returns the selections that publish or render a definition, whose Kustomization has
+// applied it, that are held, or that label unmanaged definitions. A change of its status alone concerns none.
+func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
+	before, after client.Object) []types.NamespacedName {
+	if !differ(before, after) {
+		return nil
+	}
+	object := after
+	if object == nil {
+		object = before
+	}
+	selections, err := c.others(ctx, &v1alpha1.CatalogSelection{})
+	if err != nil {
+		if ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
+		}
+		return nil
+	}
+	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
+	applier := c.selectionOf(ctx, ownerOf(object))
+	var concerned []types.NamespacedName
+	found := false
+	for _, cs := range selections {
+		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || appliedBy(cs, object) ||
+			client.ObjectKeyFromObject(cs).String() == applier
+		found = found || mine
+		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
+			concerned = append(concerned, client.ObjectKeyFromObject(cs))
+		}
+	}
+	if !found && ownsAnyMark(object) {
+		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
+	}
+	return concerned
+}
+
+// anyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
+// definitions that no selection holds.
+func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+	for _, cs := range selections {
+		for key := range c.served(ctx, cs) {
+			if key.Group == kind.Group && key.Kind == kind.Kind {
+				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
+			}
+		}
+	}
+	return nil
+}

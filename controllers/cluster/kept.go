@@ -1,0 +1,41 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/render/excerpt"
+)
+
+// Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
+func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) *metav1.Condition {
+	const listed = 10
+	served, placed := c.served(ctx, cs), placeholders(cs)
+	var parts []string
+	for _, entry := range InArtifact(cs) {
+		parts = append(parts, describeLeaving(entry, c.Now()))
+	}
+	var marked []string
+	for _, object := range around.live {
+		mine := appliedBy(cs, object) || around.Consumers.include(ownerOf(object))
+		if key := keyOf(object); owns(object, pruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
+			marked = append(marked, key.FullName())
+		}
+	}
+	if len(marked) > 0 {
+		slices.Sort(marked)
+		parts = append(parts, fmt.Sprintf("no CatalogSelection has applied %s yet, kept in the cluster with a mark: delete by hand what none needs",
+			excerpt.Names(marked, listed)))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	message := bounds.Truncate(excerpt.Clauses(parts, listed, 0, strings.Clone), bounds.ConditionMessage)
+	return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.HandoverReason, Message: message}
+}

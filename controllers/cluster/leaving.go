@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+func leavingKey(entry v1alpha1.LeavingStatus) safeguard.Key {
+	group, _, _ := strings.Cut(entry.APIVersion, "/")
+	if !strings.Contains(entry.APIVersion, "/") {
+		group = ""
+	}
+	return safeguard.KeyOf(group, entry.Kind, entry.Namespace, entry.Name)
+}
+
+// InArtifact returns the entries of status.leaving with a placeholder in the published artifact.
+func InArtifact(cs *v1alpha1.CatalogSelection) []v1alpha1.LeavingStatus {
+	return slices.DeleteFunc(slices.Clone(cs.Status.Leaving), func(entry v1alpha1.LeavingStatus) bool { return !entry.Placeholder })
+}
+
+// Placed returns the entries of status.leaving once the objects have placeholders in the artifact.
+func Placed(staying []v1alpha1.LeavingStatus) []v1alpha1.LeavingStatus {
+	placed := slices.Clone(staying)
+	for i := range placed {
+		placed[i].Placeholder = true
+	}
+	return placed
+}
+
+// placeholders returns the live keys of the objects that have a placeholder in the artifact.
+func placeholders(cs *v1alpha1.CatalogSelection) Keys {
+	keys := Keys{}
+	for _, entry := range InArtifact(cs) {
+		keys[leavingKey(entry)] = true
+	}
+	return keys
+}
+
+// withLeaving adds the kinds of the objects in status.leaving.
+func withLeaving(cs *v1alpha1.CatalogSelection, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	for _, entry := range cs.Status.Leaving {
+		if kind := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind); !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// NotLeaving removes the objects from status.leaving that the selection does not give up now, because a safeguard holds
+// the render without them. Those with a placeholder in the artifact stay.
+func NotLeaving(cs *v1alpha1.CatalogSelection) {
+	cs.Status.Leaving = InArtifact(cs)
+}
+
+// withoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
+// time for their receivers begins anew. Those with a placeholder in the artifact stay, whose removal needs a publication.
+func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered Keys) []v1alpha1.LeavingStatus {
+	return slices.DeleteFunc(slices.Clone(leaving), func(entry v1alpha1.LeavingStatus) bool {
+		return !entry.Placeholder && rendered[leavingKey(entry)]
+	})
+}
+
+// handoverRetry is the delay before an object that stays is looked at again: soon within moveTimeout, as the receiver may
+// be ready for it at any time.
+func handoverRetry(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
+	const later = time.Minute
+	retry := time.Duration(0)
+	for _, entry := range cs.Status.Leaving {
+		if now.Sub(entry.Since.Time) < moveTimeout {
+			return moveRetry
+		}
+		retry = later
+	}
+	return retry
+}
+
+func describeLeaving(entry v1alpha1.LeavingStatus, now time.Time) string {
+	name, end := leavingKey(entry).FullName(), entry.Since.Add(moveTimeout)
+	if now.Before(end) {
+		return fmt.Sprintf("%s stays in the artifact until %s at the latest, because the CatalogSelection %s may take it over",
+			name, end.UTC().Format(time.RFC3339), entry.Receiver)
+	}
+	return fmt.Sprintf("%s stays in the artifact until the CatalogSelection %s has applied it, because it may not be marked", name, entry.Receiver)
+}

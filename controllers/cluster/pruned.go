@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/backend"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Pruned returns the objects that the consumers delete once they apply the render: those in their
+// inventories that it lacks.
+func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.Result) ([]safeguard.Change, error) {
+	var pruned []safeguard.Change
+	for _, item := range consumed.items {
+		if !item.prune {
+			continue
+		}
+		ks, err := c.kustomization(ctx, item.key())
+		if err != nil {
+			return nil, err
+		}
+		if ks == nil {
+			continue
+		}
+		applied := Keys{}
+		for _, d := range next.Live() {
+			applied[item.live(d.Key())] = true
+		}
+		for _, key := range next.Supporting {
+			applied[item.live(key)] = true
+		}
+		for key := range inventoryOf(ks) {
+			replaced := len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)
+			if !applied[key] && !replaced {
+				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})
+			}
+		}
+	}
+	safeguard.Sort(pruned)
+	return slices.CompactFunc(pruned, func(a, b safeguard.Change) bool { return a.Key == b.Key }), nil
+}
