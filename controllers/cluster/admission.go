@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -60,9 +61,9 @@ func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
 	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
 		return cmp.Compare(c.proposed[a].sequence, c.proposed[b].sequence)
 	})
-	taken := Keys{}
+	taken := inventory.Keys{}
 	for _, uid := range order {
-		if overlap(taken, c.proposed[uid].keys) {
+		if inventory.Overlap(taken, c.proposed[uid].keys) {
 			late = append(late, uid)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -69,8 +70,8 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
 // live objects, and the other selections that serve or render one of the keys.
-func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed Keys,
-	around *Surroundings) (held map[safeguard.Key]holder, mine Keys, rivals []rival, err error) {
+func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed inventory.Keys,
+	around *Surroundings) (held map[safeguard.Key]holder, mine inventory.Keys, rivals []rival, err error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return nil, nil, nil, err

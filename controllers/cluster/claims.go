@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -30,7 +31,7 @@ const (
 type claims struct {
 	mu sync.Mutex
 	// served maps a selection to the live keys of its artifact.
-	served map[types.UID]Keys
+	served map[types.UID]inventory.Keys
 	// renders maps a selection to its latest render.
 	renders map[types.UID]rendered
 	// proposed maps a selection to its latest render that has passed the guard, until it is published.
@@ -55,7 +56,7 @@ type claims struct {
 type rendered struct {
 	// keys are the live keys of the latest render, nil before the first one, and generation is the generation
 	// of its spec.
-	keys       Keys
+	keys       inventory.Keys
 	generation int64
 	// uncertain is the latest generation that may not select as intended; generations begin with 1.
 	uncertain int64
@@ -71,7 +72,7 @@ type reservation struct {
 }
 
 type departed struct {
-	keys Keys
+	keys inventory.Keys
 	tick uint64
 	seen time.Time
 }
@@ -108,7 +109,7 @@ func (c *claims) forget(uid types.UID, name types.NamespacedName) {
 	}
 }
 
-func (c *claims) servedBy(uid types.UID) (Keys, bool) {
+func (c *claims) servedBy(uid types.UID) (inventory.Keys, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	keys, known := c.served[uid]
@@ -116,7 +117,7 @@ func (c *claims) servedBy(uid types.UID) (Keys, bool) {
 }
 
 // serve replaces the live keys of a selection's artifact.
-func (c *claims) serve(uid types.UID, keys Keys) {
+func (c *claims) serve(uid types.UID, keys inventory.Keys) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	put(&c.served, uid, keys)
@@ -126,7 +127,7 @@ func (c *claims) serve(uid types.UID, keys Keys) {
 }
 
 // noteRender stores the keys that a selection renders. A doubt persists for the generation.
-func (c *claims) noteRender(uid types.UID, generation int64, keys Keys, doubt bool) {
+func (c *claims) noteRender(uid types.UID, generation int64, keys inventory.Keys, doubt bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := c.renders[uid]
@@ -145,7 +146,7 @@ func (c *claims) doubts(uid types.UID, generation int64) bool {
 }
 
 // latest returns the keys that a selection renders, or else serves, and whether they are of this generation.
-func (c *claims) latest(uid types.UID, generation int64) (Keys, bool) {
+func (c *claims) latest(uid types.UID, generation int64) (inventory.Keys, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w := c.renders[uid]; w.keys != nil {
@@ -227,7 +228,7 @@ func (c *claims) evaluate(uid types.UID) []types.NamespacedName {
 	return names
 }
 
-func (c *claims) renderedBy(uid types.UID) Keys {
+func (c *claims) renderedBy(uid types.UID) inventory.Keys {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.renders[uid].keys
@@ -239,7 +240,7 @@ func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*liveMeta, now 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, known := c.leaving[uid]
-	if !known || len(last.keys) != len(objects) || len(last.keys.without(keysOf(objects))) > 0 {
+	if !known || len(last.keys) != len(objects) || len(last.keys.Without(keysOf(objects))) > 0 {
 		if !known {
 			last.seen = now
 		}
@@ -318,15 +319,15 @@ type proposal struct {
 	name types.NamespacedName
 	// sequence orders the proposals by the first Claim of each.
 	sequence uint64
-	keys     Keys
+	keys     inventory.Keys
 	// holders maps the keys that other owners hold to their holders, and waiting to the times when they were refused
 	// first.
 	holders map[safeguard.Key]holder
 	waiting map[safeguard.Key]time.Time
 }
 
-func keysOf(objects map[safeguard.Key]*liveMeta) Keys {
-	keys := make(Keys, len(objects))
+func keysOf(objects map[safeguard.Key]*liveMeta) inventory.Keys {
+	keys := make(inventory.Keys, len(objects))
 	for key := range objects {
 		keys[key] = true
 	}

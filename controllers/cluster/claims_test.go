@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -16,7 +17,7 @@ func TestReservationsEndWithTheDefinitions(t *testing.T) {
 	c := &claims{}
 	uid := types.UID("x")
 	for revision := range 3 {
-		keys := Keys{}
+		keys := inventory.Keys{}
 		for i := range 1000 {
 			keys[safeguard.Key{Kind: "ApplicationDefinition", Name: fmt.Sprintf("r%d-%d", revision, i)}] = true
 		}
@@ -45,10 +46,10 @@ func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
 func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
 	c := &claims{}
 	holderUID := types.UID("holder")
-	c.serve(holderUID, Keys{})
+	c.serve(holderUID, inventory.Keys{})
 	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
 	for i := range 100 {
-		keys := Keys{}
+		keys := inventory.Keys{}
 		for j := range 5000 {
 			keys[k(fmt.Sprintf("s%d-%d", i, j))] = true
 		}
@@ -79,8 +80,8 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 	now := time.Now()
 	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
 		c := &Cluster{Now: func() time.Time { return now }}
-		tenant := claimant{uid: "tenant", seen: evidence{owns: true, applied: Keys{applied: true}}}
-		platform := rival{uid: "platform", keys: Keys{definition: true}}
+		tenant := claimant{uid: "tenant", seen: evidence{owns: true, applied: inventory.Keys{applied: true}}}
+		platform := rival{uid: "platform", keys: inventory.Keys{definition: true}}
 		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
 		if want := applied == definition; took != want {
 			t.Errorf("one that owns %s takes the reservation of one that owns nothing: %t, want %t", name, took, want)
@@ -95,7 +96,7 @@ func TestAReservationOfTheMeantimeCounts(t *testing.T) {
 	c := &Cluster{Now: func() time.Time { return now }}
 	put(&c.claims.reserved, definition, reservation{uid: "one", since: now})
 	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
-		two := claimant{uid: "two", listed: listed, seen: evidence{owns: true, applied: Keys{definition: true}}}
+		two := claimant{uid: "two", listed: listed, seen: evidence{owns: true, applied: inventory.Keys{definition: true}}}
 		if _, reserved := c.reservedBy(two, definition, nil); reserved != (name == "before") {
 			t.Errorf("with rivals that were listed %s the reservation, the key is reserved: %t", name, reserved)
 		}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -50,8 +51,8 @@ func (c Consumers) include(key types.NamespacedName) bool {
 }
 
 // liveKeys returns the keys that definitions, and the releases of instances, have in this cluster once they are applied.
-func (c Consumers) liveKeys(definitions []safeguard.Definition) Keys {
-	live := make(Keys, len(definitions))
+func (c Consumers) liveKeys(definitions []safeguard.Definition) inventory.Keys {
+	live := make(inventory.Keys, len(definitions))
 	for _, item := range c.naming() {
 		for _, d := range definitions {
 			live[item.live(d.Key())] = true
@@ -110,8 +111,8 @@ func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
 }
 
 // home returns the keys of the releases that are at home.
-func home(releases []release) Keys {
-	keys := Keys{}
+func home(releases []release) inventory.Keys {
+	keys := inventory.Keys{}
 	for _, r := range releases {
 		if r.home() {
 			keys[r.key] = true

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -28,10 +29,10 @@ type departure struct {
 	seen    time.Time
 	objects map[safeguard.Key]*liveMeta
 	since   map[safeguard.Key]time.Time
-	placed  Keys
+	placed  inventory.Keys
 	// staying maps the objects that are not given up yet to their receivers; unmarked are those without a mark.
 	staying  map[safeguard.Key]types.NamespacedName
-	unmarked Keys
+	unmarked inventory.Keys
 }
 
 // newDeparture returns a departure in which all objects stay, because nothing is decided. Those that the bounded list
@@ -39,7 +40,7 @@ type departure struct {
 func newDeparture(cs *v1alpha1.CatalogSelection, objects map[safeguard.Key]*liveMeta, now time.Time) *departure {
 	d := &departure{
 		now: now, objects: objects, since: map[safeguard.Key]time.Time{}, placed: placeholders(cs),
-		staying: map[safeguard.Key]types.NamespacedName{}, unmarked: Keys{},
+		staying: map[safeguard.Key]types.NamespacedName{}, unmarked: inventory.Keys{},
 	}
 	unlisted := now
 	for _, entry := range cs.Status.Leaving {
@@ -96,7 +97,7 @@ func (d *departure) elsewhere(cs *v1alpha1.CatalogSelection) []v1alpha1.LeavingS
 // entries returns the entries of status.leaving for the objects that stay, those in the artifact first.
 func (d *departure) entries() []v1alpha1.LeavingStatus {
 	var entries []v1alpha1.LeavingStatus
-	for _, key := range slices.SortedFunc(maps.Keys(d.staying), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(d.staying), inventory.Compare) {
 		entry := v1alpha1.LeavingStatus{
 			APIVersion: d.objects[key].GroupVersionKind().GroupVersion().String(), Kind: key.Kind, Namespace: key.Namespace, Name: key.Name,
 			Since: metav1.NewTime(d.since[key]), Placeholder: d.placed[key],
@@ -133,7 +134,7 @@ func (d *departure) unsafe() error {
 	if len(waiting) == 0 {
 		return nil
 	}
-	slices.SortFunc(waiting, compareKeys)
+	slices.SortFunc(waiting, inventory.Compare)
 	return &HandoverError{fmt.Sprintf("%s may move to the CatalogSelection %s and may not be marked, so that this one waits until the other one's "+
 		"Kustomization has applied it, until %s at the latest", excerpt.List(waiting, 10, safeguard.Key.FullName), d.staying[waiting[0]],
 		d.since[waiting[0]].Add(moveTimeout).UTC().Format(time.RFC3339))}

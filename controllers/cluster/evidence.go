@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -15,7 +16,7 @@ type evidence struct {
 	// owns reports whether a live object names one of the Kustomizations.
 	owns bool
 	// applied has the live objects that name one of them, with their releases at home, and afar the other releases.
-	applied Keys
+	applied inventory.Keys
 	afar    []release
 	// unread has the kinds that the controller may not read. reports is true if a Kustomization reports a revision.
 	unread  map[schema.GroupKind]bool
@@ -43,7 +44,7 @@ func (e evidence) reportsOn(key safeguard.Key) bool {
 // has reports whether a Kustomization has applied what a claimant claims by a key. at are the releases that the claimant
 // has at home: an object of another namespace keeps none of its releases from a claimant that is at home in one of them,
 // because anyone may write such an object, which Helm or an account may not obey.
-func (e evidence) has(key safeguard.Key, at Keys) bool {
+func (e evidence) has(key safeguard.Key, at inventory.Keys) bool {
 	yields := func(object safeguard.Key) bool {
 		return slices.ContainsFunc(e.afar, func(r release) bool { return r.object == object && at[r.key] })
 	}
@@ -52,7 +53,7 @@ func (e evidence) has(key safeguard.Key, at Keys) bool {
 
 // evidenceIn returns the evidence in live objects, and for the unread kinds in what the Kustomizations report.
 func evidenceIn(live []*liveMeta, consumed Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
-	e := evidence{applied: Keys{}, unread: unread}
+	e := evidence{applied: inventory.Keys{}, unread: unread}
 	for _, object := range live {
 		if consumed.include(ownerOf(object)) {
 			e.owns, e.applied[keyOf(object)] = true, true
@@ -82,7 +83,7 @@ func evidenceIn(live []*liveMeta, consumed Consumers, published []safeguard.Defi
 
 // dormant reports whether the Kustomizations of a selection are all suspended, and own nothing that lives, or that one of
 // the claimed keys might be. Such a selection reserves nothing.
-func (c Consumers) dormant(seen evidence, claimed Keys) bool {
+func (c Consumers) dormant(seen evidence, claimed inventory.Keys) bool {
 	for _, item := range c.local() {
 		if !item.suspended {
 			return false

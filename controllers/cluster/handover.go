@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -69,7 +70,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(leaving), compareKeys) {
+	for _, key := range slices.SortedFunc(maps.Keys(leaving), inventory.Compare) {
 		if err := c.giveUp(ctx, cs, d, leaver{key, releases[key]}, receivers); err != nil {
 			return err
 		}
@@ -154,9 +155,9 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
-func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept Keys) map[safeguard.Key]*liveMeta {
+func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept inventory.Keys) map[safeguard.Key]*liveMeta {
 	found := map[safeguard.Key]*liveMeta{}
-	served, listed := c.served(ctx, cs), Keys{}
+	served, listed := c.served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leavingKey(entry)] = true
 	}

@@ -10,17 +10,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // owners returns, of the claimed keys, the holders of live objects with the owner labels of other
 // Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
 // except for the keys that cs serves.
-func (c *Cluster) owners(ctx context.Context, claimed, served Keys, live []*liveMeta, consumed Consumers,
-	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine Keys, err error) {
-	held, mine = map[safeguard.Key]holder{}, Keys{}
+func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*liveMeta, consumed Consumers,
+	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine inventory.Keys, err error) {
+	held, mine = map[safeguard.Key]holder{}, inventory.Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
-	entries := map[types.NamespacedName]Keys{}
+	entries := map[types.NamespacedName]inventory.Keys{}
 	for _, object := range live {
 		key, owner := keyOf(object), ownerOf(object)
 		own := consumed.include(owner)
@@ -38,7 +39,7 @@ func (c *Cluster) owners(ctx context.Context, claimed, served Keys, live []*live
 			}
 			inventories[owner] = ks
 			if ks != nil {
-				entries[owner] = inventoryOf(ks)
+				entries[owner] = inventory.Of(ks)
 			}
 		}
 		switch {
@@ -67,17 +68,17 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 
 // rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
 // keys, the oldest first.
-func (c *Cluster) rivals(ctx context.Context, claimed Keys, live []*liveMeta, others []*v1alpha1.CatalogSelection) ([]rival, error) {
+func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*liveMeta, others []*v1alpha1.CatalogSelection) ([]rival, error) {
 	var rivals []rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
-		r := rival{uid: other.UID, selection: client.ObjectKeyFromObject(other), keys: Keys{}}
+		r := rival{uid: other.UID, selection: client.ObjectKeyFromObject(other), keys: inventory.Keys{}}
 		for key := range c.served(ctx, other) {
 			if claimed[key] {
 				r.keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !overlap(claimed, c.claims.renderedBy(other.UID)) {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !inventory.Overlap(claimed, c.claims.renderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.ConsumersOf(ctx, other)

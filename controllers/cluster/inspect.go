@@ -68,7 +68,7 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
-	} else if known && len(before.without(c.served(ctx, cs))) > 0 {
+	} else if known && len(before.Without(c.served(ctx, cs))) > 0 {
 		c.enqueueOthers(ctx, cs, before)
 	}
 	bypassed, err := c.markBypassed(ctx, cs, live, consumed)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -35,8 +36,8 @@ func Placed(staying []v1alpha1.LeavingStatus) []v1alpha1.LeavingStatus {
 }
 
 // placeholders returns the live keys of the objects that have a placeholder in the artifact.
-func placeholders(cs *v1alpha1.CatalogSelection) Keys {
-	keys := Keys{}
+func placeholders(cs *v1alpha1.CatalogSelection) inventory.Keys {
+	keys := inventory.Keys{}
 	for _, entry := range InArtifact(cs) {
 		keys[leavingKey(entry)] = true
 	}
@@ -61,7 +62,7 @@ func NotLeaving(cs *v1alpha1.CatalogSelection) {
 
 // withoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
 // time for their receivers begins anew. Those with a placeholder in the artifact stay, whose removal needs a publication.
-func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered Keys) []v1alpha1.LeavingStatus {
+func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered inventory.Keys) []v1alpha1.LeavingStatus {
 	return slices.DeleteFunc(slices.Clone(leaving), func(entry v1alpha1.LeavingStatus) bool {
 		return !entry.Placeholder && rendered[leavingKey(entry)]
 	})

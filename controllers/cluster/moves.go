@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -50,15 +51,15 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 // unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
 // which would delete them; and the objects that their owner has not applied since they were marked: it may be
 // applying an artifact without them.
-func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (Keys, error) {
-	found := Keys{}
+func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (inventory.Keys, error) {
+	found := inventory.Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
-		name, inventory := client.ObjectKeyFromObject(ks), inventoryOf(ks)
+		name, applied := client.ObjectKeyFromObject(ks), inventory.Of(ks)
 		for key, object := range objects {
-			if owner := ownerOf(object); owner != name && inventory[key] ||
+			if owner := ownerOf(object); owner != name && applied[key] ||
 				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
 				found[key] = true
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -25,14 +26,14 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.R
 		if ks == nil {
 			continue
 		}
-		applied := Keys{}
+		applied := inventory.Keys{}
 		for _, d := range next.Live() {
 			applied[item.live(d.Key())] = true
 		}
 		for _, key := range next.Supporting {
 			applied[item.live(key)] = true
 		}
-		for key := range inventoryOf(ks) {
+		for key := range inventory.Of(ks) {
 			replaced := len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)
 			if !applied[key] && !replaced {
 				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -15,7 +16,7 @@ import (
 type receiver struct {
 	name types.NamespacedName
 	// keys are those of its latest render; known is true if that is the render of its present spec.
-	keys  Keys
+	keys  inventory.Keys
 	known bool
 	// open is true while it may select any object: its present spec has no render, or may not select as intended. stale is
 	// true if that has been so for too long for a selection that is not able to apply an object.

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -17,7 +18,7 @@ type claimant struct {
 	name    types.NamespacedName
 	listed  time.Time
 	seen    evidence
-	at      Keys
+	at      inventory.Keys
 	dormant bool
 }
 
@@ -26,7 +27,7 @@ type rival struct {
 	uid       types.UID
 	selection types.NamespacedName
 	// keys are those that it serves.
-	keys Keys
+	keys inventory.Keys
 	// seen is what its Kustomizations have applied, failed reports whether one has failed, and dormant whether they
 	// are suspended and own nothing.
 	seen            evidence
@@ -35,7 +36,7 @@ type rival struct {
 
 // reservations adds to held the holders of the keys that no Kustomization has applied, or that were given up.
 // The caller holds the lock.
-func (c *Cluster) reservations(by claimant, claimed, mine Keys, held map[safeguard.Key]holder, rivals []rival) {
+func (c *Cluster) reservations(by claimant, claimed, mine inventory.Keys, held map[safeguard.Key]holder, rivals []rival) {
 	for key := range claimed {
 		h, owned := held[key]
 		if mine[key] || owned && !c.claims.givesUp(key, h) {

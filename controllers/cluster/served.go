@@ -9,13 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // served returns the live keys of a selection's artifact; none if they are not known, or while the selection
 // awaits a consumer. The result is nil for a selection without a record, or whose record is older than its artifact, which
 // gives up nothing: its Kustomization may have applied the artifact of an earlier selection of that name.
-func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) Keys {
+func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inventory.Keys {
 	if AwaitsConsumer(cs) {
 		return nil
 	}
@@ -67,8 +68,8 @@ func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 	now := around.Consumers.liveKeys(next)
 	c.claims.serve(cs.UID, now)
 	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
-	changed := before.without(now)
-	maps.Copy(changed, now.without(before))
+	changed := before.Without(now)
+	maps.Copy(changed, now.Without(before))
 	if len(changed) > 0 {
 		c.enqueueOthers(ctx, cs, changed)
 	}
@@ -82,7 +83,7 @@ func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 }
 
 // enqueueOthers enqueues the selections that serve or render one of the keys.
-func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed Keys) {
+func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed inventory.Keys) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		reportError(ctx, err, "enqueueing other selections")
@@ -90,7 +91,7 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	}
 	var concerned []types.NamespacedName
 	for _, other := range others {
-		if overlap(changed, c.served(ctx, other)) || overlap(changed, c.claims.renderedBy(other.UID)) {
+		if inventory.Overlap(changed, c.served(ctx, other)) || inventory.Overlap(changed, c.claims.renderedBy(other.UID)) {
 			concerned = append(concerned, client.ObjectKeyFromObject(other))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
@@ -47,7 +48,7 @@ func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, ob
 
 // markOrphans labels definitions that no selection holds, except those in an inventory.
 func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed Consumers) (int, error) {
-	candidates := Keys{}
+	candidates := inventory.Keys{}
 	for _, object := range orphans {
 		candidates[keyOf(object)] = true
 	}
@@ -72,13 +73,13 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 }
 
 // inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
-func (c *Cluster) inventoried(ctx context.Context, keys Keys) (Keys, error) {
-	found := Keys{}
+func (c *Cluster) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
+	found := inventory.Keys{}
 	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
-		for key := range inventoryOf(ks) {
+		for key := range inventory.Of(ks) {
 			if keys[key] {
 				found[key] = true
 			}

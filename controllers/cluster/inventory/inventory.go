@@ -1,4 +1,6 @@
-package cluster
+// Package inventory has sets of live objects: what a Kustomization has applied, by its inventory, and what selections serve or
+// claim. It must not know a selection.
+package inventory
 
 import (
 	"strings"
@@ -11,8 +13,8 @@ import (
 // Keys is a set of live objects. It must not be modified once it is shared.
 type Keys map[safeguard.Key]bool
 
-// without returns the keys that others lacks.
-func (k Keys) without(others Keys) Keys {
+// Without returns the keys that others lacks.
+func (k Keys) Without(others Keys) Keys {
 	rest := Keys{}
 	for key := range k {
 		if !others[key] {
@@ -22,20 +24,36 @@ func (k Keys) without(others Keys) Keys {
 	return rest
 }
 
-// inventoryOf returns the keys of the objects that a Kustomization has applied and not deleted.
+// Overlap reports whether a and b share a key.
+func Overlap(a, b Keys) bool {
+	if len(b) < len(a) {
+		a, b = b, a
+	}
+	for key := range a {
+		if b[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// Compare orders keys by their texts.
+func Compare(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }
+
+// Of returns the keys of the objects that a Kustomization has applied and not deleted.
 //
 // An entry is <namespace>_<name>_<group>_<kind>; in names, "__" stands for a colon.
-func inventoryOf(ks *kustomizev1.Kustomization) Keys {
-	inventory := Keys{}
+func Of(ks *kustomizev1.Kustomization) Keys {
+	applied := Keys{}
 	if ks.Status.Inventory == nil {
-		return inventory
+		return applied
 	}
 	for _, entry := range ks.Status.Inventory.Entries {
 		if key, ok := parseEntry(entry.ID); ok {
-			inventory[key] = true
+			applied[key] = true
 		}
 	}
-	return inventory
+	return applied
 }
 
 func parseEntry(id string) (safeguard.Key, bool) {
@@ -52,18 +70,3 @@ func parseEntry(id string) (safeguard.Key, bool) {
 		Group: rest[group+1 : kind], Kind: rest[kind+1:], Namespace: namespace, Name: strings.ReplaceAll(rest[:group], "__", ":"),
 	}, true
 }
-
-// overlap reports whether a and b share a key.
-func overlap(a, b Keys) bool {
-	if len(b) < len(a) {
-		a, b = b, a
-	}
-	for key := range a {
-		if b[key] {
-			return true
-		}
-	}
-	return false
-}
-
-func compareKeys(a, b safeguard.Key) int { return strings.Compare(a.String(), b.String()) }
