@@ -21,6 +21,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 )
 
 // platformGroup is the API group of the definitions of these tests, and of no other ones.
@@ -47,7 +48,7 @@ func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	config = rest.CopyConfig(config)
 	config.Wrap(c.wire.wrap)
 	options := client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
+	c.reconciler.cluster.Accounts = access.NewAccounts(config, options, defaultServiceAccount)
 }
 
 // restart replaces the reconciler by one without state.

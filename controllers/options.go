@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/pushes"
@@ -80,11 +81,12 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 		},
 		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
 		cluster: &cluster.Cluster{
-			Selections: o.Client, APIReader: o.APIReader, Events: o.Recorder,
-			Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
-			Accounts: cluster.NewAccounts(o.Config,
-				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
-			Published: record.Live, Rendered: record.Rendered, Now: o.Now,
+			Access: &access.Access{
+				APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
+				Accounts: access.NewAccounts(o.Config,
+					client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
+			},
+			Selections: o.Client, Published: record.Live, Rendered: record.Rendered, Now: o.Now,
 		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,

@@ -36,7 +36,7 @@ func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		return nil, err
 	}
 	changes := slices.Concat(adoption.Changes(found.definitions, replaced), beside)
-	return c.withoutUnreadable(ctx, cs, changes, found.kinds)
+	return c.Accounts.WithoutUnreadable(ctx, cs, changes, found.kinds)
 }
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
@@ -53,7 +53,7 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		}
 		err = c.eachLive(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
 		if apierrors.IsForbidden(err) {
-			c.reportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
+			c.ReportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
 		} else if err != nil {
 			return nil, err
 		}

@@ -9,26 +9,18 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Cluster gives access to this cluster for all selections. All exported fields are required.
 type Cluster struct {
+	*access.Access
 	// Selections reads CatalogSelections from the cache of the controller.
 	Selections client.Reader
-	// APIReader reads from the API server, not from the caches.
-	APIReader client.Reader
-	// Events receives the events about missing rights and about moves.
-	Events record.EventRecorder
-	// Kinds watches definitions and Kustomizations.
-	Kinds *kinds.Kinds
-	// Accounts creates the clients that set marks.
-	Accounts *Accounts
 	// Published returns the definitions in the artifact of a selection; nil if they are not known.
 	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
 	// Outdated reports whether the status of a selection may be older than its artifact, as after a restore.
@@ -49,8 +41,6 @@ type Cluster struct {
 	acted sync.Map
 	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map
-	// forbidden has the warnings that were sent already.
-	forbidden sync.Map
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
@@ -82,10 +72,5 @@ func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.claims.forget(uid, key)
 	c.acted.Delete(uid)
 	c.inspected.Delete(uid)
-	c.forbidden.Range(func(k, _ any) bool {
-		if k.(warning).uid == uid {
-			c.forbidden.Delete(k)
-		}
-		return true
-	})
+	c.Access.Forget(uid)
 }

@@ -85,7 +85,7 @@ func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelec
 	for _, gvk := range gvks {
 		reader, err := look(ctx, c.definitionKind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {
-			c.reportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
+			c.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
 		}
 		if kinds.Settled(err) {
 			continue

@@ -5,23 +5,24 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 )
 
 // A selection of another shard is not deleted, so nothing else ends what is noted of it.
 func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	key, uid := types.NamespacedName{Namespace: "ns", Name: "a"}, types.UID("x")
-	c := &Cluster{}
+	c := &Cluster{Access: &access.Access{}}
 	for _, of := range []types.UID{uid, "other"} {
 		c.acted.Store(of, true)
 		c.inspected.Store(of, nil)
-		c.forbidden.Store(warning{of, "nothing is marked"}, true)
 	}
 	c.seen.Store(key, uid)
 	c.Gone(key)
-	for name, noted := range map[string]*sync.Map{"acted": &c.acted, "inspected": &c.inspected, "forbidden": &c.forbidden} {
+	for name, noted := range map[string]*sync.Map{"acted": &c.acted, "inspected": &c.inspected} {
 		left := 0
 		noted.Range(func(of, _ any) bool {
-			if of == uid || of == any(warning{uid, "nothing is marked"}) {
+			if of == uid {
 				t.Errorf("%s has the selection", name)
 			}
 			left++

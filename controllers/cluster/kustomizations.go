@@ -129,7 +129,7 @@ func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kus
 func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
 	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
 	if errors.Is(err, kinds.ErrForbidden) {
-		c.reportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
+		c.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
 	}
 	if kinds.Settled(err) {
 		return Consumers{}, nil

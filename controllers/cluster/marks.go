@@ -98,7 +98,7 @@ func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live
 	if m.unmanaged {
 		u.SetLabels(map[string]string{v1alpha1.UnmanagedLabel: "true"})
 	}
-	account, err := c.accountOf(cs)
+	account, err := c.Accounts.Of(cs)
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	if err != nil {
 		return err
 	}
-	account, err := c.accountOf(cs)
+	account, err := c.Accounts.Of(cs)
 	if err != nil {
 		return err
 	}
@@ -133,9 +133,9 @@ func (c *Cluster) written(ctx context.Context, cs *v1alpha1.CatalogSelection, ob
 	case err == nil:
 		return true, nil
 	case apierrors.IsForbidden(err):
-		c.reportForbidden(ctx, cs, err, "definitions are not marked")
+		c.ReportForbidden(ctx, cs, err, "definitions are not marked")
 	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		c.reportForbidden(ctx, cs, err, "the definition "+object.Name+" is not marked")
+		c.ReportForbidden(ctx, cs, err, "the definition "+object.Name+" is not marked")
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err), uidChanged(err):
 	default:
 		return false, fmt.Errorf("marking %s %s: %w", object.Kind, object.Name, err)

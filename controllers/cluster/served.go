@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -86,7 +87,9 @@ func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) 
 func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, changed inventory.Keys) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
-		reportError(ctx, err, "enqueueing other selections")
+		if ctx.Err() == nil {
+			ctrl.LoggerFrom(ctx).Error(err, "enqueueing other selections")
+		}
 		return
 	}
 	var concerned []types.NamespacedName

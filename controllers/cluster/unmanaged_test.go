@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 )
 
 // selections reads the selections in deleting, which maps them to whether they are being deleted.
@@ -35,9 +36,9 @@ func (s selections) Get(_ context.Context, key client.ObjectKey, object client.O
 func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Namespace, cs.Name = "apps", "kkp"
-	c := &Cluster{APIReader: selections{deleting: map[types.NamespacedName]bool{
+	c := &Cluster{Access: &access.Access{APIReader: selections{deleting: map[types.NamespacedName]bool{
 		{Namespace: "apps", Name: "kkp"}: false, {Namespace: "apps", Name: "living"}: false, {Namespace: "apps", Name: "deleting"}: true,
-	}}}
+	}}}}
 	for _, test := range []struct {
 		name, namespace, selection string
 		want                       bool

@@ -1,4 +1,4 @@
-package cluster
+package access
 
 import (
 	"fmt"
@@ -62,6 +62,7 @@ func (a *Accounts) client(namespace, name string) (client.Client, error) {
 // impersonates reports whether the client of a selection with this account acts as another account than the controller.
 func (a *Accounts) impersonates(name string) bool { return name != "" || a.defaultName != "" }
 
-func (c *Cluster) accountOf(cs *v1alpha1.CatalogSelection) (client.Client, error) {
-	return c.Accounts.client(cs.Namespace, cs.Spec.ServiceAccountName)
+// Of returns the client that writes for a selection.
+func (a *Accounts) Of(cs *v1alpha1.CatalogSelection) (client.Client, error) {
+	return a.client(cs.Namespace, cs.Spec.ServiceAccountName)
 }

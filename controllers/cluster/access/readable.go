@@ -1,4 +1,4 @@
-package cluster
+package access
 
 import (
 	"context"
@@ -17,14 +17,14 @@ import (
 // maxReviews bounds the objects about which the API server is asked one by one.
 const maxReviews = 100
 
-// withoutUnreadable marks the changes of live objects that the account of the selection may not read. Who reads the
+// WithoutUnreadable marks the changes of live objects that the account of the selection may not read. Who reads the
 // status of the selection must not see what that account does not.
-func (c *Cluster) withoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSelection, changes []safeguard.Change,
+func (a *Accounts) WithoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSelection, changes []safeguard.Change,
 	kindOf map[safeguard.Key]schema.GroupVersionKind) ([]safeguard.Change, error) {
-	if len(changes) == 0 || !c.Accounts.impersonates(cs.Spec.ServiceAccountName) {
+	if len(changes) == 0 || !a.impersonates(cs.Spec.ServiceAccountName) {
 		return changes, nil
 	}
-	account, err := c.accountOf(cs)
+	account, err := a.Of(cs)
 	if err != nil {
 		return nil, err
 	}
@@ -39,9 +39,9 @@ func (c *Cluster) withoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSel
 		}
 		for _, kind := range about {
 			if _, known := asked[kind]; !known {
-				asked[kind] = c.mayRead(ctx, account, kind, safeguard.Key{})
+				asked[kind] = mayRead(ctx, account, kind, safeguard.Key{})
 			}
-			readable := asked[kind] || change.Field != safeguard.BesideField && i < maxReviews && c.mayRead(ctx, account, kind, change.Key)
+			readable := asked[kind] || change.Field != safeguard.BesideField && i < maxReviews && mayRead(ctx, account, kind, change.Key)
 			changes[i].Unreadable = changes[i].Unreadable || !readable
 		}
 	}
@@ -50,7 +50,7 @@ func (c *Cluster) withoutUnreadable(ctx context.Context, cs *v1alpha1.CatalogSel
 
 // mayRead reports whether an account may read a live object, or all of a kind without a name. It may not if the API
 // server does not say.
-func (c *Cluster) mayRead(ctx context.Context, account client.Client, kind schema.GroupVersionKind, key safeguard.Key) bool {
+func mayRead(ctx context.Context, account client.Client, kind schema.GroupVersionKind, key safeguard.Key) bool {
 	mapping, err := account.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		reportError(ctx, err, "looking for the resource of "+kind.String())
