@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -194,7 +195,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	}
 	var held *holds.Error
 	if errors.As(err, &held) {
-		cluster.NotLeaving(a.selection)
+		leaving.Withdraw(a.selection)
 	}
 	if err != nil && !waits(err) && !isWaiting(err) {
 		r.cluster.Withdraw(ctx, a.selection)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -71,5 +71,5 @@ func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *at
 	if err != nil {
 		return nil, err
 	}
-	return result.WithPlaceholders(consumers.Placeholders(cluster.InArtifact(a.found)))
+	return result.WithPlaceholders(consumers.Placeholders(leaving.InArtifact(a.found)))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -131,7 +132,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
-		return a.keep(cluster.InArtifact(a.selection))
+		return a.keep(leaving.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
 		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
@@ -185,7 +186,7 @@ func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) er
 	if !ok || !a.served || len(a.surroundings.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
 		return nil
 	}
-	a.selection.Status.Leaving = cluster.Placed(a.surroundings.Staying)
+	a.selection.Status.Leaving = leaving.Placed(a.surroundings.Staying)
 	r.cluster.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
@@ -220,7 +221,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
-	cs.Status.Leaving = cluster.Placed(a.surroundings.Staying)
+	cs.Status.Leaving = leaving.Placed(a.surroundings.Staying)
 	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)

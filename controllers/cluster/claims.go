@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -17,11 +18,9 @@ const (
 	// reservationTimeout is the time after which a reservation of a key that the Kustomization of the selection
 	// does not apply may be revoked.
 	reservationTimeout = 10 * time.Minute
-	// moveTimeout bounds the time between the two halves of a move.
-	moveTimeout = 10 * time.Minute
-	// runningTimeout is the part of moveTimeout for which a process has to run: a receiver does nothing while no
+	// runningTimeout is the part of leaving.Timeout for which a process has to run: a receiver does nothing while no
 	// controller runs.
-	runningTimeout = moveTimeout / 2
+	runningTimeout = leaving.Timeout / 2
 	// barrierTimeout bounds the wait for the evaluation of other selections.
 	barrierTimeout = 30 * time.Second
 )

@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -39,12 +40,12 @@ type departure struct {
 // lacks have the latest time in it.
 func newDeparture(cs *v1alpha1.CatalogSelection, objects map[safeguard.Key]*liveMeta, now time.Time) *departure {
 	d := &departure{
-		now: now, objects: objects, since: map[safeguard.Key]time.Time{}, placed: placeholders(cs),
+		now: now, objects: objects, since: map[safeguard.Key]time.Time{}, placed: leaving.Placeholders(cs),
 		staying: map[safeguard.Key]types.NamespacedName{}, unmarked: inventory.Keys{},
 	}
 	unlisted := now
 	for _, entry := range cs.Status.Leaving {
-		if key := leavingKey(entry); objects[key] != nil {
+		if key := leaving.Key(entry); objects[key] != nil {
 			d.since[key] = entry.Since.Time
 			if d.since[key].After(now) { // of a process whose clock is ahead
 				d.since[key] = now
@@ -76,7 +77,7 @@ func (d *departure) latest() time.Time {
 
 // over reports whether the time for the receivers of an object is over. A time in which no controller ran is not theirs.
 func (d *departure) over(key safeguard.Key) bool {
-	return d.now.Sub(d.since[key]) >= moveTimeout && d.now.Sub(d.seen) >= runningTimeout
+	return d.now.Sub(d.since[key]) >= leaving.Timeout && d.now.Sub(d.seen) >= runningTimeout
 }
 
 func (d *departure) leaves(key safeguard.Key) { delete(d.staying, key) }
@@ -91,7 +92,7 @@ func (d *departure) stays(key safeguard.Key, receiver types.NamespacedName, mark
 // elsewhere returns the entries of status.leaving with a placeholder in the artifact that the selection does not give up
 // any more: they stay until an artifact without them is published.
 func (d *departure) elsewhere(cs *v1alpha1.CatalogSelection) []v1alpha1.LeavingStatus {
-	return slices.DeleteFunc(InArtifact(cs), func(entry v1alpha1.LeavingStatus) bool { return d.objects[leavingKey(entry)] != nil })
+	return slices.DeleteFunc(leaving.InArtifact(cs), func(entry v1alpha1.LeavingStatus) bool { return d.objects[leaving.Key(entry)] != nil })
 }
 
 // entries returns the entries of status.leaving for the objects that stay, those in the artifact first.
@@ -137,5 +138,5 @@ func (d *departure) unsafe() error {
 	slices.SortFunc(waiting, inventory.Compare)
 	return &HandoverError{fmt.Sprintf("%s may move to the CatalogSelection %s and may not be marked, so that this one waits until the other one's "+
 		"Kustomization has applied it, until %s at the latest", excerpt.List(waiting, 10, safeguard.Key.FullName), d.staying[waiting[0]],
-		d.since[waiting[0]].Add(moveTimeout).UTC().Format(time.RFC3339))}
+		d.since[waiting[0]].Add(leaving.Timeout).UTC().Format(time.RFC3339))}
 }

@@ -12,12 +12,13 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // HandoverError reports that a selection cannot give up an object yet that another one may take over. It ends
-// moveTimeout after the first attempt to give the object up.
+// leaving.Timeout after the first attempt to give the object up.
 type HandoverError struct{ message string }
 
 // Reason is the reason of the condition.
@@ -30,7 +31,7 @@ func (e *HandoverError) Error() string { return e.message }
 //
 //	a receiver                                  the object
 //	selects it, and is able to apply it         leaves the artifact, marked; without the right to mark it stays
-//	may select it, or cannot apply it yet       stays, marked, for moveTimeout after the first attempt
+//	may select it, or cannot apply it yet       stays, marked, for leaving.Timeout after the first attempt
 //	the same, and the time is over, but a       leaves the artifact, marked; without the right to mark it stays
 //	  receiver that may select it is able
 //	none, or the time is over                   leaves the artifact, without a mark: Flux may delete it
@@ -41,7 +42,7 @@ func (e *HandoverError) Error() string { return e.message }
 // object, in whatever HelmRelease, selects the object: helm-controller uninstalls the release with any of its HelmReleases.
 //
 // The objects that stay are around.Staying, and status.leaving has the times of all first attempts. What stays without a
-// mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within moveTimeout. Nothing
+// mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within leaving.Timeout. Nothing
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
@@ -159,7 +160,7 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	found := map[safeguard.Key]*liveMeta{}
 	served, listed := c.served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
-		listed[leavingKey(entry)] = true
+		listed[leaving.Key(entry)] = true
 	}
 	for _, object := range around.live {
 		key, owner := keyOf(object), ownerOf(object)

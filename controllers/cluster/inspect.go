@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -24,7 +25,7 @@ func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published, _ := c.Published(cs)
 	c.inspected.Store(cs.UID, guard.Kinds(next))
 	var err error
-	around.live, err = c.liveDefinitions(ctx, cs, withLeaving(cs, guard.Kinds(published, next)), true)
+	around.live, err = c.liveDefinitions(ctx, cs, leaving.WithKinds(cs, guard.Kinds(published, next)), true)
 	return around, err
 }
 
@@ -91,7 +92,7 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
 	}
 	if moving {
-		return moveRetry, nil
+		return leaving.RetryInterval, nil
 	}
-	return handoverRetry(cs, c.Now()), nil
+	return leaving.RetryAfter(cs, c.Now()), nil
 }

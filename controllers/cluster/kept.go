@@ -10,16 +10,17 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/excerpt"
 )
 
 // Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
 func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) *metav1.Condition {
 	const listed = 10
-	served, placed := c.served(ctx, cs), placeholders(cs)
+	served, placed := c.served(ctx, cs), leaving.Placeholders(cs)
 	var parts []string
-	for _, entry := range InArtifact(cs) {
-		parts = append(parts, describeLeaving(entry, c.Now()))
+	for _, entry := range leaving.InArtifact(cs) {
+		parts = append(parts, leaving.Describe(entry, c.Now()))
 	}
 	var marked []string
 	for _, object := range around.live {

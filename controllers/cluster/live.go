@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -39,7 +40,7 @@ func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 // kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may
 // have left the artifact with a mark.
 func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
-	gvks := withLeaving(cs, guard.Kinds(published))
+	gvks := leaving.WithKinds(cs, guard.Kinds(published))
 	for _, gvk := range c.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
 		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
 			gvks = append(gvks, gvk)
@@ -52,7 +53,7 @@ func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 // object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
 // not accumulate.
 func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
-	kept := append(withLeaving(cs, guard.Kinds(published)), kustomizationKind)
+	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), kustomizationKind)
 	if inspected, ok := c.inspected.Load(cs.UID); ok {
 		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
 	}

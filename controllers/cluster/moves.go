@@ -12,11 +12,9 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-// moveRetry is the interval at which an unfinished move is checked again.
-const moveRetry = 5 * time.Second
 
 // endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
@@ -71,11 +69,11 @@ func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]
 
 // appliedSince reports whether the last apply of a Kustomization came after a time. Times in the API are
 // whole seconds: a revision that is new since then may be of the same second, an older one may not. A
-// kustomize-controller without a history gets moveTimeout.
+// kustomize-controller without a history gets leaving.Timeout.
 func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 	last := ks.Status.History.Latest()
 	if last == nil {
-		return now.Sub(at) > moveTimeout
+		return now.Sub(at) > leaving.Timeout
 	}
 	return last.LastReconciledStatus == meta.ReconciliationSucceededReason &&
 		(!last.FirstReconciled.Before(&metav1.Time{Time: at}) || last.LastReconciled.After(at))

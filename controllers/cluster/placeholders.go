@@ -7,14 +7,15 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/placeholder"
 )
 
 // Placeholders returns the objects that stay in the artifact, with the names that they have there.
-func (c Consumers) Placeholders(leaving []v1alpha1.LeavingStatus) []placeholder.Placeholder {
+func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.Placeholder {
 	var all []placeholder.Placeholder
-	for _, entry := range leaving {
-		key := leavingKey(entry)
+	for _, entry := range entries {
+		key := leaving.Key(entry)
 		for _, item := range c.naming() {
 			if rendered := item.rendered(key); item.live(rendered) == key {
 				all = append(all, placeholder.Placeholder{APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: key.Namespace, Name: rendered.Name})

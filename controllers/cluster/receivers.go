@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -91,7 +92,7 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 
 // fresh reports whether the spec of a selection is so new that its Kustomization, or its sources, may follow.
 func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
-	return c.claims.age(cs.UID, cs.Generation, c.Now()) < moveTimeout
+	return c.claims.age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
 }
 
 func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta, tick uint64) (receiver, error) {

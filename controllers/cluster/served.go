@@ -11,6 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -43,7 +44,7 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 // objects from status.leaving that are rendered again.
 func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
 	keys := consumed.liveKeys(next)
-	cs.Status.Leaving = withoutRendered(cs.Status.Leaving, keys)
+	cs.Status.Leaving = leaving.WithoutRendered(cs.Status.Leaving, keys)
 	c.claims.noteRender(cs.UID, cs.Generation, keys, doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
 }

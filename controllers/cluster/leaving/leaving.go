@@ -1,4 +1,6 @@
-package cluster
+// Package leaving has status.leaving: the objects that a selection gives up, and that stay in its artifact, as placeholders,
+// while another selection may take them over. It must not know who that is.
+package leaving
 
 import (
 	"fmt"
@@ -13,7 +15,14 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-func leavingKey(entry v1alpha1.LeavingStatus) safeguard.Key {
+// Timeout bounds the time between the two halves of a move.
+const Timeout = 10 * time.Minute
+
+// RetryInterval is the interval at which an unfinished move is checked again.
+const RetryInterval = 5 * time.Second
+
+// Key returns the key of the live object of an entry.
+func Key(entry v1alpha1.LeavingStatus) safeguard.Key {
 	group, _, _ := strings.Cut(entry.APIVersion, "/")
 	if !strings.Contains(entry.APIVersion, "/") {
 		group = ""
@@ -35,17 +44,17 @@ func Placed(staying []v1alpha1.LeavingStatus) []v1alpha1.LeavingStatus {
 	return placed
 }
 
-// placeholders returns the live keys of the objects that have a placeholder in the artifact.
-func placeholders(cs *v1alpha1.CatalogSelection) inventory.Keys {
+// Placeholders returns the live keys of the objects that have a placeholder in the artifact.
+func Placeholders(cs *v1alpha1.CatalogSelection) inventory.Keys {
 	keys := inventory.Keys{}
 	for _, entry := range InArtifact(cs) {
-		keys[leavingKey(entry)] = true
+		keys[Key(entry)] = true
 	}
 	return keys
 }
 
-// withLeaving adds the kinds of the objects in status.leaving.
-func withLeaving(cs *v1alpha1.CatalogSelection, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+// WithKinds adds the kinds of the objects in status.leaving to kinds.
+func WithKinds(cs *v1alpha1.CatalogSelection, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	for _, entry := range cs.Status.Leaving {
 		if kind := schema.FromAPIVersionAndKind(entry.APIVersion, entry.Kind); !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
@@ -54,36 +63,37 @@ func withLeaving(cs *v1alpha1.CatalogSelection, kinds []schema.GroupVersionKind)
 	return kinds
 }
 
-// NotLeaving removes the objects from status.leaving that the selection does not give up now, because a safeguard holds
+// Withdraw removes the objects from status.leaving that the selection does not give up now, because a safeguard holds
 // the render without them. Those with a placeholder in the artifact stay.
-func NotLeaving(cs *v1alpha1.CatalogSelection) {
+func Withdraw(cs *v1alpha1.CatalogSelection) {
 	cs.Status.Leaving = InArtifact(cs)
 }
 
-// withoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
+// WithoutRendered returns the entries of status.leaving without the objects that a render has again: if they leave later, the
 // time for their receivers begins anew. Those with a placeholder in the artifact stay, whose removal needs a publication.
-func withoutRendered(leaving []v1alpha1.LeavingStatus, rendered inventory.Keys) []v1alpha1.LeavingStatus {
+func WithoutRendered(leaving []v1alpha1.LeavingStatus, rendered inventory.Keys) []v1alpha1.LeavingStatus {
 	return slices.DeleteFunc(slices.Clone(leaving), func(entry v1alpha1.LeavingStatus) bool {
-		return !entry.Placeholder && rendered[leavingKey(entry)]
+		return !entry.Placeholder && rendered[Key(entry)]
 	})
 }
 
-// handoverRetry is the delay before an object that stays is looked at again: soon within moveTimeout, as the receiver may
+// RetryAfter returns the delay before an object that stays is looked at again: soon within Timeout, as the receiver may
 // be ready for it at any time.
-func handoverRetry(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
+func RetryAfter(cs *v1alpha1.CatalogSelection, now time.Time) time.Duration {
 	const later = time.Minute
 	retry := time.Duration(0)
 	for _, entry := range cs.Status.Leaving {
-		if now.Sub(entry.Since.Time) < moveTimeout {
-			return moveRetry
+		if now.Sub(entry.Since.Time) < Timeout {
+			return RetryInterval
 		}
 		retry = later
 	}
 	return retry
 }
 
-func describeLeaving(entry v1alpha1.LeavingStatus, now time.Time) string {
-	name, end := leavingKey(entry).FullName(), entry.Since.Add(moveTimeout)
+// Describe says where an object is kept, and until when.
+func Describe(entry v1alpha1.LeavingStatus, now time.Time) string {
+	name, end := Key(entry).FullName(), entry.Since.Add(Timeout)
 	if now.Before(end) {
 		return fmt.Sprintf("%s stays in the artifact until %s at the latest, because the CatalogSelection %s may take it over",
 			name, end.UTC().Format(time.RFC3339), entry.Receiver)
