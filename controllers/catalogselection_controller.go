@@ -23,6 +23,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/pushes"
@@ -126,7 +127,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 	}
 	if markErr == nil {
 		kept = r.cluster.Kept(ctx, cs, surroundings)
-		applied = surroundings.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
+		applied = surroundings.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
@@ -289,9 +290,9 @@ func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelecti
 }
 
 // publishedFiles maps the applications of the artifact to their files; it is nil if another process published it.
-func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
+func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) consumers.Files {
 	last, ok := r.lastPublication(cs)
-	if !ok || last.artifact.Revision != cluster.RevisionOf(cs) {
+	if !ok || last.artifact.Revision != consumers.RevisionOf(cs) {
 		return nil
 	}
 	return last.files

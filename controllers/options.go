@@ -80,25 +80,24 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			}),
 		},
 		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
-		cluster: &cluster.Cluster{
-			Access: &access.Access{
-				APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
-				Accounts: access.NewAccounts(o.Config,
-					client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
-			},
-			Selections: o.Client, Published: record.Live, Rendered: record.Rendered, Now: o.Now,
-		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
 		}),
 		enqueued: make(chan event.GenericEvent),
 	}
-	r.cluster.Outdated = r.outdated
+	r.cluster = cluster.New(cluster.Options{
+		Access: &access.Access{
+			APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
+			Accounts: access.NewAccounts(o.Config,
+				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
+		},
+		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue, Now: o.Now,
+	})
 	r.slots.limit, r.slots.enqueue, r.slots.now = 1, r.enqueue, o.Now
 	r.loader = &source.Loader{
 		Sources: r.sources, Queue: transfers.New(transfers.DefaultLimits()), Enqueue: r.enqueue, Now: o.Now,
 		Timeout: source.DefaultLoadTimeout,
 	}
-	r.cluster.Enqueue, r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue, r.enqueue
+	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue
 	return r
 }

@@ -67,7 +67,7 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 
 // withPlaceholders adds the placeholders that the published artifact has.
 func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *attempt, result *render.Result) (*render.Result, error) {
-	consumers, err := r.cluster.ConsumersOf(ctx, a.selection)
+	consumers, err := r.cluster.Kustomizations.Of(ctx, a.selection)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, a *attempt) (e
 	if a.observed, err = r.sources.Observe(ctx, a.selection); err != nil {
 		return err
 	}
-	if a.consumers, err = r.cluster.ConsumersOf(ctx, a.selection); err != nil {
+	if a.consumers, err = r.cluster.Kustomizations.Of(ctx, a.selection); err != nil {
 		return err
 	}
 	a.next = publicationOf(a.selection, a.observed)

@@ -19,10 +19,10 @@ import (
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
-	next := around.Consumers.liveDefinitions(result.Live())
+	next := around.Consumers.LiveDefinitions(result.Live())
 	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
-	adoption := guard.Adopt(cs, around.Consumers.liveDefinitions(published), next, around.live, first, marked)
+	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.live, first, marked)
 	found := newFoundLive(next)
 	if err := c.readLive(ctx, adoption.Entering, found); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		}
 	}
 	var all []safeguard.Change
-	for _, item := range around.Consumers.naming() {
-		changes, err := guard.Beside(cs, published, result, live, item.live)
+	for _, item := range around.Consumers.Naming() {
+		changes, err := guard.Beside(cs, published, result, live, item.Live)
 		if err != nil {
 			return nil, err
 		}

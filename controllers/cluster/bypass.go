@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -26,8 +27,8 @@ const maxBypassed = 100
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
 // the definition, the one that has reserved it. markBypassed returns the names of the bypassed definitions
 // that the selection holds. Errors are temporary: a missing right is reported by an event instead.
-func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (names []string, err error) {
-	if !consumed.mayActHere() && !alwaysServed(cs, consumed) {
+func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (names []string, err error) {
+	if !consumed.MayActHere() && !alwaysServed(cs, consumed) {
 		return nil, nil
 	}
 	var errs []error
@@ -73,17 +74,17 @@ func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelect
 
 // holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
 // Kustomization of this cluster is, and the selection has reserved the definition.
-func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, consumed Consumers) (bool, error) {
+func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, consumed consumers.Consumers) (bool, error) {
 	key, owner := keyOf(object), ownerOf(object)
 	switch {
 	case !consumed.Known:
 		return c.served(ctx, cs)[key] || appliedBy(cs, object), nil
-	case consumed.include(owner):
+	case consumed.Include(owner):
 		return true, nil
 	case !c.served(ctx, cs)[key] || !c.claims.holds(cs.UID, key):
 		return false, nil
 	}
-	acts, err := c.actsHere(ctx, cs, owner)
+	acts, err := c.Kustomizations.ActsHere(ctx, cs, owner)
 	return !acts, err
 }
 
@@ -91,9 +92,9 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 // those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
 // them are marked: Flux overwrites the others.
 func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
-	all, entering := true, around.Consumers.liveKeys(next)
+	all, entering := true, around.Consumers.LiveKeys(next)
 	for _, object := range definitionsAmong(around.live) {
-		concerned := entering[keyOf(object)] || around.Consumers.include(ownerOf(object))
+		concerned := entering[keyOf(object)] || around.Consumers.Include(ownerOf(object))
 		if !concerned || !guard.Honored(cs, object) || untouched(object) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -23,7 +24,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 		c.Withdraw(ctx, cs)
 		return nil
 	}
-	claimed, listed := around.Consumers.liveKeys(next), c.Now()
+	claimed, listed := around.Consumers.LiveKeys(next), c.Now()
 	held, mine, rivals, err := c.contenders(ctx, cs, claimed, around)
 	if err != nil {
 		return err
@@ -32,9 +33,9 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	if err != nil {
 		return err
 	}
-	name, dormant := client.ObjectKeyFromObject(cs), around.Consumers.dormant(seen, claimed)
+	name, dormant := client.ObjectKeyFromObject(cs), seen.dormant(around.Consumers, claimed)
 	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, name, listed, seen, home(around.Consumers.releases(next)), dormant}, claimed, mine, held, rivals)
+	c.reservations(claimant{cs.UID, name, listed, seen, consumers.Home(around.Consumers.Releases(next)), dormant}, claimed, mine, held, rivals)
 	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held}, c.Now())
 	admitted := c.claims.admissible()
 	if dormant {

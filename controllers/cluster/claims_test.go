@@ -79,7 +79,7 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "tenant", "nginx")
 	now := time.Now()
 	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
-		c := &Cluster{Now: func() time.Time { return now }}
+		c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
 		tenant := claimant{uid: "tenant", seen: evidence{owns: true, applied: inventory.Keys{applied: true}}}
 		platform := rival{uid: "platform", keys: inventory.Keys{definition: true}}
 		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
@@ -93,7 +93,7 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 func TestAReservationOfTheMeantimeCounts(t *testing.T) {
 	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
 	now := time.Now()
-	c := &Cluster{Now: func() time.Time { return now }}
+	c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
 	put(&c.claims.reserved, definition, reservation{uid: "one", since: now})
 	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
 		two := claimant{uid: "two", listed: listed, seen: evidence{owns: true, applied: inventory.Keys{definition: true}}}

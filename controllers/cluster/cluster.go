@@ -13,12 +13,14 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// Cluster gives access to this cluster for all selections. All exported fields are required.
-type Cluster struct {
+// Options configure New. All fields are required.
+type Options struct {
 	*access.Access
+
 	// Selections reads CatalogSelections from the cache of the controller.
 	Selections client.Reader
 	// Published returns the definitions in the artifact of a selection; nil if they are not known.
@@ -31,6 +33,12 @@ type Cluster struct {
 	Enqueue func(context.Context, ...types.NamespacedName)
 	// Now is the clock for reservations and moves.
 	Now func() time.Time
+}
+
+// Cluster is the live state that concerns all selections.
+type Cluster struct {
+	Options
+	Kustomizations *consumers.Kustomizations
 
 	claims claims
 	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
@@ -41,6 +49,13 @@ type Cluster struct {
 	acted sync.Map
 	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
 	inspected sync.Map
+}
+
+// New returns the live state of a cluster of which nothing is known yet.
+func New(o Options) *Cluster {
+	c := &Cluster{Options: o}
+	c.Kustomizations = &consumers.Kustomizations{Access: o.Access, Waiting: c.claims.waitingFor}
+	return c
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its

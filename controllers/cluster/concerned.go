@@ -31,7 +31,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		return nil
 	}
 	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
-	applier := c.selectionOf(ctx, ownerOf(object))
+	applier := c.Kustomizations.SelectionOf(ctx, ownerOf(object))
 	var concerned []types.NamespacedName
 	found := false
 	for _, cs := range selections {

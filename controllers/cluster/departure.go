@@ -16,11 +16,8 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxLeaving bounds status.leaving, and maxPatches the bytes of patches with which placeholders are built.
-const (
-	maxLeaving = 100
-	maxPatches = 1 << 20
-)
+// maxLeaving bounds status.leaving.
+const maxLeaving = 100
 
 // departure has the objects that a selection is about to give up, with the times of the first attempts, which outlive the
 // process in status.leaving.

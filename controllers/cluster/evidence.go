@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -17,7 +18,7 @@ type evidence struct {
 	owns bool
 	// applied has the live objects that name one of them, with their releases at home, and afar the other releases.
 	applied inventory.Keys
-	afar    []release
+	afar    []consumers.Release
 	// unread has the kinds that the controller may not read. reports is true if a Kustomization reports a revision.
 	unread  map[schema.GroupKind]bool
 	reports bool
@@ -46,34 +47,34 @@ func (e evidence) reportsOn(key safeguard.Key) bool {
 // because anyone may write such an object, which Helm or an account may not obey.
 func (e evidence) has(key safeguard.Key, at inventory.Keys) bool {
 	yields := func(object safeguard.Key) bool {
-		return slices.ContainsFunc(e.afar, func(r release) bool { return r.object == object && at[r.key] })
+		return slices.ContainsFunc(e.afar, func(r consumers.Release) bool { return r.Object == object && at[r.Key] })
 	}
-	return e.applied[key] || slices.ContainsFunc(e.afar, func(r release) bool { return r.key == key && !yields(r.object) })
+	return e.applied[key] || slices.ContainsFunc(e.afar, func(r consumers.Release) bool { return r.Key == key && !yields(r.Object) })
 }
 
 // evidenceIn returns the evidence in live objects, and for the unread kinds in what the Kustomizations report.
-func evidenceIn(live []*liveMeta, consumed Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
+func evidenceIn(live []*liveMeta, consumed consumers.Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
 	e := evidence{applied: inventory.Keys{}, unread: unread}
 	for _, object := range live {
-		if consumed.include(ownerOf(object)) {
+		if consumed.Include(ownerOf(object)) {
 			e.owns, e.applied[keyOf(object)] = true, true
 		}
 	}
 	reported := false
-	for _, item := range consumed.local() {
+	for _, item := range consumed.Local() {
 		e.reports = e.reports || item.Revision != ""
-		reported = reported || item.reason == ""
+		reported = reported || item.Reason == ""
 	}
-	for key := range consumed.liveKeys(published) {
+	for key := range consumed.LiveKeys(published) {
 		if reported && e.reportsOn(key) {
 			e.applied[key] = true
 		}
 	}
-	for _, r := range consumed.releases(published) {
+	for _, r := range consumed.Releases(published) {
 		switch {
-		case !e.applied[r.object]:
-		case r.home():
-			e.applied[r.key] = true
+		case !e.applied[r.Object]:
+		case r.Home():
+			e.applied[r.Key] = true
 		default:
 			e.afar = append(e.afar, r)
 		}
@@ -83,16 +84,16 @@ func evidenceIn(live []*liveMeta, consumed Consumers, published []safeguard.Defi
 
 // dormant reports whether the Kustomizations of a selection are all suspended, and own nothing that lives, or that one of
 // the claimed keys might be. Such a selection reserves nothing.
-func (c Consumers) dormant(seen evidence, claimed inventory.Keys) bool {
-	for _, item := range c.local() {
-		if !item.suspended {
+func (e evidence) dormant(consumed consumers.Consumers, claimed inventory.Keys) bool {
+	for _, item := range consumed.Local() {
+		if !item.Suspended {
 			return false
 		}
 	}
 	for key := range claimed {
-		if seen.reportsOn(key) {
+		if e.reportsOn(key) {
 			return false
 		}
 	}
-	return !seen.owns
+	return !e.owns
 }

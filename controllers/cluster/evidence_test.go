@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -34,8 +35,8 @@ func ofTenant(published []safeguard.Definition, unread ...string) evidence {
 	for _, kind := range unread {
 		kinds[schema.ParseGroupKind(kind)] = true
 	}
-	item := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{Namespace: "tenant", Name: "tenant", Revision: "any"}}
-	return evidenceIn(live, Consumers{Known: true, items: []consumer{item}}, published, kinds)
+	item := consumers.Consumer{ConsumerStatus: v1alpha1.ConsumerStatus{Namespace: "tenant", Name: "tenant", Revision: "any"}}
+	return evidenceIn(live, consumers.Consumers{Known: true, Items: []consumers.Consumer{item}}, published, kinds)
 }
 
 func TestWhoHasARelease(t *testing.T) {
@@ -55,7 +56,7 @@ func TestWhoHasARelease(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := ofTenant([]safeguard.Definition{test.holder})
-			keys, at := test.claimant.Releases(), home(Consumers{}.releases([]safeguard.Definition{test.claimant}))
+			keys, at := test.claimant.Releases(), consumers.Home(consumers.Consumers{}.Releases([]safeguard.Definition{test.claimant}))
 			got := []bool{e.has(keys[0], at), e.has(keys[1], at), e.ownsLike(keys[0]), e.ownsLike(keys[1])}
 			want := []bool{test.storage, test.target, test.likeStorage, test.likeThere}
 			for i := range got {

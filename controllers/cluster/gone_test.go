@@ -12,7 +12,7 @@ import (
 // A selection of another shard is not deleted, so nothing else ends what is noted of it.
 func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	key, uid := types.NamespacedName{Namespace: "ns", Name: "a"}, types.UID("x")
-	c := &Cluster{Access: &access.Access{}}
+	c := New(Options{Access: &access.Access{}})
 	for _, of := range []types.UID{uid, "other"} {
 		c.acted.Store(of, true)
 		c.inspected.Store(of, nil)

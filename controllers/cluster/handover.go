@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -46,7 +48,7 @@ func (e *HandoverError) Error() string { return e.message }
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
 func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
-	leaving := c.leaving(ctx, cs, around, around.Consumers.liveKeys(next))
+	leaving := c.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
 	around.Staying = nil
 	if len(leaving) == 0 {
 		c.claims.stay(cs.UID)
@@ -80,7 +82,14 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	if err := d.unsafe(); err != nil {
 		return err
 	}
-	return around.Consumers.fit(cs, d)
+	owners := map[types.NamespacedName]bool{}
+	for _, object := range leaving {
+		owners[ownerOf(object)] = true
+	}
+	if misfit := around.Consumers.Misfit(around.Staying, cs.Namespace, owners); misfit != "" {
+		return &HandoverError{misfit}
+	}
+	return nil
 }
 
 // releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live
@@ -141,10 +150,10 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	if !around.Consumers.ActHere() {
 		return nil
 	}
-	claimed := around.Consumers.liveKeys(next)
+	claimed := around.Consumers.LiveKeys(next)
 	for _, object := range around.live {
 		owner := ownerOf(object)
-		if !claimed[keyOf(object)] || owner.Name == "" || around.Consumers.include(owner) || guard.Kept(object) {
+		if !claimed[keyOf(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
 			continue
 		}
 		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
@@ -164,7 +173,7 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	}
 	for _, object := range around.live {
 		key, owner := keyOf(object), ownerOf(object)
-		pruned := slices.ContainsFunc(around.Consumers.local(), func(item consumer) bool { return item.prune && item.key() == owner })
+		pruned := slices.ContainsFunc(around.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
 		protected := guard.Kept(object) && !owns(object, pruneAnnotation)
 		if pruned && !kept[key] && (served == nil || served[key] || listed[key]) && !protected {
 			found[key] = object
@@ -184,7 +193,7 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 		return nil
 	}
 	c.Enqueue(ctx, pending...)
-	slices.SortFunc(pending, compareNames)
+	slices.SortFunc(pending, consumers.CompareNames)
 	first := pending[0].String()
 	if more := len(pending) - 1; more > 0 {
 		first += fmt.Sprintf(" and %d more", more)

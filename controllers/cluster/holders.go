@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -17,14 +18,14 @@ import (
 // owners returns, of the claimed keys, the holders of live objects with the owner labels of other
 // Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
 // except for the keys that cs serves.
-func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*liveMeta, consumed Consumers,
+func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*liveMeta, consumed consumers.Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine inventory.Keys, err error) {
 	held, mine = map[safeguard.Key]holder{}, inventory.Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
 	entries := map[types.NamespacedName]inventory.Keys{}
 	for _, object := range live {
 		key, owner := keyOf(object), ownerOf(object)
-		own := consumed.include(owner)
+		own := consumed.Include(owner)
 		if !claimed[key] || owner.Name == "" {
 			continue
 		}
@@ -34,7 +35,7 @@ func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, li
 		}
 		ks, known := inventories[owner]
 		if !known {
-			if ks, err = c.kustomization(ctx, owner); err != nil {
+			if ks, err = c.Kustomizations.Get(ctx, owner); err != nil {
 				return nil, nil, err
 			}
 			inventories[owner] = ks
@@ -56,7 +57,7 @@ func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, li
 // holderOf returns a Kustomization as a holder, with the selection behind it.
 func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) holder {
 	h := holder{kustomization: client.ObjectKeyFromObject(ks), source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name)}
-	for _, text := range consumedArtifact(ks) {
+	for _, text := range consumers.ConsumedArtifact(ks) {
 		for _, other := range others {
 			if name := client.ObjectKeyFromObject(other); name.String() == text {
 				h.selection, h.uid = name, other.UID
@@ -81,7 +82,7 @@ func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*li
 		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !inventory.Overlap(claimed, c.claims.renderedBy(other.UID)) {
 			continue
 		}
-		theirs, err := c.ConsumersOf(ctx, other)
+		theirs, err := c.Kustomizations.Of(ctx, other)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +92,9 @@ func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*li
 		if r.seen, err = c.evidenceOf(ctx, other, theirs, live); err != nil {
 			return nil, err
 		}
-		r.dormant = theirs.dormant(r.seen, claimed)
-		for _, item := range theirs.local() {
-			r.failed = r.failed || item.failed
+		r.dormant = r.seen.dormant(theirs, claimed)
+		for _, item := range theirs.Local() {
+			r.failed = r.failed || item.Failed
 		}
 		rivals = append(rivals, r)
 	}
@@ -105,5 +106,5 @@ func byAge(a, b *v1alpha1.CatalogSelection) int {
 	if order := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); order != 0 {
 		return order
 	}
-	return compareNames(client.ObjectKeyFromObject(a), client.ObjectKeyFromObject(b))
+	return consumers.CompareNames(client.ObjectKeyFromObject(a), client.ObjectKeyFromObject(b))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -20,7 +21,7 @@ import (
 // Inspect reads the live state before the next definitions are published. The result is outdated after the
 // publication, which sets marks. So Observe lists live definitions once more.
 func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	consumed Consumers, next []safeguard.Definition) (*Surroundings, error) {
+	consumed consumers.Consumers, next []safeguard.Definition) (*Surroundings, error) {
 	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
 	published, _ := c.Published(cs)
 	c.inspected.Store(cs.UID, guard.Kinds(next))
@@ -47,7 +48,7 @@ func (c *Cluster) Absent(kinds []schema.GroupVersionKind) ([]schema.GroupVersion
 // Observe reads the live state after an attempt to publish a selection.
 func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*Surroundings, error) {
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
-	consumed, err := c.ConsumersOf(ctx, cs)
+	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
 	}
@@ -64,8 +65,8 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
-	if published != nil && !AwaitsConsumer(cs) && !c.Outdated(ctx, cs) {
-		c.claims.serve(cs.UID, consumed.liveKeys(published))
+	if published != nil && !consumers.Awaited(cs) && !c.Outdated(ctx, cs) {
+		c.claims.serve(cs.UID, consumed.LiveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))

@@ -24,7 +24,7 @@ func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, aroun
 	}
 	var marked []string
 	for _, object := range around.live {
-		mine := appliedBy(cs, object) || around.Consumers.include(ownerOf(object))
+		mine := appliedBy(cs, object) || around.Consumers.Include(ownerOf(object))
 		if key := keyOf(object); owns(object, pruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}

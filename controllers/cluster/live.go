@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -19,7 +20,7 @@ import (
 // already; the objects of the other kinds that the selection publishes are added. Without the right to read one of
 // these kinds, what the Kustomizations report about its objects has to do: two selections that both apply one
 // definition would be worse than one that waits.
-func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta) (evidence, error) {
+func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*liveMeta) (evidence, error) {
 	published, _ := c.Published(cs)
 	unread := map[schema.GroupKind]bool{}
 	readable := slices.DeleteFunc(c.kindsToMark(cs, published), func(gvk schema.GroupVersionKind) bool {
@@ -42,7 +43,7 @@ func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
 	gvks := leaving.WithKinds(cs, guard.Kinds(published))
 	for _, gvk := range c.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
-		if gvk != kustomizationKind && !slices.Contains(gvks, gvk) {
+		if gvk != consumers.KustomizationKind && !slices.Contains(gvks, gvk) {
 			gvks = append(gvks, gvk)
 		}
 	}
@@ -53,7 +54,7 @@ func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 // object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
 // not accumulate.
 func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
-	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), kustomizationKind)
+	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), consumers.KustomizationKind)
 	if inspected, ok := c.inspected.Load(cs.UID); ok {
 		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
 	}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -19,15 +20,15 @@ import (
 // endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
-func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (unfinished bool, err error) {
+func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (unfinished bool, err error) {
 	served := c.served(ctx, cs)
 	arrived := map[safeguard.Key]*liveMeta{}
 	for _, object := range live {
-		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.include(ownerOf(object)) && served[key] {
+		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.Include(ownerOf(object)) && served[key] {
 			arrived[key] = object
 		}
 	}
-	if len(arrived) == 0 || !consumed.appliedHere() {
+	if len(arrived) == 0 || !consumed.AppliedHere() {
 		return len(arrived) > 0, nil
 	}
 	unsettled, err := c.unsettledMoves(ctx, arrived)
@@ -51,7 +52,7 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 // applying an artifact without them.
 func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := c.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/backend"
@@ -13,13 +14,13 @@ import (
 
 // Pruned returns the objects that the consumers delete once they apply the render: those in their
 // inventories that it lacks.
-func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.Result) ([]safeguard.Change, error) {
+func (c *Cluster) Pruned(ctx context.Context, consumed consumers.Consumers, next *render.Result) ([]safeguard.Change, error) {
 	var pruned []safeguard.Change
-	for _, item := range consumed.items {
-		if !item.prune {
+	for _, item := range consumed.Items {
+		if !item.Prune {
 			continue
 		}
-		ks, err := c.kustomization(ctx, item.key())
+		ks, err := c.Kustomizations.Get(ctx, item.Key())
 		if err != nil {
 			return nil, err
 		}
@@ -28,15 +29,15 @@ func (c *Cluster) Pruned(ctx context.Context, consumed Consumers, next *render.R
 		}
 		applied := inventory.Keys{}
 		for _, d := range next.Live() {
-			applied[item.live(d.Key())] = true
+			applied[item.Live(d.Key())] = true
 		}
 		for _, key := range next.Supporting {
-			applied[item.live(key)] = true
+			applied[item.Live(key)] = true
 		}
 		for key := range inventory.Of(ks) {
 			replaced := len(next.Instances) > 0 && backend.IsReplaceable(key.Group, key.Kind, key.Name)
 			if !applied[key] && !replaced {
-				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.rendered(key), Consumer: item.key().String()})
+				pruned = append(pruned, safeguard.Change{Reason: v1alpha1.RemovalReason, Key: item.Rendered(key), Consumer: item.Key().String()})
 			}
 		}
 	}

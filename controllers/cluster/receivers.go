@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -74,7 +75,7 @@ func chooseReceiver(receivers []receiver, l leaver, over bool) (to *receiver, de
 func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*liveMeta, tick uint64) ([]receiver, error) {
 	var receivers []receiver
 	for _, other := range others {
-		consumed, err := c.ConsumersOf(ctx, other)
+		consumed, err := c.Kustomizations.Of(ctx, other)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,7 @@ func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
 	return c.claims.age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
 }
 
-func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed Consumers, live []*liveMeta, tick uint64) (receiver, error) {
+func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*liveMeta, tick uint64) (receiver, error) {
 	r := receiver{name: client.ObjectKeyFromObject(cs)}
 	r.keys, r.known = c.claims.latest(cs.UID, cs.Generation)
 	r.known = r.known || c.Rendered(cs)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -19,7 +20,7 @@ import (
 // awaits a consumer. The result is nil for a selection without a record, or whose record is older than its artifact, which
 // gives up nothing: its Kustomization may have applied the artifact of an earlier selection of that name.
 func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inventory.Keys {
-	if AwaitsConsumer(cs) {
+	if consumers.Awaited(cs) {
 		return nil
 	}
 	if keys, known := c.claims.servedBy(cs.UID); known {
@@ -29,11 +30,11 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 	if definitions == nil || c.Outdated(ctx, cs) {
 		return nil
 	}
-	consumed, err := c.ConsumersOf(ctx, cs)
+	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
-		return Consumers{}.liveKeys(definitions)
+		return consumers.Consumers{}.LiveKeys(definitions)
 	}
-	keys := consumed.liveKeys(definitions)
+	keys := consumed.LiveKeys(definitions)
 	c.claims.serve(cs.UID, keys)
 	return keys
 }
@@ -42,8 +43,8 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 // another selection keeps those alive. doubt marks a spec that may not select as intended, such as a name
 // without a match: while it is new, or the selection is able to apply it, it may receive any definition. It removes the
 // objects from status.leaving that are rendered again.
-func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed Consumers, next []safeguard.Definition, doubt bool) {
-	keys := consumed.liveKeys(next)
+func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, next []safeguard.Definition, doubt bool) {
+	keys := consumed.LiveKeys(next)
 	cs.Status.Leaving = leaving.WithoutRendered(cs.Status.Leaving, keys)
 	c.claims.noteRender(cs.UID, cs.Generation, keys, doubt)
 	c.claims.age(cs.UID, cs.Generation, c.Now())
@@ -62,12 +63,12 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 // Commit stores the definitions that a selection serves from now on, none while it awaits a consumer, and
 // enqueues the other selections that serve or render one of the changed ones.
 func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
-	if AwaitsConsumer(cs) {
+	if consumers.Awaited(cs) {
 		c.Withdraw(ctx, cs)
 		return
 	}
 	before := c.served(ctx, cs)
-	now := around.Consumers.liveKeys(next)
+	now := around.Consumers.LiveKeys(next)
 	c.claims.serve(cs.UID, now)
 	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
 	changed := before.Without(now)

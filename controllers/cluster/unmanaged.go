@@ -9,13 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
-func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed Consumers) (int, error) {
+func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (int, error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return 0, err
@@ -47,7 +48,7 @@ func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, ob
 }
 
 // markOrphans labels definitions that no selection holds, except those in an inventory.
-func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed Consumers) (int, error) {
+func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed consumers.Consumers) (int, error) {
 	candidates := inventory.Keys{}
 	for _, object := range orphans {
 		candidates[keyOf(object)] = true
@@ -63,7 +64,7 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 			errs = append(errs, c.unlabel(ctx, cs, object))
 			continue
 		}
-		labelled, err := c.markOrphan(ctx, cs, object, consumed.appliedHere())
+		labelled, err := c.markOrphan(ctx, cs, object, consumed.AppliedHere())
 		if labelled {
 			count++
 		}
@@ -75,7 +76,7 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 // inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
 func (c *Cluster) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := c.eachKustomization(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := c.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}

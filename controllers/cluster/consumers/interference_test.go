@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"fmt"
@@ -82,7 +82,7 @@ func TestWhatAConsumerChangesIsNamedInApplied(t *testing.T) {
 			if !slices.Equal(c.interferences, test.want) {
 				t.Errorf("named are %q, want %q", c.interferences, test.want)
 			}
-			got := appliedCondition(Consumers{Known: true, items: []consumer{c}}.Applied(published2, nil))
+			got := appliedCondition(Consumers{Known: true, Items: []Consumer{c}}.Applied(published2, nil))
 			want := "True Succeeded: applied by 1 of 1 Kustomizations, revision sha256:222222222222"
 			for i, interference := range test.want[:min(len(test.want), maxInterferences)] {
 				want += "; Kustomization flux-system/apps: " + interference
@@ -103,7 +103,7 @@ func TestWhatConsumersChangeIsBounded(t *testing.T) {
 		ks := kustomized(published2, published2, metav1.ConditionFalse, "ReconciliationFailed", "no such kind")
 		ks.Name = fmt.Sprintf("apps-%d", i)
 		ks.Spec = patched("metadata: {annotations: {kustomize.toolkit.fluxcd.io/" + strings.Repeat("x", 500) + ": a}}")
-		consumers.items = append(consumers.items, consumerOf(ks, published2))
+		consumers.Items = append(consumers.Items, consumerOf(ks, published2))
 	}
 	applied := consumers.Applied(published2, nil)
 	if applied.Status != metav1.ConditionFalse || len(applied.Message) > 2<<10 || !strings.HasSuffix(applied.Message, "; and 97 more") {

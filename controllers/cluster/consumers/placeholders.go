@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"fmt"
@@ -11,13 +11,16 @@ import (
 	"github.com/winnow-dev/winnow/render/placeholder"
 )
 
+// maxPatches bounds the bytes of patches with which placeholders are built.
+const maxPatches = 1 << 20
+
 // Placeholders returns the objects that stay in the artifact, with the names that they have there.
 func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.Placeholder {
 	var all []placeholder.Placeholder
 	for _, entry := range entries {
 		key := leaving.Key(entry)
-		for _, item := range c.naming() {
-			if rendered := item.rendered(key); item.live(rendered) == key {
+		for _, item := range c.Naming() {
+			if rendered := item.Rendered(key); item.Live(rendered) == key {
 				all = append(all, placeholder.Placeholder{APIVersion: entry.APIVersion, Kind: entry.Kind, Namespace: key.Namespace, Name: rendered.Name})
 			}
 		}
@@ -25,21 +28,17 @@ func (c Consumers) Placeholders(entries []v1alpha1.LeavingStatus) []placeholder.
 	return all
 }
 
-// fit returns a HandoverError if placeholders of the objects that stay do not fit the patches of a Kustomization in the
-// namespace of the selection, or of one that owns an object that leaves. The patches of any other one are a stranger's,
-// and delay nothing.
-func (c Consumers) fit(cs *v1alpha1.CatalogSelection, d *departure) error {
-	placeholders := c.Placeholders(d.entries())
+// Misfit says why placeholders of the objects that stay do not fit the patches of a Kustomization in the namespace of the
+// selection, or of one of the owners of the objects that leave; empty if they fit. The patches of any other one are a
+// stranger's, and delay nothing.
+func (c Consumers) Misfit(staying []v1alpha1.LeavingStatus, namespace string, owners map[types.NamespacedName]bool) string {
+	placeholders := c.Placeholders(staying)
 	if len(placeholders) == 0 {
-		return nil
-	}
-	owners := map[types.NamespacedName]bool{}
-	for _, object := range d.objects {
-		owners[ownerOf(object)] = true
+		return ""
 	}
 	read := 0
-	for _, item := range c.items {
-		if len(item.patches) == 0 || item.Namespace != cs.Namespace && !owners[item.key()] {
+	for _, item := range c.Items {
+		if len(item.patches) == 0 || item.Namespace != namespace && !owners[item.Key()] {
 			continue
 		}
 		err := fmt.Errorf("of all Kustomizations, at most %d bytes of patches are read", maxPatches)
@@ -50,10 +49,10 @@ func (c Consumers) fit(cs *v1alpha1.CatalogSelection, d *departure) error {
 			err = placeholder.Fit(placeholders, item.patches)
 		}
 		if err != nil {
-			return &HandoverError{fmt.Sprintf("Flux could not build, or would apply, the placeholders of objects that leave with spec.patches of the Kustomization %s, "+
+			return fmt.Sprintf("Flux could not build, or would apply, the placeholders of objects that leave with spec.patches of the Kustomization %s, "+
 				"so that this waits until another CatalogSelection has applied the objects, or none may take them over: add the annotationSelector %s to the targets "+
-				"of patches that select all objects of a kind: %s", item.key(), placeholder.Excluding, bounds.Truncate(err.Error(), maxConsumerMessage))}
+				"of patches that select all objects of a kind: %s", item.Key(), placeholder.Excluding, bounds.Truncate(err.Error(), maxConsumerMessage))
 		}
 	}
-	return nil
+	return ""
 }

@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"fmt"
@@ -38,14 +38,15 @@ var objectless = []metav1.StatusReason{
 // have the same reason, but not this text.
 const rightMissing = ` is forbidden: User "`
 
-// refusedIn returns the object that the API server refused according to a message.
-func (c consumer) refusedIn(message string) refusal {
+// refusedIn returns the object that the API server refused according to a message of a Kustomization that adds the prefix and
+// suffix to names.
+func refusedIn(message, prefix, suffix string) refusal {
 	match := refusedObject.FindStringSubmatch(message)
 	first, _, _ := strings.Cut(message, "\n") // there may be several
 	if match == nil || slices.Contains(objectless, metav1.StatusReason(match[4])) || strings.Contains(first, rightMissing) {
 		return refusal{}
 	}
-	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], c.prefix), c.suffix)}
+	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], prefix), suffix)}
 }
 
 // describeRefusal returns the beginning of a message about the refused object; empty if it is not known.

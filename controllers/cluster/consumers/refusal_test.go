@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"testing"
@@ -48,7 +48,7 @@ func TestTheRefusedApplicationOfAMessage(t *testing.T) {
 func TestAppliedNamesTheRefusedApplication(t *testing.T) {
 	failed := func(message string) Consumers {
 		ks := kustomized(older1, published2, metav1.ConditionFalse, "ReconciliationFailed", message)
-		return Consumers{Known: true, items: []consumer{consumerOf(ks, published2)}}
+		return Consumers{Known: true, Items: []Consumer{consumerOf(ks, published2)}}
 	}
 	const begin = "False ApplyFailed: Kustomization flux-system/apps: "
 	const refuses = begin + "no application is applied, because the API server refuses "

@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"testing"
@@ -15,8 +15,8 @@ func TestAPackageIsClaimedInTheLiveNamespace(t *testing.T) {
 		}
 	}
 	claimed := func(namespace, target string) safeguard.Key {
-		kustomizations := Consumers{items: []consumer{{namespace: target}}}
-		for key := range kustomizations.liveKeys([]safeguard.Definition{subscription(namespace)}) {
+		kustomizations := Consumers{Items: []Consumer{{namespace: target}}}
+		for key := range kustomizations.LiveKeys([]safeguard.Definition{subscription(namespace)}) {
 			if key.Kind == "Package" {
 				return key
 			}
@@ -34,7 +34,7 @@ func TestAPackageIsClaimedInTheLiveNamespace(t *testing.T) {
 
 func TestTheNameOfALiveObjectInTheArtifact(t *testing.T) {
 	release := safeguard.Key{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease", Namespace: "apps", Name: "x-argocd"}
-	if got := (consumer{prefix: "x-"}).rendered(release); got.Name != "argocd" || got.Namespace != "apps" {
+	if got := (Consumer{prefix: "x-"}).Rendered(release); got.Name != "argocd" || got.Namespace != "apps" {
 		t.Errorf("rendered() = %s", got)
 	}
 }

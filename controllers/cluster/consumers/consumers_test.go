@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
@@ -106,7 +107,7 @@ func TestTheStateOfAConsumer(t *testing.T) {
 				}
 				got := consumerOf(ks, published2)
 				failed := strings.HasPrefix(test.name, "it failed at the revision")
-				want := consumer{reason: test.reason, failed: failed, suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
+				want := Consumer{Reason: test.reason, Failed: failed, Suspended: ks.Spec.Suspend, ConsumerStatus: v1alpha1.ConsumerStatus{
 					Namespace: "flux-system", Name: "apps", Remote: remote, Revision: ks.Status.LastAppliedRevision, Message: test.message,
 				}}
 				if !reflect.DeepEqual(got, want) {
@@ -122,12 +123,12 @@ func consumersWith(reasons ...string) Consumers {
 	c := Consumers{Known: true}
 	for i, reason := range reasons {
 		reason, remote := strings.CutPrefix(reason, "remote ")
-		item := consumer{reason: reason}
+		item := Consumer{Reason: reason}
 		item.Namespace, item.Name, item.Remote, item.Message = "apps", fmt.Sprintf("ks-%d", i), remote, "message of "+reason
 		if reason == "done" {
-			item.reason, item.Message = "", ""
+			item.Reason, item.Message = "", ""
 		}
-		c.items = append(c.items, item)
+		c.Items = append(c.Items, item)
 	}
 	return c
 }
@@ -176,7 +177,7 @@ func TestWhereConsumersAct(t *testing.T) {
 		{"two local ones, one suspended", consumersWith("done", "Suspended"), acts{may: true, here: true}},
 	} {
 		c := test.consumers
-		if got := (acts{c.mayActHere(), c.ActHere(), c.appliedHere()}); got != test.want {
+		if got := (acts{c.MayActHere(), c.ActHere(), c.AppliedHere()}); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -230,8 +231,9 @@ func TestAKustomizationConcernsTheSelectionOfItsArtifact(t *testing.T) {
 		{"a longer history", kkp, edited(func(ks *kustomizev1.Kustomization) { ks.Status.History = meta.History{{Digest: "sha256:1"}} }), nil},
 		{"a resync", kkp, kkp, nil},
 	} {
+		none := &Kustomizations{Waiting: func(_, _ types.NamespacedName) []types.NamespacedName { return nil }}
 		var got []string
-		for _, key := range (&Cluster{}).concernedByKustomization(t.Context(), test.older, test.newer) {
+		for _, key := range none.concerned(t.Context(), test.older, test.newer) {
 			got = append(got, key.String())
 		}
 		if strings.Join(got, " ") != strings.Join(test.want, " ") {

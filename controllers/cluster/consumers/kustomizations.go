@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"context"
@@ -16,19 +16,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 )
 
-var kustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
+// KustomizationKind is the kind of Kustomizations.
+var KustomizationKind = kustomizev1.GroupVersion.WithKind(kustomizev1.KustomizationKind)
 
-// kustomizations describes the watch of Kustomizations.
-func (c *Cluster) kustomizations() kinds.Kind {
+// Kustomizations reads the Kustomizations of this cluster. All exported fields are required.
+type Kustomizations struct {
+	*access.Access
+
+	// Waiting returns the selections that wait for a Kustomization, or for the selection whose artifact it applies.
+	Waiting func(kustomization, selection types.NamespacedName) []types.NamespacedName
+}
+
+// kind describes the watch of Kustomizations.
+func (k *Kustomizations) kind() kinds.Kind {
 	return kinds.Kind{
-		GVK:       kustomizationKind,
+		GVK:       KustomizationKind,
 		Object:    &kustomizev1.Kustomization{},
 		Trim:      trimKustomization,
-		Index:     func(o client.Object) []string { return consumedArtifact(o) },
-		Concerned: c.concernedByKustomization,
+		Index:     func(o client.Object) []string { return ConsumedArtifact(o) },
+		Concerned: k.concerned,
 	}
 }
 
@@ -38,16 +48,16 @@ func trimKustomization(o client.Object) {
 		return
 	}
 	ks.ManagedFields, ks.Annotations = nil, nil
-	if len(consumedArtifact(ks)) == 0 {
+	if len(ConsumedArtifact(ks)) == 0 {
 		ks.Spec.Patches = nil // those of consumers alone are read
 	}
 	ks.Spec.PostBuild, ks.Spec.HealthChecks, ks.Spec.HealthCheckExprs = nil, nil, nil
 	ks.Status.Inventory, ks.Status.History = nil, nil
 }
 
-// consumedArtifact returns the <namespace>/<name> of the ExternalArtifact that a Kustomization
+// ConsumedArtifact returns the <namespace>/<name> of the ExternalArtifact that a Kustomization
 // applies.
-func consumedArtifact(o client.Object) []string {
+func ConsumedArtifact(o client.Object) []string {
 	ks, ok := o.(*kustomizev1.Kustomization)
 	if !ok || ks.Spec.SourceRef.Kind != sourcev1.ExternalArtifactKind {
 		return nil
@@ -59,9 +69,9 @@ func consumedArtifact(o client.Object) []string {
 	return []string{key.String()}
 }
 
-// concernedByKustomization returns the selections whose artifacts a Kustomization uses, or used, if a field
+// concerned returns the selections whose artifacts a Kustomization uses, or used, if a field
 // changed that their status reports; and the selections that wait for objects that it holds.
-func (c *Cluster) concernedByKustomization(_ context.Context, older, newer client.Object) []types.NamespacedName {
+func (k *Kustomizations) concerned(_ context.Context, older, newer client.Object) []types.NamespacedName {
 	a, _ := older.(*kustomizev1.Kustomization)
 	b, _ := newer.(*kustomizev1.Kustomization)
 	if a != nil && b != nil && a.Generation == b.Generation &&
@@ -76,23 +86,24 @@ func (c *Cluster) concernedByKustomization(_ context.Context, older, newer clien
 			continue
 		}
 		var selection types.NamespacedName
-		for _, text := range consumedArtifact(ks) {
+		for _, text := range ConsumedArtifact(ks) {
 			selection.Namespace, selection.Name, _ = strings.Cut(text, "/")
 			concerned = append(concerned, selection)
 		}
-		concerned = append(concerned, c.claims.waitingFor(client.ObjectKeyFromObject(ks), selection)...)
+		concerned = append(concerned, k.Waiting(client.ObjectKeyFromObject(ks), selection)...)
 	}
-	slices.SortFunc(concerned, compareNames)
+	slices.SortFunc(concerned, CompareNames)
 	return slices.Compact(concerned)
 }
 
-func compareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
+// CompareNames orders names by their texts.
+func CompareNames(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
 
-// kustomization reads a Kustomization from the API server, because the cache trims inventories; nil if it does
+// Get reads a Kustomization from the API server, because the cache trims inventories; nil if it does
 // not exist, or may not be read.
-func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
+func (k *Kustomizations) Get(ctx context.Context, key types.NamespacedName) (*kustomizev1.Kustomization, error) {
 	ks := &kustomizev1.Kustomization{}
-	err := c.APIReader.Get(ctx, key, ks)
+	err := k.APIReader.Get(ctx, key, ks)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apimeta.IsNoMatchError(err):
 		return nil, nil
@@ -102,12 +113,12 @@ func (c *Cluster) kustomization(ctx context.Context, key types.NamespacedName) (
 	return ks, nil
 }
 
-// eachKustomization calls f for each Kustomization, read from the API server, until f returns false.
-func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
+// Each calls f for each Kustomization, read from the API server, until f returns false.
+func (k *Kustomizations) Each(ctx context.Context, f func(*kustomizev1.Kustomization) bool) error {
 	const page = 100
 	var list kustomizev1.KustomizationList
 	for {
-		err := c.APIReader.List(ctx, &list, client.Limit(page), client.Continue(list.Continue))
+		err := k.APIReader.List(ctx, &list, client.Limit(page), client.Continue(list.Continue))
 		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apimeta.IsNoMatchError(err) {
 			return nil
 		}
@@ -125,11 +136,11 @@ func (c *Cluster) eachKustomization(ctx context.Context, f func(*kustomizev1.Kus
 	}
 }
 
-// ConsumersOf returns the Kustomizations that use the artifact of cs.
-func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
-	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
+// Of returns the Kustomizations that use the artifact of cs.
+func (k *Kustomizations) Of(ctx context.Context, cs *v1alpha1.CatalogSelection) (Consumers, error) {
+	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs))
 	if errors.Is(err, kinds.ErrForbidden) {
-		c.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
+		k.ReportForbidden(ctx, cs, err, "the Kustomizations that apply the artifact are not known, so that there is no condition Applied, and conflicts with other selections are not found; config/rbac allows it")
 	}
 	if kinds.Settled(err) {
 		return Consumers{}, nil
@@ -144,31 +155,31 @@ func (c *Cluster) ConsumersOf(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 	found := Consumers{Known: true}
 	for i := range list.Items {
-		found.items = append(found.items, consumerOf(&list.Items[i], RevisionOf(cs)))
+		found.Items = append(found.Items, consumerOf(&list.Items[i], RevisionOf(cs)))
 	}
-	slices.SortFunc(found.items, func(a, b consumer) int {
+	slices.SortFunc(found.Items, func(a, b Consumer) int {
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 	return found, nil
 }
 
-// selectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
+// SelectionOf returns <namespace>/<name> of the selection whose artifact a Kustomization applies, according to
 // the cache; empty if it is not known.
-func (c *Cluster) selectionOf(ctx context.Context, kustomization types.NamespacedName) string {
-	reader := c.Kinds.Readers()[kustomizationKind]
+func (k *Kustomizations) SelectionOf(ctx context.Context, kustomization types.NamespacedName) string {
+	reader := k.Kinds.Readers()[KustomizationKind]
 	ks := &kustomizev1.Kustomization{}
 	if kustomization.Name == "" || reader == nil || reader.Get(ctx, kustomization, ks) != nil {
 		return ""
 	}
-	return strings.Join(consumedArtifact(ks), "")
+	return strings.Join(ConsumedArtifact(ks), "")
 }
 
-// actsHere reports whether the named Kustomization exists and applies to this cluster.
-func (c *Cluster) actsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
+// ActsHere reports whether the named Kustomization exists and applies to this cluster.
+func (k *Kustomizations) ActsHere(ctx context.Context, cs *v1alpha1.CatalogSelection, name types.NamespacedName) (bool, error) {
 	if name.Name == "" {
 		return false, nil
 	}
-	reader, err := c.Kinds.Look(ctx, c.kustomizations(), client.ObjectKeyFromObject(cs))
+	reader, err := k.Kinds.Look(ctx, k.kind(), client.ObjectKeyFromObject(cs))
 	if err != nil {
 		return false, err
 	}

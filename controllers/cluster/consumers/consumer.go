@@ -1,4 +1,4 @@
-package cluster
+package consumers
 
 import (
 	"strings"
@@ -21,20 +21,19 @@ const (
 	maxConsumerMessage = 512
 )
 
-// consumer is a Kustomization that uses the artifact.
-type consumer struct {
+// Consumer is a Kustomization that uses the artifact.
+type Consumer struct {
 	v1alpha1.ConsumerStatus
-	uid types.UID
-	// reason is the reason of the condition Applied if the artifact is not applied; empty if it is.
-	reason string
+	// Reason is the reason of the condition Applied if the artifact is not applied; empty if it is.
+	Reason string
 	// refused is the object that the API server refused, which is why it failed.
 	refused refusal
-	// failed reports whether it could not apply the revision. Until it has fetched one, nothing is known: each Kustomization
+	// Failed reports whether it could not apply the revision. Until it has fetched one, nothing is known: each Kustomization
 	// that is created before its source has an artifact begins with ArtifactFailed.
-	failed bool
-	// prune reports whether the Kustomization deletes objects that leave the artifact, and suspended whether it applies
+	Failed bool
+	// Prune reports whether the Kustomization deletes objects that leave the artifact, and suspended whether it applies
 	// nothing.
-	prune, suspended bool
+	Prune, Suspended bool
 	// prefix and suffix are added to the names of objects.
 	prefix, suffix string
 	// namespace replaces that of objects that have one; empty if it does not.
@@ -45,12 +44,13 @@ type consumer struct {
 	patches []kustomize.Patch
 }
 
-func (c consumer) key() types.NamespacedName {
+// Key returns the name of the Kustomization.
+func (c Consumer) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 }
 
-// live returns the key of an object after the consumer has applied it.
-func (c consumer) live(key safeguard.Key) safeguard.Key {
+// Live returns the key of an object after the consumer has applied it.
+func (c Consumer) Live(key safeguard.Key) safeguard.Key {
 	key.Name = c.prefix + key.Name + c.suffix
 	if key.Namespace != "" && c.namespace != "" {
 		key.Namespace = c.namespace
@@ -58,8 +58,8 @@ func (c consumer) live(key safeguard.Key) safeguard.Key {
 	return key
 }
 
-// rendered returns the key that a live object has in the artifact.
-func (c consumer) rendered(key safeguard.Key) safeguard.Key {
+// Rendered returns the key that a live object has in the artifact.
+func (c Consumer) Rendered(key safeguard.Key) safeguard.Key {
 	if name, ok := strings.CutPrefix(key.Name, c.prefix); ok {
 		if name, ok = strings.CutSuffix(name, c.suffix); ok {
 			key.Name = name
@@ -72,11 +72,11 @@ func (c consumer) rendered(key safeguard.Key) safeguard.Key {
 //
 // Ready is Unknown while it applies the same revision again, as it does at every interval: the state stays. A
 // failure counts if it was with this revision, came before any revision was attempted, or is final.
-func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
-	c := consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
+func consumerOf(ks *kustomizev1.Kustomization, revision string) Consumer {
+	c := Consumer{ConsumerStatus: v1alpha1.ConsumerStatus{
 		Namespace: ks.Namespace, Name: ks.Name, Remote: ks.Spec.KubeConfig != nil,
 		Revision: ks.Status.LastAppliedRevision,
-	}, uid: ks.UID, prune: ks.Spec.Prune, suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
+	}, Prune: ks.Spec.Prune, Suspended: ks.Spec.Suspend, prefix: ks.Spec.NamePrefix, suffix: ks.Spec.NameSuffix, namespace: ks.Spec.TargetNamespace,
 		interferences: interferences(ks.Spec), patches: ks.Spec.Patches}
 	failed := conditions.IsFalse(ks, meta.ReadyCondition)
 	readyMessage := strings.TrimSpace(conditions.GetMessage(ks, meta.ReadyCondition))
@@ -84,23 +84,23 @@ func consumerOf(ks *kustomizev1.Kustomization, revision string) consumer {
 	switch {
 	case c.Revision == revision && !failed:
 	case failed && conditions.GetReason(ks, meta.ReadyCondition) == acl.AccessDeniedReason && strings.Contains(message, "feature gate"):
-		c.reason = v1alpha1.FeatureGateDisabledReason
+		c.Reason = v1alpha1.FeatureGateDisabledReason
 		c.Message = message + "; start kustomize-controller with --feature-gates=ExternalArtifact=true"
 	case ks.Spec.Suspend:
-		c.reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
+		c.Reason, c.Message = v1alpha1.SuspendedReason, "is suspended"
 	case failed && (ks.Status.LastAttemptedRevision == revision || ks.Status.LastAttemptedRevision == "" || conditions.IsStalled(ks)):
-		c.reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, c.refusedIn(readyMessage)
-		c.failed = conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
+		c.Reason, c.Message, c.refused = v1alpha1.ApplyFailedReason, message, refusedIn(readyMessage, c.prefix, c.suffix)
+		c.Failed = conditions.GetReason(ks, meta.ReadyCondition) != meta.ArtifactFailedReason &&
 			(ks.Status.LastAttemptedRevision == revision || conditions.IsStalled(ks))
 	default:
-		c.reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
+		c.Reason, c.Message = v1alpha1.ProgressingReason, "has not applied the revision yet"
 	}
 	return c
 }
 
-// AwaitsConsumer reports whether the artifact of a selection is withheld until a Kustomization uses it, whose
+// Awaited reports whether the artifact of a selection is withheld until a Kustomization uses it, whose
 // inventory is compared first.
-func AwaitsConsumer(cs *v1alpha1.CatalogSelection) bool {
+func Awaited(cs *v1alpha1.CatalogSelection) bool {
 	return cs.Status.Withheld == v1alpha1.NoConsumerReason
 }
 
