@@ -20,7 +20,7 @@ import (
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
 	next := around.Consumers.LiveDefinitions(result.Live())
-	marked := func(object *liveMeta) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
+	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
 	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.live, first, marked)
 	found := newFoundLive(next)

@@ -27,7 +27,7 @@ const maxBypassed = 100
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
 // the definition, the one that has reserved it. markBypassed returns the names of the bypassed definitions
 // that the selection holds. Errors are temporary: a missing right is reported by an event instead.
-func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (names []string, err error) {
+func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (names []string, err error) {
 	if !consumed.MayActHere() && !alwaysServed(cs, consumed) {
 		return nil, nil
 	}
@@ -38,11 +38,11 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 			return nil, err
 		}
 		switch {
-		case !bypassed(object):
+		case !guard.Bypassed(object):
 			errs = append(errs, c.endBypass(ctx, cs, object))
 		case holds && guard.Honored(cs, object):
 			names = append(names, object.Name)
-			if !untouched(object) {
+			if !guard.Untouched(object) {
 				_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })
 				errs = append(errs, err)
 			}
@@ -55,8 +55,8 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 }
 
 // endBypass removes the mark from a definition whose bypass has ended.
-func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
-	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !owns(object, reconcileAnnotation) {
+func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !guard.Owns(object, guard.ReconcileAnnotation) {
 		return c.unmarkAdmitted(ctx, cs, object)
 	}
 	_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = false })
@@ -65,20 +65,20 @@ func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 
 // unmarkAdmitted removes the mark that the admission policy has set, which no field manager owns. The resource
 // version makes it fail if the label is back, with which the policy would set the mark again.
-func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
 	return c.patch(ctx, cs, object, map[string]any{
 		"uid": object.UID, "resourceVersion": object.ResourceVersion,
-		"annotations": map[string]any{reconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
+		"annotations": map[string]any{guard.ReconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
 	})
 }
 
 // holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
 // Kustomization of this cluster is, and the selection has reserved the definition.
-func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, consumed consumers.Consumers) (bool, error) {
-	key, owner := keyOf(object), ownerOf(object)
+func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, consumed consumers.Consumers) (bool, error) {
+	key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 	switch {
 	case !consumed.Known:
-		return c.served(ctx, cs)[key] || appliedBy(cs, object), nil
+		return c.served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
 	case consumed.Include(owner):
 		return true, nil
 	case !c.served(ctx, cs)[key] || !c.claims.holds(cs.UID, key):
@@ -94,8 +94,8 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.LiveKeys(next)
 	for _, object := range definitionsAmong(around.live) {
-		concerned := entering[keyOf(object)] || around.Consumers.Include(ownerOf(object))
-		if !concerned || !guard.Honored(cs, object) || untouched(object) {
+		concerned := entering[guard.LiveKey(object)] || around.Consumers.Include(guard.OwnerOf(object))
+		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
 			continue
 		}
 		done, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })

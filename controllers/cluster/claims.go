@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -235,7 +236,7 @@ func (c *claims) renderedBy(uid types.UID) inventory.Keys {
 
 // depart returns the tick at which a selection was about to publish without exactly these objects for the first time, and
 // the time at which it was about to give up any, as far as this process knows.
-func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*liveMeta, now time.Time) (uint64, time.Time) {
+func (c *claims) depart(uid types.UID, objects map[safeguard.Key]*guard.Live, now time.Time) (uint64, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, known := c.leaving[uid]
@@ -325,7 +326,7 @@ type proposal struct {
 	waiting map[safeguard.Key]time.Time
 }
 
-func keysOf(objects map[safeguard.Key]*liveMeta) inventory.Keys {
+func keysOf(objects map[safeguard.Key]*guard.Live) inventory.Keys {
 	keys := make(inventory.Keys, len(objects))
 	for key := range objects {
 		keys[key] = true

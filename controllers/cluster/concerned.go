@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -31,11 +32,11 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		return nil
 	}
 	key := safeguard.KeyOf(kind.Group, kind.Kind, object.GetNamespace(), object.GetName())
-	applier := c.Kustomizations.SelectionOf(ctx, ownerOf(object))
+	applier := c.Kustomizations.SelectionOf(ctx, guard.OwnerOf(object))
 	var concerned []types.NamespacedName
 	found := false
 	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || appliedBy(cs, object) ||
+		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || guard.AppliedBy(cs, object) ||
 			client.ObjectKeyFromObject(cs).String() == applier
 		found = found || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {

@@ -10,11 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // readLive reads whole definitions, of which the watch has only metadata: few one by one, many by lists.
-func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
+func (c *Cluster) readLive(ctx context.Context, objects []*guard.Live, found *foundLive) error {
 	const few = 20
 	if len(objects) > few {
 		return c.listLive(ctx, objects, found)
@@ -31,11 +32,11 @@ func (c *Cluster) readLive(ctx context.Context, objects []*liveMeta, found *foun
 	return nil
 }
 
-func (c *Cluster) listLive(ctx context.Context, objects []*liveMeta, found *foundLive) error {
-	entering := map[safeguard.Key]*liveMeta{}
+func (c *Cluster) listLive(ctx context.Context, objects []*guard.Live, found *foundLive) error {
+	entering := map[safeguard.Key]*guard.Live{}
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, object := range objects {
-		entering[keyOf(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
+		entering[guard.LiveKey(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
 	}
 	// The order is stable, so that maxSettings always selects the same definitions.
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {

@@ -15,22 +15,11 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
 )
-
-const (
-	reconcileAnnotation = guard.ReconcileAnnotation
-	pruneAnnotation     = guard.PruneAnnotation
-	disabled            = guard.Disabled
-	marksOwner          = guard.MarksOwner
-)
-
-// liveMeta is the metadata of a live definition.
-type liveMeta = guard.Live
 
 // definitionKind describes the watch of the metadata of definitions.
 func (c *Cluster) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
-	object := &liveMeta{}
+	object := &guard.Live{}
 	object.SetGroupVersionKind(gvk)
 	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
 		return c.concernedByDefinition(ctx, gvk.GroupKind(), before, after)
@@ -41,14 +30,14 @@ func (c *Cluster) definitionKind(gvk schema.GroupVersionKind) kinds.Kind {
 // trimDefinition keeps only the metadata that the marks depend on, because thousands of definitions are cached.
 func trimDefinition(o client.Object) {
 	kept := map[string]string{}
-	for _, key := range []string{reconcileAnnotation, pruneAnnotation, v1alpha1.BypassMarkAnnotation} {
+	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation} {
 		if value, ok := o.GetAnnotations()[key]; ok {
 			kept[key] = value
 		}
 	}
 	o.SetAnnotations(kept)
 	o.SetManagedFields(slices.DeleteFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
-		return f.Manager != marksOwner
+		return f.Manager != guard.MarksOwner
 	}))
 }
 
@@ -58,30 +47,16 @@ func differ(before, after client.Object) bool {
 		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-func keyOf(object *liveMeta) safeguard.Key { return guard.LiveKey(object) }
-
-func appliedBy(cs *v1alpha1.CatalogSelection, object client.Object) bool {
-	return guard.AppliedBy(cs, object)
-}
-
-func bypassed(object client.Object) bool { return guard.Bypassed(object) }
-
-func untouched(object client.Object) bool { return guard.Untouched(object) }
-
-func owns(object client.Object, key string) bool { return guard.Owns(object, key) }
-
-func ownerOf(object client.Object) types.NamespacedName { return guard.OwnerOf(object) }
-
 // liveDefinitions returns the metadata of all definitions of the kinds. A kind that is absent has none; a
 // forbidden kind is reported once and left out. With fresh, absent and forbidden kinds are tried again at once.
 // The objects are shared with the cache and must not be modified.
 func (c *Cluster) liveDefinitions(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	gvks []schema.GroupVersionKind, fresh bool) ([]*liveMeta, error) {
+	gvks []schema.GroupVersionKind, fresh bool) ([]*guard.Live, error) {
 	look := c.Kinds.Look
 	if fresh {
 		look = c.Kinds.Probe
 	}
-	var live []*liveMeta
+	var live []*guard.Live
 	for _, gvk := range gvks {
 		reader, err := look(ctx, c.definitionKind(gvk), client.ObjectKeyFromObject(cs))
 		if errors.Is(err, kinds.ErrForbidden) {

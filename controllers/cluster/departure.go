@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -25,7 +26,7 @@ type departure struct {
 	now time.Time
 	// seen is when this process saw the departure first.
 	seen    time.Time
-	objects map[safeguard.Key]*liveMeta
+	objects map[safeguard.Key]*guard.Live
 	since   map[safeguard.Key]time.Time
 	placed  inventory.Keys
 	// staying maps the objects that are not given up yet to their receivers; unmarked are those without a mark.
@@ -35,7 +36,7 @@ type departure struct {
 
 // newDeparture returns a departure in which all objects stay, because nothing is decided. Those that the bounded list
 // lacks have the latest time in it.
-func newDeparture(cs *v1alpha1.CatalogSelection, objects map[safeguard.Key]*liveMeta, now time.Time) *departure {
+func newDeparture(cs *v1alpha1.CatalogSelection, objects map[safeguard.Key]*guard.Live, now time.Time) *departure {
 	d := &departure{
 		now: now, objects: objects, since: map[safeguard.Key]time.Time{}, placed: leaving.Placeholders(cs),
 		staying: map[safeguard.Key]types.NamespacedName{}, unmarked: inventory.Keys{},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -53,11 +54,11 @@ func (e evidence) has(key safeguard.Key, at inventory.Keys) bool {
 }
 
 // evidenceIn returns the evidence in live objects, and for the unread kinds in what the Kustomizations report.
-func evidenceIn(live []*liveMeta, consumed consumers.Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
+func evidenceIn(live []*guard.Live, consumed consumers.Consumers, published []safeguard.Definition, unread map[schema.GroupKind]bool) evidence {
 	e := evidence{applied: inventory.Keys{}, unread: unread}
 	for _, object := range live {
-		if consumed.Include(ownerOf(object)) {
-			e.owns, e.applied[keyOf(object)] = true, true
+		if consumed.Include(guard.OwnerOf(object)) {
+			e.owns, e.applied[guard.LiveKey(object)] = true, true
 		}
 	}
 	reported := false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -22,9 +23,9 @@ func helmRelease(namespace, storage, target string) safeguard.Definition {
 
 // ofTenant returns the evidence about the Kustomization "tenant" whose inventory has the published definitions.
 func ofTenant(published []safeguard.Definition, unread ...string) evidence {
-	var live []*liveMeta
+	var live []*guard.Live
 	for _, d := range published {
-		object := &liveMeta{}
+		object := &guard.Live{}
 		object.SetGroupVersionKind(schema.FromAPIVersionAndKind(d.APIVersion, d.Kind))
 		object.SetNamespace(d.Namespace)
 		object.SetName(d.Name)

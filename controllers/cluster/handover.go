@@ -84,7 +84,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	}
 	owners := map[types.NamespacedName]bool{}
 	for _, object := range leaving {
-		owners[ownerOf(object)] = true
+		owners[guard.OwnerOf(object)] = true
 	}
 	if misfit := around.Consumers.Misfit(around.Staying, cs.Namespace, owners); misfit != "" {
 		return &HandoverError{misfit}
@@ -94,8 +94,8 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 
 // releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live
 // objects, because the last artifact may have nothing but a placeholder of them.
-func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*liveMeta) (map[safeguard.Key][]safeguard.Key, error) {
-	mains := map[safeguard.Key]*liveMeta{}
+func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*guard.Live) (map[safeguard.Key][]safeguard.Key, error) {
+	mains := map[safeguard.Key]*guard.Live{}
 	for key, object := range objects {
 		if !key.IsDefinition() {
 			mains[key] = object
@@ -124,7 +124,7 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 		d.leaves(key)
 		return err
 	}
-	was := owns(object, pruneAnnotation)
+	was := guard.Owns(object, guard.PruneAnnotation)
 	marked, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
 	if err != nil {
 		return err
@@ -152,8 +152,8 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 	}
 	claimed := around.Consumers.LiveKeys(next)
 	for _, object := range around.live {
-		owner := ownerOf(object)
-		if !claimed[keyOf(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
+		owner := guard.OwnerOf(object)
+		if !claimed[guard.LiveKey(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
 			continue
 		}
 		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
@@ -165,16 +165,16 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
-func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept inventory.Keys) map[safeguard.Key]*liveMeta {
-	found := map[safeguard.Key]*liveMeta{}
+func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
+	found := map[safeguard.Key]*guard.Live{}
 	served, listed := c.served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
 	for _, object := range around.live {
-		key, owner := keyOf(object), ownerOf(object)
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		pruned := slices.ContainsFunc(around.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
-		protected := guard.Kept(object) && !owns(object, pruneAnnotation)
+		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)
 		if pruned && !kept[key] && (served == nil || served[key] || listed[key]) && !protected {
 			found[key] = object
 		}

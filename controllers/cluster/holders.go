@@ -12,19 +12,20 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // owners returns, of the claimed keys, the holders of live objects with the owner labels of other
 // Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
 // except for the keys that cs serves.
-func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*liveMeta, consumed consumers.Consumers,
+func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*guard.Live, consumed consumers.Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine inventory.Keys, err error) {
 	held, mine = map[safeguard.Key]holder{}, inventory.Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
 	entries := map[types.NamespacedName]inventory.Keys{}
 	for _, object := range live {
-		key, owner := keyOf(object), ownerOf(object)
+		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		own := consumed.Include(owner)
 		if !claimed[key] || owner.Name == "" {
 			continue
@@ -69,7 +70,7 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 
 // rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
 // keys, the oldest first.
-func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*liveMeta, others []*v1alpha1.CatalogSelection) ([]rival, error) {
+func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*guard.Live, others []*v1alpha1.CatalogSelection) ([]rival, error) {
 	var rivals []rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {

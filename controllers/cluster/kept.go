@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/excerpt"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
@@ -24,8 +25,8 @@ func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, aroun
 	}
 	var marked []string
 	for _, object := range around.live {
-		mine := appliedBy(cs, object) || around.Consumers.Include(ownerOf(object))
-		if key := keyOf(object); owns(object, pruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
+		mine := guard.AppliedBy(cs, object) || around.Consumers.Include(guard.OwnerOf(object))
+		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
 			marked = append(marked, key.FullName())
 		}
 	}

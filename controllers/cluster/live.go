@@ -20,7 +20,7 @@ import (
 // already; the objects of the other kinds that the selection publishes are added. Without the right to read one of
 // these kinds, what the Kustomizations report about its objects has to do: two selections that both apply one
 // definition would be worse than one that waits.
-func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*liveMeta) (evidence, error) {
+func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live) (evidence, error) {
 	published, _ := c.Published(cs)
 	unread := map[schema.GroupKind]bool{}
 	readable := slices.DeleteFunc(c.kindsToMark(cs, published), func(gvk schema.GroupVersionKind) bool {
@@ -53,13 +53,13 @@ func (c *Cluster) kindsToMark(cs *v1alpha1.CatalogSelection, published []safegua
 // keepKinds ends the watches of kinds that the selection neither publishes nor rendered last, once no live
 // object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
 // not accumulate.
-func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*liveMeta) {
+func (c *Cluster) keepKinds(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*guard.Live) {
 	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), consumers.KustomizationKind)
 	if inspected, ok := c.inspected.Load(cs.UID); ok {
 		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
 	}
 	for _, object := range live {
-		if gvk := object.GroupVersionKind(); (appliedBy(cs, object) || ownsAnyMark(object)) && !slices.Contains(kept, gvk) {
+		if gvk := object.GroupVersionKind(); (guard.AppliedBy(cs, object) || ownsAnyMark(object)) && !slices.Contains(kept, gvk) {
 			kept = append(kept, gvk)
 		}
 	}

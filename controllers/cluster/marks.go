@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // marks has all marks that Winnow's field manager sets on one definition.
@@ -27,14 +28,14 @@ type marks struct {
 }
 
 // marksOf returns the marks that the field manager has set.
-func marksOf(object *liveMeta) marks {
+func marksOf(object *guard.Live) marks {
 	return marks{
-		bypass: owns(object, reconcileAnnotation), kept: owns(object, pruneAnnotation), unmanaged: owns(object, v1alpha1.UnmanagedLabel),
+		bypass: guard.Owns(object, guard.ReconcileAnnotation), kept: guard.Owns(object, guard.PruneAnnotation), unmanaged: guard.Owns(object, v1alpha1.UnmanagedLabel),
 	}
 }
 
 func ownsAnyMark(object client.Object) bool {
-	return owns(object, reconcileAnnotation) || owns(object, pruneAnnotation)
+	return guard.Owns(object, guard.ReconcileAnnotation) || guard.Owns(object, guard.PruneAnnotation)
 }
 
 // markTries bounds the attempts to set a mark after conflicting writes.
@@ -46,16 +47,16 @@ const markTries = 3
 // Every apply sets all marks of the field manager, so it starts from the object in the API server, not in a
 // cache, and the resource version of that object keeps it from removing a mark that another process sets
 // meanwhile.
-func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, change func(*marks)) (bool, error) {
+func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, change func(*marks)) (bool, error) {
 	now := marksOf(object)
 	if change(&now); now == marksOf(object) {
 		return true, nil
 	}
-	if !keyOf(object).IsDefinition() {
+	if !guard.LiveKey(object).IsDefinition() {
 		return false, nil // no right to change what installs software
 	}
 	for range markTries {
-		live := &liveMeta{TypeMeta: object.TypeMeta}
+		live := &guard.Live{TypeMeta: object.TypeMeta}
 		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), live)
 		if client.IgnoreNotFound(err) != nil {
 			return c.written(ctx, cs, object, err)
@@ -78,7 +79,7 @@ func (c *Cluster) mark(ctx context.Context, cs *v1alpha1.CatalogSelection, objec
 // version keep it from creating a definition that was deleted meanwhile, and from changing another version of
 // it. It takes no field from another manager, and reports whether the marks are set; the error is a conflict if
 // the definition was changed meanwhile.
-func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *liveMeta, m marks) (bool, error) {
+func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live *guard.Live, m marks) (bool, error) {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(live.GroupVersionKind())
 	u.SetName(live.Name)
@@ -87,10 +88,10 @@ func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live
 	u.SetResourceVersion(live.ResourceVersion)
 	annotations := map[string]string{}
 	if m.bypass {
-		annotations[reconcileAnnotation] = disabled
+		annotations[guard.ReconcileAnnotation] = guard.Disabled
 	}
 	if m.kept {
-		annotations[pruneAnnotation] = disabled
+		annotations[guard.PruneAnnotation] = guard.Disabled
 	}
 	if len(annotations) > 0 {
 		u.SetAnnotations(annotations)
@@ -102,14 +103,14 @@ func (c *Cluster) apply(ctx context.Context, cs *v1alpha1.CatalogSelection, live
 	if err != nil {
 		return false, err
 	}
-	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(marksOwner))
+	err = account.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(guard.MarksOwner))
 	if apierrors.IsConflict(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict) {
 		return false, err
 	}
 	return c.written(ctx, cs, live, err)
 }
 
-func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, metadata map[string]any) error {
+func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, metadata map[string]any) error {
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
@@ -118,9 +119,9 @@ func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	if err != nil {
 		return err
 	}
-	target := &liveMeta{TypeMeta: object.TypeMeta}
+	target := &guard.Live{TypeMeta: object.TypeMeta}
 	target.Name, target.Namespace = object.Name, object.Namespace
-	err = account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(marksOwner))
+	err = account.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(guard.MarksOwner))
 	_, err = c.written(ctx, cs, object, err)
 	return err
 }
@@ -128,7 +129,7 @@ func (c *Cluster) patch(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 // written handles the error of a write, and reports whether the write succeeded. A deleted definition needs no
 // mark; a change of the definition enqueues the selection again, by the watch. A field of another manager stays
 // unchanged.
-func (c *Cluster) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, err error) (bool, error) {
+func (c *Cluster) written(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, err error) (bool, error) {
 	switch {
 	case err == nil:
 		return true, nil

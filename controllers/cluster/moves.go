@@ -14,17 +14,18 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
-func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (unfinished bool, err error) {
+func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (unfinished bool, err error) {
 	served := c.served(ctx, cs)
-	arrived := map[safeguard.Key]*liveMeta{}
+	arrived := map[safeguard.Key]*guard.Live{}
 	for _, object := range live {
-		if key := keyOf(object); owns(object, pruneAnnotation) && consumed.Include(ownerOf(object)) && served[key] {
+		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && consumed.Include(guard.OwnerOf(object)) && served[key] {
 			arrived[key] = object
 		}
 	}
@@ -50,7 +51,7 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 // unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
 // which would delete them; and the objects that their owner has not applied since they were marked: it may be
 // applying an artifact without them.
-func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*liveMeta) (inventory.Keys, error) {
+func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*guard.Live) (inventory.Keys, error) {
 	found := inventory.Keys{}
 	err := c.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
@@ -58,7 +59,7 @@ func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]
 		}
 		name, applied := client.ObjectKeyFromObject(ks), inventory.Of(ks)
 		for key, object := range objects {
-			if owner := ownerOf(object); owner != name && applied[key] ||
+			if owner := guard.OwnerOf(object); owner != name && applied[key] ||
 				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
 				found[key] = true
 			}
@@ -81,9 +82,9 @@ func appliedSince(ks *kustomizev1.Kustomization, at, now time.Time) bool {
 }
 
 // markedAt returns when the marks of a definition were last set.
-func markedAt(object *liveMeta) (at time.Time) {
+func markedAt(object *guard.Live) (at time.Time) {
 	for _, f := range object.ManagedFields {
-		if f.Manager == marksOwner && f.Time != nil && f.Time.After(at) {
+		if f.Manager == guard.MarksOwner && f.Time != nil && f.Time.After(at) {
 			at = f.Time.Time
 		}
 	}

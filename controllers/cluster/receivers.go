@@ -11,6 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -72,7 +73,7 @@ func chooseReceiver(receivers []receiver, l leaver, over bool) (to *receiver, de
 // those whose spec is so new that their Kustomization may follow. A spec that has no render, or whose render has a
 // doubt, may claim any object, for as long as it is new or the selection is able to apply the object, and so does a
 // selection that was not evaluated since the tick; another one claims only the objects in its latest render.
-func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*liveMeta, tick uint64) ([]receiver, error) {
+func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*guard.Live, tick uint64) ([]receiver, error) {
 	var receivers []receiver
 	for _, other := range others {
 		consumed, err := c.Kustomizations.Of(ctx, other)
@@ -96,7 +97,7 @@ func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
 	return c.claims.age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
 }
 
-func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*liveMeta, tick uint64) (receiver, error) {
+func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live, tick uint64) (receiver, error) {
 	r := receiver{name: client.ObjectKeyFromObject(cs)}
 	r.keys, r.known = c.claims.latest(cs.UID, cs.Generation)
 	r.known = r.known || c.Rendered(cs)

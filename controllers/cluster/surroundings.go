@@ -9,6 +9,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Surroundings is the live state that concerns a selection.
@@ -18,7 +19,7 @@ type Surroundings struct {
 	Staying []v1alpha1.LeavingStatus
 
 	// live has the metadata of all live definitions of the kinds that the selection renders.
-	live []*liveMeta
+	live []*guard.Live
 	// unmarked has the bypassed definitions that could not be marked.
 	unmarked map[types.UID]bool
 }
@@ -32,7 +33,7 @@ func (s *Surroundings) MayAct(cs *v1alpha1.CatalogSelection) bool {
 // restore may leave that out, live objects have its owner labels and the labels of the selection.
 func (s *Surroundings) HaveApplied(cs *v1alpha1.CatalogSelection) bool {
 	return slices.ContainsFunc(s.Consumers.Items, func(item consumers.Consumer) bool { return strings.HasPrefix(item.Revision, render.RevisionPrefix) }) ||
-		slices.ContainsFunc(s.live, func(object *liveMeta) bool { return appliedBy(cs, object) && s.Consumers.Include(ownerOf(object)) })
+		slices.ContainsFunc(s.live, func(object *guard.Live) bool { return guard.AppliedBy(cs, object) && s.Consumers.Include(guard.OwnerOf(object)) })
 }
 
 // alwaysServed reports whether the artifact of a selection is served although no Kustomization uses it: another
@@ -42,6 +43,6 @@ func alwaysServed(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) b
 }
 
 // definitionsAmong returns the definitions among live objects. The others are those of instances, which have no bypass.
-func definitionsAmong(live []*liveMeta) []*liveMeta {
-	return slices.DeleteFunc(slices.Clone(live), func(object *liveMeta) bool { return !keyOf(object).IsDefinition() })
+func definitionsAmong(live []*guard.Live) []*guard.Live {
+	return slices.DeleteFunc(slices.Clone(live), func(object *guard.Live) bool { return !guard.LiveKey(object).IsDefinition() })
 }

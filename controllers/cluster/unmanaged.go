@@ -16,14 +16,14 @@ import (
 
 // markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
-func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*liveMeta, consumed consumers.Consumers) (int, error) {
+func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (int, error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return 0, err
 	}
 	labels := cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled
 	unseen := map[types.NamespacedName]bool{}
-	var orphans []*liveMeta
+	var orphans []*guard.Live
 	var errs []error
 	for _, object := range definitionsAmong(live) {
 		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
@@ -42,16 +42,16 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	return count, errors.Join(append(errs, err)...)
 }
 
-func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta) error {
+func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
 	_, err := c.mark(ctx, cs, object, func(m *marks) { m.unmanaged = false })
 	return err
 }
 
 // markOrphans labels definitions that no selection holds, except those in an inventory.
-func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*liveMeta, consumed consumers.Consumers) (int, error) {
+func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*guard.Live, consumed consumers.Consumers) (int, error) {
 	candidates := inventory.Keys{}
 	for _, object := range orphans {
-		candidates[keyOf(object)] = true
+		candidates[guard.LiveKey(object)] = true
 	}
 	applied, err := c.inventoried(ctx, candidates)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 	count := 0
 	var errs []error
 	for _, object := range orphans {
-		if applied[keyOf(object)] {
+		if applied[guard.LiveKey(object)] {
 			errs = append(errs, c.unlabel(ctx, cs, object))
 			continue
 		}
@@ -91,18 +91,18 @@ func (c *Cluster) inventoried(ctx context.Context, keys inventory.Keys) (invento
 }
 
 // exempt reports whether the labels of a definition exclude it from the orphans.
-func exempt(object *liveMeta) bool {
-	return bypassed(object) || guard.OfPlatform(object)
+func exempt(object *guard.Live) bool {
+	return guard.Bypassed(object) || guard.OfPlatform(object)
 }
 
 // isServed reports whether a selection publishes or renders the definition.
-func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
-	key := keyOf(object)
+func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
+	key := guard.LiveKey(object)
 	if c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if appliedBy(other, object) || c.served(ctx, other)[key] || c.claims.hasRendered(other.UID, key) {
+		if guard.AppliedBy(other, object) || c.served(ctx, other)[key] || c.claims.hasRendered(other.UID, key) {
 			return true
 		}
 	}
@@ -112,7 +112,7 @@ func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 // heldByUnseen reports whether the definition has the labels of an existing selection that this controller does
 // not watch, of another shard or namespace. known caches the results.
 func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	object *liveMeta, known map[types.NamespacedName]bool) bool {
+	object *guard.Live, known map[types.NamespacedName]bool) bool {
 	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
 	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {
 		return false
@@ -128,7 +128,7 @@ func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelectio
 }
 
 // labelledBy reports whether one of the selections labels unmanaged definitions of this kind.
-func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *liveMeta) bool {
+func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
 		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
@@ -141,7 +141,7 @@ func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSele
 
 // markOrphan labels a definition as unmanaged and removes the labels of its former selection, which Flux has
 // set and does not update once the object left the artifact. It reports whether the definition has the label.
-func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *liveMeta, applied bool) (bool, error) {
+func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, applied bool) (bool, error) {
 	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
 	if !applied {
 		return labelled, nil

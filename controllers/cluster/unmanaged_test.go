@@ -12,6 +12,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // selections reads the selections in deleting, which maps them to whether they are being deleted.
@@ -51,7 +52,7 @@ func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
 		{"none", "", "", false},
 		{"half a name", "apps", "", false},
 	} {
-		object := &liveMeta{}
+		object := &guard.Live{}
 		object.Labels = map[string]string{v1alpha1.NamespaceLabel: test.namespace, v1alpha1.NameLabel: test.selection}
 		if got := c.heldByUnseen(t.Context(), cs, object, map[types.NamespacedName]bool{}); got != test.want {
 			t.Errorf("%s: heldByUnseen() = %t", test.name, got)
