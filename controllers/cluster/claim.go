@@ -33,7 +33,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	if err != nil {
 		return err
 	}
-	name, dormant := client.ObjectKeyFromObject(cs), seen.dormant(around.Consumers, claimed)
+	name, dormant := client.ObjectKeyFromObject(cs), seen.Dormant(around.Consumers, claimed)
 	c.claims.mu.Lock()
 	c.reservations(claimant{cs.UID, name, listed, seen, consumers.Home(around.Consumers.Releases(next)), dormant}, claimed, mine, held, rivals)
 	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held}, c.Now())

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -80,7 +81,7 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 	now := time.Now()
 	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
 		c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
-		tenant := claimant{uid: "tenant", seen: evidence{owns: true, applied: inventory.Keys{applied: true}}}
+		tenant := claimant{uid: "tenant", seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{applied: true}}}
 		platform := rival{uid: "platform", keys: inventory.Keys{definition: true}}
 		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
 		if want := applied == definition; took != want {
@@ -96,7 +97,7 @@ func TestAReservationOfTheMeantimeCounts(t *testing.T) {
 	c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
 	put(&c.claims.reserved, definition, reservation{uid: "one", since: now})
 	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
-		two := claimant{uid: "two", listed: listed, seen: evidence{owns: true, applied: inventory.Keys{definition: true}}}
+		two := claimant{uid: "two", listed: listed, seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{definition: true}}}
 		if _, reserved := c.reservedBy(two, definition, nil); reserved != (name == "before") {
 			t.Errorf("with rivals that were listed %s the reservation, the key is reserved: %t", name, reserved)
 		}

@@ -93,7 +93,7 @@ func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*gu
 		if r.seen, err = c.evidenceOf(ctx, other, theirs, live); err != nil {
 			return nil, err
 		}
-		r.dormant = r.seen.dormant(theirs, claimed)
+		r.dormant = r.seen.Dormant(theirs, claimed)
 		for _, item := range theirs.Local() {
 			r.failed = r.failed || item.Failed
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -20,7 +21,7 @@ import (
 // already; the objects of the other kinds that the selection publishes are added. Without the right to read one of
 // these kinds, what the Kustomizations report about its objects has to do: two selections that both apply one
 // definition would be worse than one that waits.
-func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live) (evidence, error) {
+func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live) (evidence.Evidence, error) {
 	published, _ := c.Published(cs)
 	unread := map[schema.GroupKind]bool{}
 	readable := slices.DeleteFunc(c.kindsToMark(cs, published), func(gvk schema.GroupVersionKind) bool {
@@ -33,9 +34,9 @@ func (c *Cluster) evidenceOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	})
 	more, err := c.liveDefinitions(ctx, cs, readable, false)
 	if err != nil {
-		return evidence{}, err
+		return evidence.Evidence{}, err
 	}
-	return evidenceIn(append(more, live...), consumed, published, unread), nil
+	return evidence.In(append(more, live...), consumed, published, unread), nil
 }
 
 // kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may

@@ -9,6 +9,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -26,7 +27,7 @@ type receiver struct {
 	open, stale bool
 	// acts is true if it is neither suspended nor held, and seen is what its Kustomizations own then.
 	acts bool
-	seen evidence
+	seen evidence.Evidence
 }
 
 // leaver is an object that leaves, with the releases that helm-controller uninstalls when the object is deleted.
@@ -38,7 +39,7 @@ type leaver struct {
 // able reports whether nothing prevents the receiver from applying an object: it acts, and a live object of the kind names
 // one of its Kustomizations. A release moves to another object, in a namespace of the receiver's.
 func (r receiver) able(l leaver) bool {
-	return r.acts && (r.seen.ownsLike(l.key) || r.seen.owns && r.inherits(l))
+	return r.acts && (r.seen.OwnsLike(l.key) || r.seen.Owns && r.inherits(l))
 }
 
 // inherits reports whether the latest render has a release of the object.

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -17,7 +18,7 @@ type claimant struct {
 	uid     types.UID
 	name    types.NamespacedName
 	listed  time.Time
-	seen    evidence
+	seen    evidence.Evidence
 	at      inventory.Keys
 	dormant bool
 }
@@ -30,7 +31,7 @@ type rival struct {
 	keys inventory.Keys
 	// seen is what its Kustomizations have applied, failed reports whether one has failed, and dormant whether they
 	// are suspended and own nothing.
-	seen            evidence
+	seen            evidence.Evidence
 	failed, dormant bool
 }
 
@@ -97,8 +98,8 @@ func (c *Cluster) revoke(by claimant, key safeguard.Key, r reservation, from riv
 	if waiting, waits := c.claims.proposed[by.uid].waiting[key]; waits && waiting.Before(since) {
 		since = waiting
 	}
-	squatted := from.dormant || by.seen.ownsLike(key) && !from.seen.ownsLike(key)
-	unapplied := !from.seen.has(key, by.at) && (from.failed && from.keys[key] || now.Sub(since) > reservationTimeout)
+	squatted := from.dormant || by.seen.OwnsLike(key) && !from.seen.OwnsLike(key)
+	unapplied := !from.seen.Has(key, by.at) && (from.failed && from.keys[key] || now.Sub(since) > reservationTimeout)
 	if by.dormant || !squatted && (!unapplied || now.Sub(c.claims.revoked[by.uid]) <= reservationTimeout) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package cluster
+package evidence
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func helmRelease(namespace, storage, target string) safeguard.Definition {
 }
 
 // ofTenant returns the evidence about the Kustomization "tenant" whose inventory has the published definitions.
-func ofTenant(published []safeguard.Definition, unread ...string) evidence {
+func ofTenant(published []safeguard.Definition, unread ...string) Evidence {
 	var live []*guard.Live
 	for _, d := range published {
 		object := &guard.Live{}
@@ -37,7 +37,7 @@ func ofTenant(published []safeguard.Definition, unread ...string) evidence {
 		kinds[schema.ParseGroupKind(kind)] = true
 	}
 	item := consumers.Consumer{ConsumerStatus: v1alpha1.ConsumerStatus{Namespace: "tenant", Name: "tenant", Revision: "any"}}
-	return evidenceIn(live, consumers.Consumers{Known: true, Items: []consumers.Consumer{item}}, published, kinds)
+	return In(live, consumers.Consumers{Known: true, Items: []consumers.Consumer{item}}, published, kinds)
 }
 
 func TestWhoHasARelease(t *testing.T) {
@@ -58,7 +58,7 @@ func TestWhoHasARelease(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := ofTenant([]safeguard.Definition{test.holder})
 			keys, at := test.claimant.Releases(), consumers.Home(consumers.Consumers{}.Releases([]safeguard.Definition{test.claimant}))
-			got := []bool{e.has(keys[0], at), e.has(keys[1], at), e.ownsLike(keys[0]), e.ownsLike(keys[1])}
+			got := []bool{e.Has(keys[0], at), e.Has(keys[1], at), e.OwnsLike(keys[0]), e.OwnsLike(keys[1])}
 			want := []bool{test.storage, test.target, test.likeStorage, test.likeThere}
 			for i := range got {
 				if got[i] != want[i] {
@@ -74,10 +74,10 @@ func TestAReportSaysNothingAboutOtherKinds(t *testing.T) {
 	published := []safeguard.Definition{helmRelease("tenant", "tenant", "tenant")}
 	e := ofTenant(nil, "HelmRelease.helm.toolkit.fluxcd.io")
 	definition := safeguard.KeyOf("apps.example", "ApplicationDefinition", "", "argocd")
-	if e.ownsLike(definition) || e.has(definition, nil) {
+	if e.OwnsLike(definition) || e.Has(definition, nil) {
 		t.Error("a report about HelmReleases shows that a definition is applied")
 	}
-	if key := published[0].Key(); !e.ownsLike(key) {
+	if key := published[0].Key(); !e.OwnsLike(key) {
 		t.Error("a report about HelmReleases that cannot be read does not count")
 	}
 }
