@@ -9,8 +9,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/listing"
 	"github.com/winnow-dev/winnow/controllers/record"
@@ -41,7 +41,7 @@ type attempt struct {
 	result    *render.Result
 	// stored is the result with placeholders of the objects that the selection does not give up yet.
 	stored       *render.Result
-	surroundings *cluster.Surroundings
+	surroundings *live.Surroundings
 	next         publication
 
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.

@@ -67,7 +67,7 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 	if !a.isNew() || !a.consumers.ActHere() {
 		return nil
 	}
-	absent, err := r.cluster.Absent(a.result.Targets)
+	absent, err := r.cluster.Objects.Absent(a.result.Targets)
 	if err != nil || len(absent) == 0 {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -142,7 +142,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.surroundings, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
+	if a.surroundings, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
 		return err
 	}
 	r.cluster.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
@@ -157,7 +157,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if err := r.guard(ctx, a); err != nil {
 			return err
 		}
-		type check = func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error
+		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.Surroundings, []safeguard.Definition) error
 		checks := []check{r.cluster.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
 			checks = []check{r.cluster.Claim, r.cluster.HandOver, r.cluster.Receive}

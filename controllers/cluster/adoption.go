@@ -9,22 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // Adopted returns the changes to live definitions that the selection does not publish yet. It leaves out
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
 func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	published []safeguard.Definition, result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
+	published []safeguard.Definition, result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
 	next := around.Consumers.LiveDefinitions(result.Live())
-	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !around.unmarked[object.UID] }
+	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !around.Unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
-	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.live, first, marked)
+	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.Live, first, marked)
 	found := newFoundLive(next)
-	if err := c.readLive(ctx, adoption.Entering, found); err != nil {
+	if err := c.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
 		return nil, err
 	}
 	replaced, err := found.replaced(result)
@@ -41,7 +41,7 @@ func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
 func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
-	result *render.Result, around *Surroundings) ([]safeguard.Change, error) {
+	result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
 	var live []unstructured.Unstructured
 	for _, gvk := range guard.BesideKinds(result) {
 		served, err := c.Kinds.Serves(gvk)
@@ -51,7 +51,7 @@ func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, pub
 		if !served {
 			continue
 		}
-		err = c.eachLive(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
+		err = c.Objects.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
 		if apierrors.IsForbidden(err) {
 			c.ReportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
 		} else if err != nil {
@@ -98,20 +98,12 @@ func newFoundLive(next []safeguard.Definition) *foundLive {
 }
 
 func (f *foundLive) add(content map[string]any) {
-	d := definitionOf(content)
+	d := live.DefinitionOf(content)
 	f.definitions = append(f.definitions, d)
 	f.kinds[d.Key()] = schema.FromAPIVersionAndKind(d.APIVersion, d.Kind)
 	if len(f.settings) < maxSettings && len(safeguard.Adopt([]safeguard.Definition{d}, []safeguard.Definition{f.next[d.Key()]})) > 0 {
 		f.settings[d.Key()] = guard.SettingsOf(content)
 	}
-}
-
-// definitionOf reads a live definition, or a live object of the kind of the main object of an instance.
-func definitionOf(content map[string]any) safeguard.Definition {
-	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
-		return d
-	}
-	return installation.MainOf(content)
 }
 
 // replaced compares the settings with the objects that are about to be applied.

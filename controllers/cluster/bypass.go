@@ -6,6 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -27,13 +28,13 @@ const maxBypassed = 100
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
 // the definition, the one that has reserved it. markBypassed returns the names of the bypassed definitions
 // that the selection holds. Errors are temporary: a missing right is reported by an event instead.
-func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (names []string, err error) {
-	if !consumed.MayActHere() && !alwaysServed(cs, consumed) {
+func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (names []string, err error) {
+	if !around.MayAct(cs) {
 		return nil, nil
 	}
 	var errs []error
-	for _, object := range definitionsAmong(live) {
-		holds, err := c.holds(ctx, cs, object, consumed)
+	for _, object := range live.Definitions(around.Live) {
+		holds, err := c.holds(ctx, cs, object, around.Consumers)
 		if err != nil {
 			return nil, err
 		}
@@ -91,9 +92,9 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 // MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on
 // those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
 // them are marked: Flux overwrites the others.
-func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) (bool, error) {
+func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.LiveKeys(next)
-	for _, object := range definitionsAmong(around.live) {
+	for _, object := range live.Definitions(around.Live) {
 		concerned := entering[guard.LiveKey(object)] || around.Consumers.Include(guard.OwnerOf(object))
 		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
 			continue
@@ -102,9 +103,9 @@ func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		if err != nil {
 			return false, err
 		}
-		if !done && !around.unmarked[object.UID] {
+		if !done && !around.Unmarked[object.UID] {
 			all = false
-			around.unmarked[object.UID] = true
+			around.Unmarked[object.UID] = true
 		}
 	}
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -19,7 +20,7 @@ import (
 //
 // A selection without a Kustomization in this cluster claims nothing, and one whose Kustomizations are suspended and own
 // nothing reserves nothing. Reservations are local to this process: other shards do not have them.
-func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
+func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		c.Withdraw(ctx, cs)
 		return nil
@@ -29,7 +30,7 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	if err != nil {
 		return err
 	}
-	seen, err := c.evidenceOf(ctx, cs, around.Consumers, around.live)
+	seen, err := c.Objects.Evidence(ctx, cs, around.Consumers, around.Live)
 	if err != nil {
 		return err
 	}
@@ -72,21 +73,21 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
 // live objects, and the other selections that serve or render one of the keys.
 func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed inventory.Keys,
-	around *Surroundings) (held map[safeguard.Key]holder, mine inventory.Keys, rivals []rival, err error) {
+	around *live.Surroundings) (held map[safeguard.Key]holder, mine inventory.Keys, rivals []rival, err error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if held, mine, err = c.owners(ctx, claimed, c.served(ctx, cs), around.live, around.Consumers, others); err != nil {
+	if held, mine, err = c.owners(ctx, claimed, c.served(ctx, cs), around.Live, around.Consumers, others); err != nil {
 		return nil, nil, nil, err
 	}
-	rivals, err = c.rivals(ctx, claimed, around.live, others)
+	rivals, err = c.rivals(ctx, claimed, around.Live, others)
 	return held, mine, rivals, err
 }
 
 // Contested returns a *ConflictError if other owners hold live objects that a selection serves: Flux would
 // apply both versions in turns, without end. Only live objects count. around is the result of Observe.
-func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) error {
+func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) error {
 	if !around.Consumers.ActHere() {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err != nil {
 		return err
 	}
-	held, _, err := c.owners(ctx, served, served, around.live, around.Consumers, others)
+	held, _, err := c.owners(ctx, served, served, around.Live, around.Consumers, others)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -39,6 +40,7 @@ type Options struct {
 type Cluster struct {
 	Options
 	Kustomizations *consumers.Kustomizations
+	Objects        *live.Objects
 
 	claims claims
 	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
@@ -47,14 +49,13 @@ type Cluster struct {
 	seen sync.Map
 	// acted maps a UID to whether the selection applied to this cluster at the last SyncMarks.
 	acted sync.Map
-	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
-	inspected sync.Map
 }
 
 // New returns the live state of a cluster of which nothing is known yet.
 func New(o Options) *Cluster {
 	c := &Cluster{Options: o}
 	c.Kustomizations = &consumers.Kustomizations{Access: o.Access, Waiting: c.claims.waitingFor}
+	c.Objects = &live.Objects{Access: o.Access, Published: o.Published, Concerned: c.concernedByDefinition}
 	return c
 }
 
@@ -86,6 +87,6 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
 	c.claims.forget(uid, key)
 	c.acted.Delete(uid)
-	c.inspected.Delete(uid)
+	c.Objects.Forget(uid)
 	c.Access.Forget(uid)
 }

@@ -9,21 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
 // concernedByDefinition returns the selections that publish or render a definition, whose Kustomization has
-// applied it, that are held, or that label unmanaged definitions. A change of its status alone concerns none.
-func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind,
-	before, after client.Object) []types.NamespacedName {
-	if !differ(before, after) {
-		return nil
-	}
-	object := after
-	if object == nil {
-		object = before
-	}
+// applied it, that are held, or that label unmanaged definitions.
+func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind, object client.Object) []types.NamespacedName {
 	selections, err := c.others(ctx, &v1alpha1.CatalogSelection{})
 	if err != nil {
 		if ctx.Err() == nil {
@@ -43,7 +36,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 			concerned = append(concerned, client.ObjectKeyFromObject(cs))
 		}
 	}
-	if !found && ownsAnyMark(object) {
+	if !found && live.Marked(object) {
 		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
 	}
 	return concerned

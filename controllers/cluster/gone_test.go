@@ -15,11 +15,10 @@ func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	c := New(Options{Access: &access.Access{}})
 	for _, of := range []types.UID{uid, "other"} {
 		c.acted.Store(of, true)
-		c.inspected.Store(of, nil)
 	}
 	c.seen.Store(key, uid)
 	c.Gone(key)
-	for name, noted := range map[string]*sync.Map{"acted": &c.acted, "inspected": &c.inspected} {
+	for name, noted := range map[string]*sync.Map{"acted": &c.acted} {
 		left := 0
 		noted.Range(func(of, _ any) bool {
 			if of == uid {

@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -47,7 +48,7 @@ func (e *HandoverError) Error() string { return e.message }
 // mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within leaving.Timeout. Nothing
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
-func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
+func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
 	leaving := c.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
 	around.Staying = nil
 	if len(leaving) == 0 {
@@ -65,7 +66,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	if err := c.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
 	}
-	receivers, err := c.receivers(ctx, others, around.live, tick)
+	receivers, err := c.receivers(ctx, others, around.Live, tick)
 	if err != nil {
 		return err
 	}
@@ -101,16 +102,13 @@ func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*gua
 			mains[key] = object
 		}
 	}
-	found := newFoundLive(nil)
-	if err := c.readLive(ctx, slices.Collect(maps.Values(mains)), found); err != nil {
-		return nil, err
-	}
 	releases := map[safeguard.Key][]safeguard.Key{}
-	for _, d := range found.definitions {
+	err := c.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
+		d := live.DefinitionOf(content)
 		d.Instance = cmp.Or(d.Instance, d.Name)
 		releases[d.Key()] = d.Releases()
-	}
-	return releases, nil
+	})
+	return releases, err
 }
 
 // giveUp decides on one object that leaves.
@@ -146,12 +144,12 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
 // Kustomization deletes an object when it applies an artifact without it. endMoves removes the marks.
-func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) error {
+func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		return nil
 	}
 	claimed := around.Consumers.LiveKeys(next)
-	for _, object := range around.live {
+	for _, object := range around.Live {
 		owner := guard.OwnerOf(object)
 		if !claimed[guard.LiveKey(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
 			continue
@@ -165,13 +163,13 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
-func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
+func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
 	served, listed := c.served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
-	for _, object := range around.live {
+	for _, object := range around.Live {
 		key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 		pruned := slices.ContainsFunc(around.Consumers.Local(), func(item consumers.Consumer) bool { return item.Prune && item.Key() == owner })
 		protected := guard.Kept(object) && !guard.Owns(object, guard.PruneAnnotation)

@@ -90,7 +90,7 @@ func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*gu
 		if !theirs.ActHere() {
 			continue
 		}
-		if r.seen, err = c.evidenceOf(ctx, other, theirs, live); err != nil {
+		if r.seen, err = c.Objects.Evidence(ctx, other, theirs, live); err != nil {
 			return nil, err
 		}
 		r.dormant = r.seen.Dormant(theirs, claimed)

@@ -6,62 +6,30 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
-	"github.com/winnow-dev/winnow/render/guard"
-	"github.com/winnow-dev/winnow/render/safeguard"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 )
 
-// Inspect reads the live state before the next definitions are published. The result is outdated after the
-// publication, which sets marks. So Observe lists live definitions once more.
-func (c *Cluster) Inspect(ctx context.Context, cs *v1alpha1.CatalogSelection,
-	consumed consumers.Consumers, next []safeguard.Definition) (*Surroundings, error) {
-	around := &Surroundings{Consumers: consumed, unmarked: map[types.UID]bool{}}
-	published, _ := c.Published(cs)
-	c.inspected.Store(cs.UID, guard.Kinds(next))
-	var err error
-	around.live, err = c.liveDefinitions(ctx, cs, leaving.WithKinds(cs, guard.Kinds(published, next)), true)
-	return around, err
-}
-
-// Absent returns the kinds that the API server does not serve.
-func (c *Cluster) Absent(kinds []schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
-	var absent []schema.GroupVersionKind
-	for _, kind := range kinds {
-		served, err := c.Kinds.Serves(kind)
-		if err != nil {
-			return nil, err
-		}
-		if !served {
-			absent = append(absent, kind)
-		}
-	}
-	return absent, nil
-}
-
 // Observe reads the live state after an attempt to publish a selection.
-func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*Surroundings, error) {
+func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.Surroundings, error) {
 	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
 	consumed, err := c.Kustomizations.Of(ctx, cs)
 	if err != nil {
 		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
 	}
-	published, _ := c.Published(cs)
-	live, err := c.liveDefinitions(ctx, cs, c.kindsToMark(cs, published), false)
-	return &Surroundings{Consumers: consumed, live: live}, err
+	return c.Objects.Observe(ctx, cs, consumed)
 }
 
 // SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
 // is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
 // move is unfinished, and no object waits for one. Errors are temporary.
-func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) (requeueAfter time.Duration, err error) {
-	consumed, live := around.Consumers, around.live
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (requeueAfter time.Duration, err error) {
+	consumed, live := around.Consumers, around.Live
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.claims.servedBy(cs.UID)
@@ -73,7 +41,7 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	} else if known && len(before.Without(c.served(ctx, cs))) > 0 {
 		c.enqueueOthers(ctx, cs, before)
 	}
-	bypassed, err := c.markBypassed(ctx, cs, live, consumed)
+	bypassed, err := c.markBypassed(ctx, cs, around)
 	if err != nil {
 		return 0, err
 	}
@@ -81,11 +49,11 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err != nil {
 		return 0, err
 	}
-	unmanaged, err := c.markUnmanaged(ctx, cs, live, consumed)
+	unmanaged, err := c.markUnmanaged(ctx, cs, around)
 	if err != nil {
 		return 0, err
 	}
-	c.keepKinds(cs, published, live)
+	c.Objects.Keep(cs, published, live)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {

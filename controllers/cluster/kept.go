@@ -11,12 +11,13 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
-func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings) *metav1.Condition {
+func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) *metav1.Condition {
 	const listed = 10
 	served, placed := c.served(ctx, cs), leaving.Placeholders(cs)
 	var parts []string
@@ -24,7 +25,7 @@ func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, aroun
 		parts = append(parts, leaving.Describe(entry, c.Now()))
 	}
 	var marked []string
-	for _, object := range around.live {
+	for _, object := range around.Live {
 		mine := guard.AppliedBy(cs, object) || around.Consumers.Include(guard.OwnerOf(object))
 		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && mine && served != nil && !served[key] && !placed[key] {
 			marked = append(marked, key.FullName())

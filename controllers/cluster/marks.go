@@ -34,10 +34,6 @@ func marksOf(object *guard.Live) marks {
 	}
 }
 
-func ownsAnyMark(object client.Object) bool {
-	return guard.Owns(object, guard.ReconcileAnnotation) || guard.Owns(object, guard.PruneAnnotation)
-}
-
 // markTries bounds the attempts to set a mark after conflicting writes.
 const markTries = 3
 

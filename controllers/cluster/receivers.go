@@ -106,7 +106,7 @@ func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	r.open = !r.known || pending || c.claims.doubts(cs.UID, cs.Generation)
 	r.stale = !pending && !c.fresh(cs)
 	if consumed.ActHere() && !cs.Spec.Suspend && cs.Status.Held == nil {
-		seen, err := c.evidenceOf(ctx, cs, consumed, live)
+		seen, err := c.Objects.Evidence(ctx, cs, consumed, live)
 		if err != nil {
 			return receiver{}, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -62,7 +63,7 @@ func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 
 // Commit stores the definitions that a selection serves from now on, none while it awaits a consumer, and
 // enqueues the other selections that serve or render one of the changed ones.
-func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *Surroundings, next []safeguard.Definition) {
+func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) {
 	if consumers.Awaited(cs) {
 		c.Withdraw(ctx, cs)
 		return

@@ -11,12 +11,13 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
 // markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
-func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (int, error) {
+func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (int, error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return 0, err
@@ -25,7 +26,7 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	unseen := map[types.NamespacedName]bool{}
 	var orphans []*guard.Live
 	var errs []error
-	for _, object := range definitionsAmong(live) {
+	for _, object := range live.Definitions(around.Live) {
 		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
@@ -38,7 +39,7 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	if len(orphans) == 0 {
 		return 0, errors.Join(errs...)
 	}
-	count, err := c.markOrphans(ctx, cs, orphans, consumed)
+	count, err := c.markOrphans(ctx, cs, orphans, around.Consumers)
 	return count, errors.Join(append(errs, err)...)
 }
 

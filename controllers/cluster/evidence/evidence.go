@@ -46,7 +46,7 @@ func (e Evidence) reportsOn(key safeguard.Key) bool {
 }
 
 // Has reports whether a Kustomization has applied what a claimant claims by a key. at are the releases that the claimant
-// Has at home: an object of another namespace keeps none of its releases from a claimant that is at home in one of them,
+// has at home: an object of another namespace keeps none of its releases from a claimant that is at home in one of them,
 // because anyone may write such an object, which Helm or an account may not obey.
 func (e Evidence) Has(key safeguard.Key, at inventory.Keys) bool {
 	yields := func(object safeguard.Key) bool {

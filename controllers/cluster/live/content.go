@@ -1,4 +1,4 @@
-package cluster
+package live
 
 import (
 	"context"
@@ -11,39 +11,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// readLive reads whole definitions, of which the watch has only metadata: few one by one, many by lists.
-func (c *Cluster) readLive(ctx context.Context, objects []*guard.Live, found *foundLive) error {
+// Read calls f with the content of live objects, of which the watch has only metadata: few one by one, many by lists.
+func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
 	const few = 20
 	if len(objects) > few {
-		return c.listLive(ctx, objects, found)
+		return o.readLists(ctx, objects, f)
 	}
 	for _, object := range objects {
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(object.GroupVersionKind())
-		err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
+		err := o.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
 		}
-		found.add(u.Object)
+		f(u.Object)
 	}
 	return nil
 }
 
-func (c *Cluster) listLive(ctx context.Context, objects []*guard.Live, found *foundLive) error {
+func (o *Objects) readLists(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
 	entering := map[safeguard.Key]*guard.Live{}
 	kinds := map[string]schema.GroupVersionKind{}
 	for _, object := range objects {
 		entering[guard.LiveKey(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
 	}
-	// The order is stable, so that maxSettings always selects the same definitions.
+	// The order is stable, so that a bound always selects the same objects.
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		gvk := kinds[name]
-		err := c.eachLive(ctx, gvk, func(u unstructured.Unstructured) {
+		err := o.Each(ctx, gvk, func(u unstructured.Unstructured) {
 			if object := entering[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())]; object != nil {
-				found.add(u.Object)
+				f(u.Object)
 			}
 		})
 		if err != nil {
@@ -53,13 +54,13 @@ func (c *Cluster) listLive(ctx context.Context, objects []*guard.Live, found *fo
 	return nil
 }
 
-// eachLive calls f for each live object of a kind.
-func (c *Cluster) eachLive(ctx context.Context, gvk schema.GroupVersionKind, f func(unstructured.Unstructured)) error {
+// Each calls f for each live object of a kind.
+func (o *Objects) Each(ctx context.Context, gvk schema.GroupVersionKind, f func(unstructured.Unstructured)) error {
 	const page = 250
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	for {
-		if err := c.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
+		if err := o.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
 			return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
 		}
 		for _, u := range list.Items {
@@ -69,4 +70,12 @@ func (c *Cluster) eachLive(ctx context.Context, gvk schema.GroupVersionKind, f f
 			return nil
 		}
 	}
+}
+
+// DefinitionOf reads a live definition, or a live object of the kind of the main object of an instance.
+func DefinitionOf(content map[string]any) safeguard.Definition {
+	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
+		return d
+	}
+	return installation.MainOf(content)
 }
