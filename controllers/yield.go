@@ -6,11 +6,12 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 )
 
 // waits reports whether err goes away when other selections release the objects of the render.
 func waits(err error) bool {
-	var conflict *cluster.ConflictError
+	var conflict *ledger.ConflictError
 	var handover *cluster.HandoverError
 	return errors.As(err, &conflict) || errors.As(err, &handover)
 }
@@ -24,7 +25,7 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 		return err
 	}
 	contested := r.cluster.Contested(ctx, a.selection, a.surroundings)
-	var conflict *cluster.ConflictError
+	var conflict *ledger.ConflictError
 	if errors.As(contested, &conflict) {
 		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed

@@ -82,7 +82,7 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 		return c.served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
 	case consumed.Include(owner):
 		return true, nil
-	case !c.served(ctx, cs)[key] || !c.claims.holds(cs.UID, key):
+	case !c.served(ctx, cs)[key] || !c.claims.Holds(cs.UID, key):
 		return false, nil
 	}
 	acts, err := c.Kustomizations.ActsHere(ctx, cs, owner)

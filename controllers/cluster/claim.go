@@ -2,14 +2,13 @@ package cluster
 
 import (
 	"context"
-	"maps"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -34,46 +33,22 @@ func (c *Cluster) Claim(ctx context.Context, cs *v1alpha1.CatalogSelection, arou
 	if err != nil {
 		return err
 	}
-	name, dormant := client.ObjectKeyFromObject(cs), seen.Dormant(around.Consumers, claimed)
-	c.claims.mu.Lock()
-	c.reservations(claimant{cs.UID, name, listed, seen, consumers.Home(around.Consumers.Releases(next)), dormant}, claimed, mine, held, rivals)
-	c.claims.propose(cs.UID, proposal{name: name, keys: claimed, holders: held}, c.Now())
-	admitted := c.claims.admissible()
-	if dormant {
-		defer c.claims.retract(cs.UID)
+	by := ledger.Claimant{
+		UID: cs.UID, Name: client.ObjectKeyFromObject(cs), Listed: listed, Seen: seen,
+		At: consumers.Home(around.Consumers.Releases(next)), Dormant: seen.Dormant(around.Consumers, claimed),
 	}
-	if !admitted[cs.UID] {
-		blocking, blocked := c.claims.blocked(cs.UID, admitted)
-		if !blocked {
-			blocking = c.claims.rivalsOf(cs.UID, admitted)
-		}
-		c.claims.await(name, blocking)
-		c.claims.mu.Unlock()
-		return conflict(blocking, false)
+	together, err := c.claims.Claim(by, claimed, mine, held, rivals)
+	if err != nil {
+		return err
 	}
-	delete(c.claims.waiting, name)
-	for key := range claimed {
-		if r := c.claims.reserved[key]; !mine[key] && r.uid != cs.UID && !dormant {
-			put(&c.claims.reserved, key, reservation{cs.UID, name, c.Now()})
-		}
-	}
-	var together []types.NamespacedName
-	for uid := range admitted {
-		if p := c.claims.proposed[uid]; uid != cs.UID {
-			together = append(together, p.name)
-		}
-	}
-	c.claims.mu.Unlock()
-	if len(held) > 0 {
-		c.Enqueue(ctx, together...)
-	}
+	c.Enqueue(ctx, together...)
 	return nil
 }
 
 // contenders returns the holders of the claimed keys and the keys of cs itself, both by the owner labels of
 // live objects, and the other selections that serve or render one of the keys.
 func (c *Cluster) contenders(ctx context.Context, cs *v1alpha1.CatalogSelection, claimed inventory.Keys,
-	around *live.Surroundings) (held map[safeguard.Key]holder, mine inventory.Keys, rivals []rival, err error) {
+	around *live.Surroundings) (held map[safeguard.Key]ledger.Holder, mine inventory.Keys, rivals []ledger.Rival, err error) {
 	others, err := c.others(ctx, cs)
 	if err != nil {
 		return nil, nil, nil, err
@@ -100,14 +75,5 @@ func (c *Cluster) Contested(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if err != nil {
 		return err
 	}
-	name := client.ObjectKeyFromObject(cs)
-	c.claims.mu.Lock()
-	defer c.claims.mu.Unlock()
-	admitted := c.claims.admissible()
-	maps.DeleteFunc(held, func(key safeguard.Key, h holder) bool { return c.claims.released(key, h, admitted) })
-	if len(held) == 0 {
-		return nil
-	}
-	c.claims.await(name, held)
-	return conflict(held, true)
+	return c.claims.Contest(client.ObjectKeyFromObject(cs), held)
 }

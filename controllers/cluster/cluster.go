@@ -14,6 +14,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -42,7 +43,7 @@ type Cluster struct {
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
 
-	claims claims
+	claims ledger.Ledger
 	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
 	gone sync.Map
 	// seen maps the types.NamespacedName of a selection to its UID.
@@ -53,8 +54,8 @@ type Cluster struct {
 
 // New returns the live state of a cluster of which nothing is known yet.
 func New(o Options) *Cluster {
-	c := &Cluster{Options: o}
-	c.Kustomizations = &consumers.Kustomizations{Access: o.Access, Waiting: c.claims.waitingFor}
+	c := &Cluster{Options: o, claims: ledger.Ledger{Now: o.Now}}
+	c.Kustomizations = &consumers.Kustomizations{Access: o.Access, Waiting: c.claims.WaitingFor}
 	c.Objects = &live.Objects{Access: o.Access, Published: o.Published, Concerned: c.concernedByDefinition}
 	return c
 }
@@ -85,7 +86,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 
 // drop deletes the state of a selection, besides the watches of its kinds.
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
-	c.claims.forget(uid, key)
+	c.claims.Forget(uid, key)
 	c.acted.Delete(uid)
 	c.Objects.Forget(uid)
 	c.Access.Forget(uid)

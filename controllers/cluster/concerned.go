@@ -29,7 +29,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 	var concerned []types.NamespacedName
 	found := false
 	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) || guard.AppliedBy(cs, object) ||
+		mine := c.served(ctx, cs)[key] || c.claims.HasRendered(cs.UID, key) || guard.AppliedBy(cs, object) ||
 			client.ObjectKeyFromObject(cs).String() == applier
 		found = found || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {

@@ -20,6 +20,14 @@ import (
 // maxLeaving bounds status.leaving.
 const maxLeaving = 100
 
+const (
+	// runningTimeout is the part of leaving.Timeout for which a process has to run: a receiver does nothing while no
+	// controller runs.
+	runningTimeout = leaving.Timeout / 2
+	// barrierTimeout bounds the wait for the evaluation of other selections.
+	barrierTimeout = 30 * time.Second
+)
+
 // departure has the objects that a selection is about to give up, with the times of the first attempts, which outlive the
 // process in status.leaving.
 type departure struct {

@@ -52,7 +52,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	leaving := c.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
 	around.Staying = nil
 	if len(leaving) == 0 {
-		c.claims.stay(cs.UID)
+		c.claims.Stay(cs.UID)
 		return nil
 	}
 	others, err := c.others(ctx, cs)
@@ -61,7 +61,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	}
 	d := newDeparture(cs, leaving, c.Now())
 	cs.Status.Leaving = append(d.entries(), d.elsewhere(cs)...)
-	tick, seen := c.claims.depart(cs.UID, leaving, d.now)
+	tick, seen := c.claims.Depart(cs.UID, keysOf(leaving), d.now)
 	d.seen = seen
 	if err := c.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if d.now.Sub(d.latest()) >= barrierTimeout {
 		return nil
 	}
-	pending := c.claims.awaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
+	pending := c.claims.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
 	if len(pending) == 0 {
 		return nil
 	}
@@ -197,4 +197,12 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 		first += fmt.Sprintf(" and %d more", more)
 	}
 	return &HandoverError{fmt.Sprintf("waiting for the evaluation of %s: applications that it selects must not be deleted", first)}
+}
+
+func keysOf(objects map[safeguard.Key]*guard.Live) inventory.Keys {
+	keys := make(inventory.Keys, len(objects))
+	for key := range objects {
+		keys[key] = true
+	}
+	return keys
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -20,8 +21,8 @@ import (
 // Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
 // except for the keys that cs serves.
 func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*guard.Live, consumed consumers.Consumers,
-	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]holder, mine inventory.Keys, err error) {
-	held, mine = map[safeguard.Key]holder{}, inventory.Keys{}
+	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]ledger.Holder, mine inventory.Keys, err error) {
+	held, mine = map[safeguard.Key]ledger.Holder{}, inventory.Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
 	entries := map[types.NamespacedName]inventory.Keys{}
 	for _, object := range live {
@@ -56,12 +57,12 @@ func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, li
 }
 
 // holderOf returns a Kustomization as a holder, with the selection behind it.
-func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) holder {
-	h := holder{kustomization: client.ObjectKeyFromObject(ks), source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name)}
+func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection) ledger.Holder {
+	h := ledger.Holder{Kustomization: client.ObjectKeyFromObject(ks), Source: fmt.Sprintf("%s %s", ks.Spec.SourceRef.Kind, ks.Spec.SourceRef.Name)}
 	for _, text := range consumers.ConsumedArtifact(ks) {
 		for _, other := range others {
 			if name := client.ObjectKeyFromObject(other); name.String() == text {
-				h.selection, h.uid = name, other.UID
+				h.Selection, h.UID = name, other.UID
 			}
 		}
 	}
@@ -70,17 +71,17 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 
 // rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
 // keys, the oldest first.
-func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*guard.Live, others []*v1alpha1.CatalogSelection) ([]rival, error) {
-	var rivals []rival
+func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*guard.Live, others []*v1alpha1.CatalogSelection) ([]ledger.Rival, error) {
+	var rivals []ledger.Rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
-		r := rival{uid: other.UID, selection: client.ObjectKeyFromObject(other), keys: inventory.Keys{}}
+		r := ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{}}
 		for key := range c.served(ctx, other) {
 			if claimed[key] {
-				r.keys[key] = true
+				r.Keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.keys) == 0 && !inventory.Overlap(claimed, c.claims.renderedBy(other.UID)) {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.Keys) == 0 && !inventory.Overlap(claimed, c.claims.RenderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.Kustomizations.Of(ctx, other)
@@ -90,12 +91,12 @@ func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*gu
 		if !theirs.ActHere() {
 			continue
 		}
-		if r.seen, err = c.Objects.Evidence(ctx, other, theirs, live); err != nil {
+		if r.Seen, err = c.Objects.Evidence(ctx, other, theirs, live); err != nil {
 			return nil, err
 		}
-		r.dormant = r.seen.Dormant(theirs, claimed)
+		r.Dormant = r.Seen.Dormant(theirs, claimed)
 		for _, item := range theirs.Local() {
-			r.failed = r.failed || item.Failed
+			r.Failed = r.Failed || item.Failed
 		}
 		rivals = append(rivals, r)
 	}

@@ -32,9 +32,9 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	consumed, live := around.Consumers, around.Live
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
-	before, known := c.claims.servedBy(cs.UID)
+	before, known := c.claims.ServedBy(cs.UID)
 	if published != nil && !consumers.Awaited(cs) && !c.Outdated(ctx, cs) {
-		c.claims.serve(cs.UID, consumed.LiveKeys(published))
+		c.claims.Serve(cs.UID, consumed.LiveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))

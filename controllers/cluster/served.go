@@ -24,7 +24,7 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 	if consumers.Awaited(cs) {
 		return nil
 	}
-	if keys, known := c.claims.servedBy(cs.UID); known {
+	if keys, known := c.claims.ServedBy(cs.UID); known {
 		return keys
 	}
 	definitions, _ := c.Published(cs)
@@ -36,7 +36,7 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 		return consumers.Consumers{}.LiveKeys(definitions)
 	}
 	keys := consumed.LiveKeys(definitions)
-	c.claims.serve(cs.UID, keys)
+	c.claims.Serve(cs.UID, keys)
 	return keys
 }
 
@@ -47,16 +47,16 @@ func (c *Cluster) served(ctx context.Context, cs *v1alpha1.CatalogSelection) inv
 func (c *Cluster) NoteRender(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, next []safeguard.Definition, doubt bool) {
 	keys := consumed.LiveKeys(next)
 	cs.Status.Leaving = leaving.WithoutRendered(cs.Status.Leaving, keys)
-	c.claims.noteRender(cs.UID, cs.Generation, keys, doubt)
-	c.claims.age(cs.UID, cs.Generation, c.Now())
+	c.claims.NoteRender(cs.UID, cs.Generation, keys, doubt)
+	c.claims.Age(cs.UID, cs.Generation, c.Now())
 }
 
 // Withdraw deletes the proposal of a selection, which is not going to be published.
 func (c *Cluster) Withdraw(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	if len(cs.Status.Leaving) == 0 {
-		c.claims.stay(cs.UID)
+		c.claims.Stay(cs.UID)
 	}
-	if c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
+	if c.claims.Withdraw(cs.UID, client.ObjectKeyFromObject(cs)) {
 		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
 	}
 }
@@ -70,8 +70,8 @@ func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 	}
 	before := c.served(ctx, cs)
 	now := around.Consumers.LiveKeys(next)
-	c.claims.serve(cs.UID, now)
-	c.claims.withdraw(cs.UID, client.ObjectKeyFromObject(cs))
+	c.claims.Serve(cs.UID, now)
+	c.claims.Withdraw(cs.UID, client.ObjectKeyFromObject(cs))
 	changed := before.Without(now)
 	maps.Copy(changed, now.Without(before))
 	if len(changed) > 0 {
@@ -81,7 +81,7 @@ func (c *Cluster) Commit(ctx context.Context, cs *v1alpha1.CatalogSelection, aro
 
 // Evaluated records the end of a reconciliation, and enqueues the selections that waited for it.
 func (c *Cluster) Evaluated(ctx context.Context, cs *v1alpha1.CatalogSelection) {
-	waiting := c.claims.evaluate(cs.UID)
+	waiting := c.claims.Evaluate(cs.UID)
 	name := client.ObjectKeyFromObject(cs)
 	c.Enqueue(ctx, slices.DeleteFunc(waiting, func(n types.NamespacedName) bool { return n == name })...)
 }
@@ -97,7 +97,7 @@ func (c *Cluster) enqueueOthers(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	}
 	var concerned []types.NamespacedName
 	for _, other := range others {
-		if inventory.Overlap(changed, c.served(ctx, other)) || inventory.Overlap(changed, c.claims.renderedBy(other.UID)) {
+		if inventory.Overlap(changed, c.served(ctx, other)) || inventory.Overlap(changed, c.claims.RenderedBy(other.UID)) {
 			concerned = append(concerned, client.ObjectKeyFromObject(other))
 		}
 	}

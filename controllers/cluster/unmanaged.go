@@ -99,11 +99,11 @@ func exempt(object *guard.Live) bool {
 // isServed reports whether a selection publishes or renders the definition.
 func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
 	key := guard.LiveKey(object)
-	if c.served(ctx, cs)[key] || c.claims.hasRendered(cs.UID, key) {
+	if c.served(ctx, cs)[key] || c.claims.HasRendered(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if guard.AppliedBy(other, object) || c.served(ctx, other)[key] || c.claims.hasRendered(other.UID, key) {
+		if guard.AppliedBy(other, object) || c.served(ctx, other)[key] || c.claims.HasRendered(other.UID, key) {
 			return true
 		}
 	}

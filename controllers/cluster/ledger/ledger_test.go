@@ -1,4 +1,4 @@
-package cluster
+package ledger
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // A catalog may have other names in each revision. Reservations end with the definitions, or they would fill
 // the memory.
 func TestReservationsEndWithTheDefinitions(t *testing.T) {
-	c := &claims{}
+	c := &Ledger{}
 	uid := types.UID("x")
 	for revision := range 3 {
 		keys := inventory.Keys{}
@@ -25,8 +25,8 @@ func TestReservationsEndWithTheDefinitions(t *testing.T) {
 		for key := range keys { // as Claim does
 			put(&c.reserved, key, reservation{uid: uid})
 		}
-		c.serve(uid, keys) // as Commit does
-		c.withdraw(uid, types.NamespacedName{Name: "x"})
+		c.Serve(uid, keys) // as Commit does
+		c.Withdraw(uid, types.NamespacedName{Name: "x"})
 	}
 	if len(c.reserved) > 1000 {
 		t.Errorf("%d keys are reserved, 1000 are served", len(c.reserved))
@@ -34,10 +34,10 @@ func TestReservationsEndWithTheDefinitions(t *testing.T) {
 }
 
 func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
-	c := &claims{}
+	c := &Ledger{}
 	put(&c.waiting, types.NamespacedName{Name: "x"}, wait{pending: map[types.UID]bool{"other": true}})
-	c.forget("x-uid", types.NamespacedName{Name: "x"})
-	if names := c.evaluate("other"); len(names) > 0 {
+	c.Forget("x-uid", types.NamespacedName{Name: "x"})
+	if names := c.Evaluate("other"); len(names) > 0 {
 		t.Errorf("%v is deleted and enqueued at each evaluation", names)
 	}
 }
@@ -45,19 +45,19 @@ func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
 // All selections share the lock of the claims: a tenant with many large selections that claim the same key must
 // not hold it for one round through all of them for each. The test counts in rounds, because machines differ.
 func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
-	c := &claims{}
+	c := &Ledger{}
 	holderUID := types.UID("holder")
-	c.serve(holderUID, inventory.Keys{})
+	c.Serve(holderUID, inventory.Keys{})
 	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
 	for i := range 100 {
 		keys := inventory.Keys{}
 		for j := range 5000 {
 			keys[k(fmt.Sprintf("s%d-%d", i, j))] = true
 		}
-		p := proposal{keys: keys, holders: map[safeguard.Key]holder{}}
+		p := proposal{keys: keys, holders: map[safeguard.Key]Holder{}}
 		if i >= 50 { // these claim one key that the same holder has just released
 			keys[k("shared")] = true
-			p.holders[k("shared")] = holder{uid: holderUID}
+			p.holders[k("shared")] = Holder{UID: holderUID}
 		}
 		c.propose(types.UID(fmt.Sprint("u", i)), p, time.Time{})
 	}
@@ -80,9 +80,9 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "tenant", "nginx")
 	now := time.Now()
 	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
-		c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
-		tenant := claimant{uid: "tenant", seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{applied: true}}}
-		platform := rival{uid: "platform", keys: inventory.Keys{definition: true}}
+		c := &Ledger{Now: func() time.Time { return now }}
+		tenant := Claimant{UID: "tenant", Seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{applied: true}}}
+		platform := Rival{UID: "platform", Keys: inventory.Keys{definition: true}}
 		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
 		if want := applied == definition; took != want {
 			t.Errorf("one that owns %s takes the reservation of one that owns nothing: %t, want %t", name, took, want)
@@ -94,10 +94,10 @@ func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
 func TestAReservationOfTheMeantimeCounts(t *testing.T) {
 	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
 	now := time.Now()
-	c := &Cluster{Options: Options{Now: func() time.Time { return now }}}
-	put(&c.claims.reserved, definition, reservation{uid: "one", since: now})
+	c := &Ledger{Now: func() time.Time { return now }}
+	put(&c.reserved, definition, reservation{uid: "one", since: now})
 	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
-		two := claimant{uid: "two", listed: listed, seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{definition: true}}}
+		two := Claimant{UID: "two", Listed: listed, Seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{definition: true}}}
 		if _, reserved := c.reservedBy(two, definition, nil); reserved != (name == "before") {
 			t.Errorf("with rivals that were listed %s the reservation, the key is reserved: %t", name, reserved)
 		}

@@ -1,4 +1,4 @@
-package cluster
+package ledger
 
 import (
 	"cmp"
@@ -13,22 +13,22 @@ import (
 
 // keeps reports whether the latest render of a selection that has passed the guard contains a key. known is
 // false for a selection of another process.
-func (c *claims) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
-	if p, ok := c.proposed[uid]; ok {
+func (l *Ledger) keeps(uid types.UID, key safeguard.Key) (keeps, known bool) {
+	if p, ok := l.proposed[uid]; ok {
 		return p.keys[key], true
 	}
-	served, ok := c.served[uid]
+	served, ok := l.served[uid]
 	return served[key], ok
 }
 
 // admissible returns the proposals that may be published: each of their keys is free, or its holder releases it
 // in a proposal that is admissible as well, so that a swap is admitted as a whole or not at all. Of several
 // proposals that claim one key, the earliest is admitted.
-func (c *claims) admissible() map[types.UID]bool {
-	candidates := maps.Clone(c.proposed)
+func (l *Ledger) admissible() map[types.UID]bool {
+	candidates := maps.Clone(l.proposed)
 	for {
-		admitted := c.unblocked(candidates)
-		late := c.late(admitted)
+		admitted := l.unblocked(candidates)
+		late := l.late(admitted)
 		if len(late) == 0 {
 			return admitted
 		}
@@ -39,7 +39,7 @@ func (c *claims) admissible() map[types.UID]bool {
 }
 
 // unblocked returns the largest subset of the proposals in which none waits for a proposal outside of it.
-func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool {
+func (l *Ledger) unblocked(candidates map[types.UID]proposal) map[types.UID]bool {
 	admitted := map[types.UID]bool{}
 	for uid := range candidates {
 		admitted[uid] = true
@@ -47,7 +47,7 @@ func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool
 	for changed := true; changed; {
 		changed = false
 		for uid := range admitted {
-			if _, blocked := c.blocked(uid, admitted); blocked {
+			if _, blocked := l.blocked(uid, admitted); blocked {
 				delete(admitted, uid)
 				changed = true
 			}
@@ -57,28 +57,28 @@ func (c *claims) unblocked(candidates map[types.UID]proposal) map[types.UID]bool
 }
 
 // late returns the admitted proposals that share a key with an earlier admitted one.
-func (c *claims) late(admitted map[types.UID]bool) (late []types.UID) {
+func (l *Ledger) late(admitted map[types.UID]bool) (late []types.UID) {
 	order := slices.SortedFunc(maps.Keys(admitted), func(a, b types.UID) int {
-		return cmp.Compare(c.proposed[a].sequence, c.proposed[b].sequence)
+		return cmp.Compare(l.proposed[a].sequence, l.proposed[b].sequence)
 	})
 	taken := inventory.Keys{}
 	for _, uid := range order {
-		if inventory.Overlap(taken, c.proposed[uid].keys) {
+		if inventory.Overlap(taken, l.proposed[uid].keys) {
 			late = append(late, uid)
 			continue
 		}
-		maps.Copy(taken, c.proposed[uid].keys)
+		maps.Copy(taken, l.proposed[uid].keys)
 	}
 	return late
 }
 
 // rivalsOf maps the keys of a proposal to the other admitted proposals that contain them.
-func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]holder {
-	rivals := map[safeguard.Key]holder{}
+func (l *Ledger) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safeguard.Key]Holder {
+	rivals := map[safeguard.Key]Holder{}
 	for other := range admitted {
-		for key := range c.proposed[uid].keys {
-			if p := c.proposed[other]; other != uid && p.keys[key] {
-				rivals[key] = holder{selection: p.name, uid: other}
+		for key := range l.proposed[uid].keys {
+			if p := l.proposed[other]; other != uid && p.keys[key] {
+				rivals[key] = Holder{Selection: p.name, UID: other}
 			}
 		}
 	}
@@ -86,25 +86,25 @@ func (c *claims) rivalsOf(uid types.UID, admitted map[types.UID]bool) map[safegu
 }
 
 // givesUp reports whether the latest render of a holder that has passed the guard lacks a key.
-func (c *claims) givesUp(key safeguard.Key, h holder) bool {
-	keeps, known := c.keeps(h.uid, key)
-	return h.uid != "" && known && !keeps
+func (l *Ledger) givesUp(key safeguard.Key, h Holder) bool {
+	keeps, known := l.keeps(h.UID, key)
+	return h.UID != "" && known && !keeps
 }
 
 // gaveUp reports whether the holder of a key has published without it and does not propose it.
-func (c *claims) gaveUp(key safeguard.Key, h holder) bool {
-	served, known := c.served[h.uid]
-	return h.uid != "" && known && !served[key] && !c.proposed[h.uid].keys[key]
+func (l *Ledger) gaveUp(key safeguard.Key, h Holder) bool {
+	served, known := l.served[h.UID]
+	return h.UID != "" && known && !served[key] && !l.proposed[h.UID].keys[key]
 }
 
 // blocked returns the keys of a proposal that no holder among the admitted ones releases.
-func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking map[safeguard.Key]holder, blocked bool) {
-	for key, h := range c.proposed[uid].holders {
-		if c.released(key, h, admitted) {
+func (l *Ledger) blocked(uid types.UID, admitted map[types.UID]bool) (blocking map[safeguard.Key]Holder, blocked bool) {
+	for key, h := range l.proposed[uid].holders {
+		if l.released(key, h, admitted) {
 			continue
 		}
 		if blocking == nil {
-			blocking = map[safeguard.Key]holder{}
+			blocking = map[safeguard.Key]Holder{}
 		}
 		blocking[key] = h
 	}
@@ -112,11 +112,11 @@ func (c *claims) blocked(uid types.UID, admitted map[types.UID]bool) (blocking m
 }
 
 // released reports whether the holder of a key gives it up, in an admitted proposal if it has one.
-func (c *claims) released(key safeguard.Key, h holder, admitted map[types.UID]bool) bool {
-	if h.uid == "" {
+func (l *Ledger) released(key safeguard.Key, h Holder, admitted map[types.UID]bool) bool {
+	if h.UID == "" {
 		return false
 	}
-	keeps, known := c.keeps(h.uid, key)
-	_, pending := c.proposed[h.uid]
-	return known && !keeps && (!pending || admitted[h.uid])
+	keeps, known := l.keeps(h.UID, key)
+	_, pending := l.proposed[h.UID]
+	return known && !keeps && (!pending || admitted[h.UID])
 }

@@ -1,4 +1,4 @@
-package cluster
+package ledger
 
 import (
 	"fmt"
@@ -11,40 +11,40 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// holder is the Kustomization or selection that holds a live key:
+// Holder is the Kustomization or selection that holds a live key:
 //
 //	the object                                  holder
 //	is live, has owner labels, and is in the    that Kustomization, whatever its source
 //	  inventory of the Kustomization in them
 //	otherwise                                   the selection that reserved the key first
-type holder struct {
-	// kustomization is the one in the owner labels; empty for a reservation.
-	kustomization types.NamespacedName
-	// source is the source of the Kustomization, for messages.
-	source string
-	// selection and uid identify the selection whose artifact it applies; empty for another source, or for
+type Holder struct {
+	// Kustomization is the one in the owner labels; empty for a reservation.
+	Kustomization types.NamespacedName
+	// Source is the source of the Kustomization, for messages.
+	Source string
+	// Selection and uid identify the selection whose artifact it applies; empty for another source, or for
 	// a selection of another process.
-	selection types.NamespacedName
-	uid       types.UID
+	Selection types.NamespacedName
+	UID       types.UID
 }
 
-func (h holder) String() string {
+func (h Holder) String() string {
 	switch {
-	case h.kustomization.Name == "":
-		return fmt.Sprintf("the CatalogSelection %s", h.selection)
-	case h.selection.Name == "":
-		return fmt.Sprintf("the Kustomization %s of the %s", h.kustomization, h.source)
+	case h.Kustomization.Name == "":
+		return fmt.Sprintf("the CatalogSelection %s", h.Selection)
+	case h.Selection.Name == "":
+		return fmt.Sprintf("the Kustomization %s of the %s", h.Kustomization, h.Source)
 	}
-	return fmt.Sprintf("the CatalogSelection %s, by its Kustomization %s,", h.selection, h.kustomization)
+	return fmt.Sprintf("the CatalogSelection %s, by its Kustomization %s,", h.Selection, h.Kustomization)
 }
 
 // release returns how the holder lets go of its objects so that Flux deletes none of them. Between two selections, Winnow
 // marks what moves.
-func (h holder) release() string {
+func (h Holder) release() string {
 	switch {
-	case h.selection.Name != "":
+	case h.Selection.Name != "":
 		return " there"
-	case strings.HasPrefix(h.source, sourcev1.ExternalArtifactKind+" "):
+	case strings.HasPrefix(h.Source, sourcev1.ExternalArtifactKind+" "):
 		return ", if nothing publishes that ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, " +
 			"and delete it once that is in the cluster; without Orphan, Flux deletes the objects with it"
 	}
@@ -58,7 +58,7 @@ type ConflictError struct {
 	Served bool
 
 	first safeguard.Key
-	by    holder
+	by    Holder
 	more  int
 }
 
@@ -78,7 +78,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s holds %s%s as well; %s", e.by, name, more, what)
 }
 
-func conflict(held map[safeguard.Key]holder, served bool) *ConflictError {
+func conflict(held map[safeguard.Key]Holder, served bool) *ConflictError {
 	e := &ConflictError{Served: served, more: len(held) - 1}
 	for key, h := range held {
 		if e.first.Name == "" || strings.Compare(key.String(), e.first.String()) < 0 {
