@@ -79,7 +79,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		return r.suspended(ctx, cs)
 	}
 	if err := r.addFinalizer(ctx, cs); err != nil {
-		r.cluster.Evaluated(ctx, cs)
+		r.cluster.Claims.Evaluated(ctx, cs)
 		return retryConflict(err)
 	}
 	a := newAttempt(cs, start)
@@ -87,7 +87,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if left := r.patience(a); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	defer r.cluster.Evaluated(ctx, cs)
+	defer r.cluster.Claims.Evaluated(ctx, cs)
 	return r.conclude(ctx, a, err)
 }
 
@@ -96,7 +96,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
-	r.cluster.Withdraw(ctx, cs)
+	r.cluster.Claims.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
 	surroundings, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 		leaving.Withdraw(a.selection)
 	}
 	if err != nil && !waits(err) && !isWaiting(err) {
-		r.cluster.Withdraw(ctx, a.selection)
+		r.cluster.Claims.Withdraw(ctx, a.selection)
 	}
 	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {

@@ -110,7 +110,7 @@ func (r *CatalogSelectionReconciler) endUnchanged(ctx context.Context, a *attemp
 		return nil
 	}
 	a.names = last.names
-	r.cluster.Withdraw(ctx, a.selection)
+	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -135,7 +135,7 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 		return a.keep(leaving.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
-		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
+		r.cluster.Claims.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 		return a.holdEmpty(err)
 	}
 	return err
@@ -145,7 +145,7 @@ func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (e
 	if a.surroundings, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
 		return err
 	}
-	r.cluster.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
+	r.cluster.Claims.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
 	return nil
 }
 
@@ -160,7 +160,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.Surroundings, []safeguard.Definition) error
 		checks := []check{r.cluster.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
-			checks = []check{r.cluster.Claim, r.cluster.HandOver, r.cluster.Receive}
+			checks = []check{r.cluster.Claims.Claim, r.cluster.HandOver, r.cluster.Receive}
 		}
 		for _, check := range checks {
 			if err := check(ctx, a.selection, a.surroundings, a.result.Live()); err != nil {
@@ -187,7 +187,7 @@ func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) er
 		return nil
 	}
 	a.selection.Status.Leaving = leaving.Placed(a.surroundings.Staying)
-	r.cluster.Withdraw(ctx, a.selection)
+	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -236,7 +236,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
-	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Live())
+	r.cluster.Claims.Commit(ctx, cs, a.surroundings, a.result.Live())
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}

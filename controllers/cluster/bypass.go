@@ -79,10 +79,10 @@ func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, obje
 	key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 	switch {
 	case !consumed.Known:
-		return c.served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
+		return c.Claims.Served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
 	case consumed.Include(owner):
 		return true, nil
-	case !c.served(ctx, cs)[key] || !c.claims.Holds(cs.UID, key):
+	case !c.Claims.Served(ctx, cs)[key] || !c.Ledger.Holds(cs.UID, key):
 		return false, nil
 	}
 	acts, err := c.Kustomizations.ActsHere(ctx, cs, owner)

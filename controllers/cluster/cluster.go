@@ -13,6 +13,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
@@ -42,10 +43,9 @@ type Cluster struct {
 	Options
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
+	Ledger         *ledger.Ledger
+	Claims         *claims.Claims
 
-	claims ledger.Ledger
-	// gone maps types.NamespacedName to the UID of a deleted selection, which the cache may still have.
-	gone sync.Map
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
 	// acted maps a UID to whether the selection applied to this cluster at the last SyncMarks.
@@ -54,27 +54,32 @@ type Cluster struct {
 
 // New returns the live state of a cluster of which nothing is known yet.
 func New(o Options) *Cluster {
-	c := &Cluster{Options: o, claims: ledger.Ledger{Now: o.Now}}
-	c.Kustomizations = &consumers.Kustomizations{Access: o.Access, Waiting: c.claims.WaitingFor}
-	c.Objects = &live.Objects{Access: o.Access, Published: o.Published, Concerned: c.concernedByDefinition}
-	return c
+	known := &ledger.Ledger{Now: o.Now}
+	kustomizations := &consumers.Kustomizations{Access: o.Access, Waiting: known.WaitingFor}
+	objects := &live.Objects{Access: o.Access, Published: o.Published}
+	held := &claims.Claims{
+		Ledger: known, Kustomizations: kustomizations, Objects: objects,
+		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
+	}
+	objects.Concerned = held.Concerned
+	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held}
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
 // keys.
 func (c *Cluster) Forget(ctx context.Context, cs *v1alpha1.CatalogSelection) {
 	key := client.ObjectKeyFromObject(cs)
-	served := c.served(ctx, cs)
-	c.gone.Store(key, cs.UID)
+	served := c.Claims.Served(ctx, cs)
+	c.Claims.Delete(key, cs.UID)
 	c.drop(cs.UID, key)
 	c.Kinds.Forget(key)
-	c.enqueueOthers(ctx, cs, served)
+	c.Claims.EnqueueOthers(ctx, cs, served)
 }
 
 // Gone deletes the state of a selection that is no longer in the cache: it was deleted, or belongs to another
 // shard now. It returns its UID, if there was any state.
 func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
-	c.gone.Delete(key)
+	c.Claims.Gone(key)
 	seen, ok := c.seen.LoadAndDelete(key)
 	if !ok {
 		return "", false
@@ -86,7 +91,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 
 // drop deletes the state of a selection, besides the watches of its kinds.
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
-	c.claims.Forget(uid, key)
+	c.Ledger.Forget(uid, key)
 	c.acted.Delete(uid)
 	c.Objects.Forget(uid)
 	c.Access.Forget(uid)

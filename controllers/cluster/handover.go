@@ -52,16 +52,16 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 	leaving := c.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
 	around.Staying = nil
 	if len(leaving) == 0 {
-		c.claims.Stay(cs.UID)
+		c.Ledger.Stay(cs.UID)
 		return nil
 	}
-	others, err := c.others(ctx, cs)
+	others, err := c.Claims.Others(ctx, cs)
 	if err != nil {
 		return err
 	}
 	d := newDeparture(cs, leaving, c.Now())
 	cs.Status.Leaving = append(d.entries(), d.elsewhere(cs)...)
-	tick, seen := c.claims.Depart(cs.UID, keysOf(leaving), d.now)
+	tick, seen := c.Ledger.Depart(cs.UID, keysOf(leaving), d.now)
 	d.seen = seen
 	if err := c.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 // with the kept keys, according to their owner labels.
 func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
-	served, listed := c.served(ctx, cs), inventory.Keys{}
+	served, listed := c.Claims.Served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
@@ -186,7 +186,7 @@ func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection
 	if d.now.Sub(d.latest()) >= barrierTimeout {
 		return nil
 	}
-	pending := c.claims.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
+	pending := c.Ledger.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
 	if len(pending) == 0 {
 		return nil
 	}

@@ -32,14 +32,14 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	consumed, live := around.Consumers, around.Live
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
-	before, known := c.claims.ServedBy(cs.UID)
+	before, known := c.Ledger.ServedBy(cs.UID)
 	if published != nil && !consumers.Awaited(cs) && !c.Outdated(ctx, cs) {
-		c.claims.Serve(cs.UID, consumed.LiveKeys(published))
+		c.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
-		c.enqueueOthers(ctx, cs, c.served(ctx, cs))
-	} else if known && len(before.Without(c.served(ctx, cs))) > 0 {
-		c.enqueueOthers(ctx, cs, before)
+		c.Claims.EnqueueOthers(ctx, cs, c.Claims.Served(ctx, cs))
+	} else if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
+		c.Claims.EnqueueOthers(ctx, cs, before)
 	}
 	bypassed, err := c.markBypassed(ctx, cs, around)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
 func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (unfinished bool, err error) {
-	served := c.served(ctx, cs)
+	served := c.Claims.Served(ctx, cs)
 	arrived := map[safeguard.Key]*guard.Live{}
 	for _, object := range live {
 		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && consumed.Include(guard.OwnerOf(object)) && served[key] {

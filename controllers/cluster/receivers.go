@@ -95,15 +95,15 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 
 // fresh reports whether the spec of a selection is so new that its Kustomization, or its sources, may follow.
 func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
-	return c.claims.Age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
+	return c.Ledger.Age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
 }
 
 func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live, tick uint64) (receiver, error) {
 	r := receiver{name: client.ObjectKeyFromObject(cs)}
-	r.keys, r.known = c.claims.Latest(cs.UID, cs.Generation)
+	r.keys, r.known = c.Ledger.Latest(cs.UID, cs.Generation)
 	r.known = r.known || c.Rendered(cs)
-	pending := !cs.Spec.Suspend && !c.claims.EvaluatedSince(cs.UID, tick)
-	r.open = !r.known || pending || c.claims.Doubts(cs.UID, cs.Generation)
+	pending := !cs.Spec.Suspend && !c.Ledger.EvaluatedSince(cs.UID, tick)
+	r.open = !r.known || pending || c.Ledger.Doubts(cs.UID, cs.Generation)
 	r.stale = !pending && !c.fresh(cs)
 	if consumed.ActHere() && !cs.Spec.Suspend && cs.Status.Held == nil {
 		seen, err := c.Objects.Evidence(ctx, cs, consumed, live)

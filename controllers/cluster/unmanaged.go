@@ -18,7 +18,7 @@ import (
 // markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
 func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (int, error) {
-	others, err := c.others(ctx, cs)
+	others, err := c.Claims.Others(ctx, cs)
 	if err != nil {
 		return 0, err
 	}
@@ -99,11 +99,11 @@ func exempt(object *guard.Live) bool {
 // isServed reports whether a selection publishes or renders the definition.
 func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
 	key := guard.LiveKey(object)
-	if c.served(ctx, cs)[key] || c.claims.HasRendered(cs.UID, key) {
+	if c.Claims.Served(ctx, cs)[key] || c.Ledger.HasRendered(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if guard.AppliedBy(other, object) || c.served(ctx, other)[key] || c.claims.HasRendered(other.UID, key) {
+		if guard.AppliedBy(other, object) || c.Claims.Served(ctx, other)[key] || c.Ledger.HasRendered(other.UID, key) {
 			return true
 		}
 	}
@@ -133,7 +133,7 @@ func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSele
 	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
 		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
-			len(c.anyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
+			len(c.Claims.AnyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package cluster
+package claims
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // owners returns, of the claimed keys, the holders of live objects with the owner labels of other
 // Kustomizations, and the keys with those of a consumer of cs. It reads the inventory of the Kustomization,
 // except for the keys that cs serves.
-func (c *Cluster) owners(ctx context.Context, claimed, served inventory.Keys, live []*guard.Live, consumed consumers.Consumers,
+func (c *Claims) owners(ctx context.Context, claimed, served inventory.Keys, live []*guard.Live, consumed consumers.Consumers,
 	others []*v1alpha1.CatalogSelection) (held map[safeguard.Key]ledger.Holder, mine inventory.Keys, err error) {
 	held, mine = map[safeguard.Key]ledger.Holder{}, inventory.Keys{}
 	inventories := map[types.NamespacedName]*kustomizev1.Kustomization{}
@@ -71,17 +71,17 @@ func holderOf(ks *kustomizev1.Kustomization, others []*v1alpha1.CatalogSelection
 
 // rivals returns the other selections with a Kustomization in this cluster that serve or render one of the
 // keys, the oldest first.
-func (c *Cluster) rivals(ctx context.Context, claimed inventory.Keys, live []*guard.Live, others []*v1alpha1.CatalogSelection) ([]ledger.Rival, error) {
+func (c *Claims) rivals(ctx context.Context, claimed inventory.Keys, live []*guard.Live, others []*v1alpha1.CatalogSelection) ([]ledger.Rival, error) {
 	var rivals []ledger.Rival
 	slices.SortFunc(others, byAge)
 	for _, other := range others {
 		r := ledger.Rival{UID: other.UID, Selection: client.ObjectKeyFromObject(other), Keys: inventory.Keys{}}
-		for key := range c.served(ctx, other) {
+		for key := range c.Served(ctx, other) {
 			if claimed[key] {
 				r.Keys[key] = true
 			}
 		}
-		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.Keys) == 0 && !inventory.Overlap(claimed, c.claims.RenderedBy(other.UID)) {
+		if other.Status.Withheld == v1alpha1.ConflictReason || len(r.Keys) == 0 && !inventory.Overlap(claimed, c.Ledger.RenderedBy(other.UID)) {
 			continue
 		}
 		theirs, err := c.Kustomizations.Of(ctx, other)

@@ -1,4 +1,4 @@
-package cluster
+package claims
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// concernedByDefinition returns the selections that publish or render a definition, whose Kustomization has
+// Concerned returns the selections that publish or render a definition, whose Kustomization has
 // applied it, that are held, or that label unmanaged definitions.
-func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKind, object client.Object) []types.NamespacedName {
-	selections, err := c.others(ctx, &v1alpha1.CatalogSelection{})
+func (c *Claims) Concerned(ctx context.Context, kind schema.GroupKind, object client.Object) []types.NamespacedName {
+	selections, err := c.Others(ctx, &v1alpha1.CatalogSelection{})
 	if err != nil {
 		if ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, "finding the selections of a definition", "definition", object.GetName())
@@ -29,7 +29,7 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 	var concerned []types.NamespacedName
 	found := false
 	for _, cs := range selections {
-		mine := c.served(ctx, cs)[key] || c.claims.HasRendered(cs.UID, key) || guard.AppliedBy(cs, object) ||
+		mine := c.Served(ctx, cs)[key] || c.Ledger.HasRendered(cs.UID, key) || guard.AppliedBy(cs, object) ||
 			client.ObjectKeyFromObject(cs).String() == applier
 		found = found || mine
 		if mine || cs.Status.Held != nil || cs.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled {
@@ -37,16 +37,16 @@ func (c *Cluster) concernedByDefinition(ctx context.Context, kind schema.GroupKi
 		}
 	}
 	if !found && live.Marked(object) {
-		concerned = append(concerned, c.anyOfKind(ctx, selections, kind)...)
+		concerned = append(concerned, c.AnyOfKind(ctx, selections, kind)...)
 	}
 	return concerned
 }
 
-// anyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
+// AnyOfKind returns one selection that serves definitions of a kind, if there is one: it removes the marks of
 // definitions that no selection holds.
-func (c *Cluster) anyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
+func (c *Claims) AnyOfKind(ctx context.Context, selections []*v1alpha1.CatalogSelection, kind schema.GroupKind) []types.NamespacedName {
 	for _, cs := range selections {
-		for key := range c.served(ctx, cs) {
+		for key := range c.Served(ctx, cs) {
 			if key.Group == kind.Group && key.Kind == kind.Kind {
 				return []types.NamespacedName{client.ObjectKeyFromObject(cs)}
 			}
