@@ -173,7 +173,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if !a.surroundings.MayAct(a.selection) {
 			return nil
 		}
-		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
+		marked, err := r.cluster.Marks.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
 		if err != nil || marked {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
@@ -45,6 +46,7 @@ type Cluster struct {
 	Objects        *live.Objects
 	Ledger         *ledger.Ledger
 	Claims         *claims.Claims
+	Marks          *marks.Marks
 
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
@@ -62,7 +64,7 @@ func New(o Options) *Cluster {
 		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
 	}
 	objects.Concerned = held.Concerned
-	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held}
+	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}}
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its

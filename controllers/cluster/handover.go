@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
@@ -118,12 +119,12 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 	to, decided := chooseReceiver(receivers, l, over)
 	if to == nil {
 		// The mark of an unfinished move must not keep an object that is removed on purpose.
-		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
+		_, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false })
 		d.leaves(key)
 		return err
 	}
 	was := guard.Owns(object, guard.PruneAnnotation)
-	marked, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true })
+	marked, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 }
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
-// Kustomization deletes an object when it applies an artifact without it. endMoves removes the marks.
+// Kustomization deletes an object when it applies an artifact without it. Marks.EndMoves removes the marks.
 func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		return nil
@@ -154,7 +155,7 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 		if !claimed[guard.LiveKey(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
 			continue
 		}
-		if _, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = true }); err != nil {
+		if _, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
 			return err
 		}
 	}

@@ -25,11 +25,14 @@ func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*
 	return c.Objects.Observe(ctx, cs, consumed)
 }
 
+// maxBypassed bounds status.bypassed, in names of at most 253 bytes.
+const maxBypassed = 100
+
 // SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
 // is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
 // move is unfinished, and no object waits for one. Errors are temporary.
 func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (requeueAfter time.Duration, err error) {
-	consumed, live := around.Consumers, around.Live
+	consumed := around.Consumers
 	cs.Status.Consumers = consumed.Statuses()
 	published, _ := c.Published(cs)
 	before, known := c.Ledger.ServedBy(cs.UID)
@@ -41,19 +44,19 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	} else if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
 		c.Claims.EnqueueOthers(ctx, cs, before)
 	}
-	bypassed, err := c.markBypassed(ctx, cs, around)
+	bypassed, err := c.Marks.SyncBypass(ctx, cs, around)
 	if err != nil {
 		return 0, err
 	}
-	moving, err := c.endMoves(ctx, cs, live, consumed)
+	moving, err := c.Marks.EndMoves(ctx, cs, around)
 	if err != nil {
 		return 0, err
 	}
-	unmanaged, err := c.markUnmanaged(ctx, cs, around)
+	unmanaged, err := c.Marks.SyncUnmanaged(ctx, cs, around)
 	if err != nil {
 		return 0, err
 	}
-	c.Objects.Keep(cs, published, live)
+	c.Objects.Keep(cs, published, around.Live)
 	slices.Sort(bypassed)
 	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
 	if cs.Status.Summary != nil {

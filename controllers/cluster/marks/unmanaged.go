@@ -1,4 +1,4 @@
-package cluster
+package marks
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"github.com/winnow-dev/winnow/render/guard"
 )
 
-// markUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
+// SyncUnmanaged labels the definitions that no selection publishes or renders, and that are in no inventory,
 // and removes outdated labels. It returns the number of labelled definitions.
-func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (int, error) {
-	others, err := c.Claims.Others(ctx, cs)
+func (m *Marks) SyncUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (int, error) {
+	others, err := m.Claims.Others(ctx, cs)
 	if err != nil {
 		return 0, err
 	}
@@ -27,34 +27,34 @@ func (c *Cluster) markUnmanaged(ctx context.Context, cs *v1alpha1.CatalogSelecti
 	var orphans []*guard.Live
 	var errs []error
 	for _, object := range live.Definitions(around.Live) {
-		held := c.isServed(ctx, cs, others, object) || labels && c.heldByUnseen(ctx, cs, object, unseen)
+		held := m.isServed(ctx, cs, others, object) || labels && m.heldByUnseen(ctx, cs, object, unseen)
 		orphan := !held && !exempt(object)
 		switch {
 		case orphan && labels:
 			orphans = append(orphans, object)
-		case !orphan || !c.labelledBy(ctx, others, object):
-			errs = append(errs, c.unlabel(ctx, cs, object))
+		case !orphan || !m.labelledBy(ctx, others, object):
+			errs = append(errs, m.unlabel(ctx, cs, object))
 		}
 	}
 	if len(orphans) == 0 {
 		return 0, errors.Join(errs...)
 	}
-	count, err := c.markOrphans(ctx, cs, orphans, around.Consumers)
+	count, err := m.markOrphans(ctx, cs, orphans, around.Consumers)
 	return count, errors.Join(append(errs, err)...)
 }
 
-func (c *Cluster) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
-	_, err := c.mark(ctx, cs, object, func(m *marks) { m.unmanaged = false })
+func (m *Marks) unlabel(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Unmanaged = false })
 	return err
 }
 
 // markOrphans labels definitions that no selection holds, except those in an inventory.
-func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*guard.Live, consumed consumers.Consumers) (int, error) {
+func (m *Marks) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection, orphans []*guard.Live, consumed consumers.Consumers) (int, error) {
 	candidates := inventory.Keys{}
 	for _, object := range orphans {
 		candidates[guard.LiveKey(object)] = true
 	}
-	applied, err := c.inventoried(ctx, candidates)
+	applied, err := m.inventoried(ctx, candidates)
 	if err != nil {
 		return 0, err
 	}
@@ -62,10 +62,10 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 	var errs []error
 	for _, object := range orphans {
 		if applied[guard.LiveKey(object)] {
-			errs = append(errs, c.unlabel(ctx, cs, object))
+			errs = append(errs, m.unlabel(ctx, cs, object))
 			continue
 		}
-		labelled, err := c.markOrphan(ctx, cs, object, consumed.AppliedHere())
+		labelled, err := m.markOrphan(ctx, cs, object, consumed.AppliedHere())
 		if labelled {
 			count++
 		}
@@ -75,9 +75,9 @@ func (c *Cluster) markOrphans(ctx context.Context, cs *v1alpha1.CatalogSelection
 }
 
 // inventoried returns the keys that are in the inventory of a Kustomization of this cluster.
-func (c *Cluster) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
+func (m *Marks) inventoried(ctx context.Context, keys inventory.Keys) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := c.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := m.Claims.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
@@ -97,13 +97,13 @@ func exempt(object *guard.Live) bool {
 }
 
 // isServed reports whether a selection publishes or renders the definition.
-func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
+func (m *Marks) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
 	key := guard.LiveKey(object)
-	if c.Claims.Served(ctx, cs)[key] || c.Ledger.HasRendered(cs.UID, key) {
+	if m.Claims.Served(ctx, cs)[key] || m.Claims.Ledger.HasRendered(cs.UID, key) {
 		return true
 	}
 	for _, other := range others {
-		if guard.AppliedBy(other, object) || c.Claims.Served(ctx, other)[key] || c.Ledger.HasRendered(other.UID, key) {
+		if guard.AppliedBy(other, object) || m.Claims.Served(ctx, other)[key] || m.Claims.Ledger.HasRendered(other.UID, key) {
 			return true
 		}
 	}
@@ -112,7 +112,7 @@ func (c *Cluster) isServed(ctx context.Context, cs *v1alpha1.CatalogSelection, o
 
 // heldByUnseen reports whether the definition has the labels of an existing selection that this controller does
 // not watch, of another shard or namespace. known caches the results.
-func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
+func (m *Marks) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	object *guard.Live, known map[types.NamespacedName]bool) bool {
 	key := types.NamespacedName{Namespace: object.Labels[v1alpha1.NamespaceLabel], Name: object.Labels[v1alpha1.NameLabel]}
 	if key.Name == "" || key.Namespace == "" || key == client.ObjectKeyFromObject(cs) {
@@ -122,18 +122,18 @@ func (c *Cluster) heldByUnseen(ctx context.Context, cs *v1alpha1.CatalogSelectio
 		return exists
 	}
 	other := &v1alpha1.CatalogSelection{}
-	err := c.APIReader.Get(ctx, key, other)
+	err := m.APIReader.Get(ctx, key, other)
 	// After an error the selection counts as existing: removing its labels would be the worse mistake.
 	known[key] = err == nil && other.DeletionTimestamp.IsZero() || client.IgnoreNotFound(err) != nil
 	return known[key]
 }
 
 // labelledBy reports whether one of the selections labels unmanaged definitions of this kind.
-func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
+func (m *Marks) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSelection, object *guard.Live) bool {
 	kind := object.GroupVersionKind().GroupKind()
 	for _, other := range others {
 		if other.Spec.Cluster.Unmanaged == v1alpha1.UnmanagedLabelled &&
-			len(c.Claims.AnyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
+			len(m.Claims.AnyOfKind(ctx, []*v1alpha1.CatalogSelection{other}, kind)) > 0 {
 			return true
 		}
 	}
@@ -142,13 +142,13 @@ func (c *Cluster) labelledBy(ctx context.Context, others []*v1alpha1.CatalogSele
 
 // markOrphan labels a definition as unmanaged and removes the labels of its former selection, which Flux has
 // set and does not update once the object left the artifact. It reports whether the definition has the label.
-func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, applied bool) (bool, error) {
+func (m *Marks) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, applied bool) (bool, error) {
 	labelled := object.Labels[v1alpha1.UnmanagedLabel] == "true"
 	if !applied {
 		return labelled, nil
 	}
 	if !labelled {
-		if done, err := c.mark(ctx, cs, object, func(m *marks) { m.unmanaged = true }); err != nil || !done {
+		if done, err := m.Mark(ctx, cs, object, func(s *Set) { s.Unmanaged = true }); err != nil || !done {
 			return false, err
 		}
 	}
@@ -165,5 +165,5 @@ func (c *Cluster) markOrphan(ctx context.Context, cs *v1alpha1.CatalogSelection,
 		return true, nil
 	}
 	// The patch has no resource version, because setting the label has just changed it.
-	return true, c.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
+	return true, m.patch(ctx, cs, object, map[string]any{"uid": object.UID, "labels": gone})
 }

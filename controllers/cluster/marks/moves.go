@@ -1,4 +1,4 @@
-package cluster
+package marks
 
 import (
 	"context"
@@ -11,28 +11,28 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// endMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
+// EndMoves removes the marks of finished moves: the owner labels name the Kustomization of the receiver, which
 // has applied its revision, and no other inventory has the object, whose Kustomization would delete it. It
 // reports whether there is a mark of an unfinished move.
-func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, live []*guard.Live, consumed consumers.Consumers) (unfinished bool, err error) {
-	served := c.Claims.Served(ctx, cs)
+func (m *Marks) EndMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (unfinished bool, err error) {
+	served := m.Claims.Served(ctx, cs)
 	arrived := map[safeguard.Key]*guard.Live{}
-	for _, object := range live {
-		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && consumed.Include(guard.OwnerOf(object)) && served[key] {
+	for _, object := range around.Live {
+		if key := guard.LiveKey(object); guard.Owns(object, guard.PruneAnnotation) && around.Consumers.Include(guard.OwnerOf(object)) && served[key] {
 			arrived[key] = object
 		}
 	}
-	if len(arrived) == 0 || !consumed.AppliedHere() {
+	if len(arrived) == 0 || !around.Consumers.AppliedHere() {
 		return len(arrived) > 0, nil
 	}
-	unsettled, err := c.unsettledMoves(ctx, arrived)
+	unsettled, err := m.unsettledMoves(ctx, arrived)
 	if err != nil {
 		return true, err
 	}
@@ -42,7 +42,7 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 			unfinished = true
 			continue
 		}
-		_, err := c.mark(ctx, cs, object, func(m *marks) { m.kept = false })
+		_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Kept = false })
 		errs = append(errs, err)
 	}
 	return unfinished, errors.Join(errs...)
@@ -51,16 +51,16 @@ func (c *Cluster) endMoves(ctx context.Context, cs *v1alpha1.CatalogSelection, l
 // unsettledMoves returns the objects in the inventory of a Kustomization that is not in their owner labels,
 // which would delete them; and the objects that their owner has not applied since they were marked: it may be
 // applying an artifact without them.
-func (c *Cluster) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*guard.Live) (inventory.Keys, error) {
+func (m *Marks) unsettledMoves(ctx context.Context, objects map[safeguard.Key]*guard.Live) (inventory.Keys, error) {
 	found := inventory.Keys{}
-	err := c.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
+	err := m.Claims.Kustomizations.Each(ctx, func(ks *kustomizev1.Kustomization) bool {
 		if ks.Spec.KubeConfig != nil {
 			return true
 		}
 		name, applied := client.ObjectKeyFromObject(ks), inventory.Of(ks)
 		for key, object := range objects {
 			if owner := guard.OwnerOf(object); owner != name && applied[key] ||
-				owner == name && !appliedSince(ks, markedAt(object), c.Now()) {
+				owner == name && !appliedSince(ks, markedAt(object), m.Now()) {
 				found[key] = true
 			}
 		}

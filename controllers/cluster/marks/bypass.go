@@ -1,4 +1,4 @@
-package cluster
+package marks
 
 import (
 	"context"
@@ -11,10 +11,7 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// maxBypassed bounds status.bypassed, in names of at most 253 bytes.
-const maxBypassed = 100
-
-// markBypassed sets the annotation that disables Flux on the bypassed definitions that a selection holds,
+// SyncBypass sets the annotation that disables Flux on the bypassed definitions that a selection holds,
 // and removes it from definitions whose bypass has ended:
 //
 //	label   mark                               selection      change
@@ -26,29 +23,29 @@ const maxBypassed = 100
 //	no      not of Winnow                                     nothing
 //
 // The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
-// the definition, the one that has reserved it. markBypassed returns the names of the bypassed definitions
+// the definition, the one that has reserved it. SyncBypass returns the names of the bypassed definitions
 // that the selection holds. Errors are temporary: a missing right is reported by an event instead.
-func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (names []string, err error) {
+func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (names []string, err error) {
 	if !around.MayAct(cs) {
 		return nil, nil
 	}
 	var errs []error
 	for _, object := range live.Definitions(around.Live) {
-		holds, err := c.holds(ctx, cs, object, around.Consumers)
+		holds, err := m.holds(ctx, cs, object, around.Consumers)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case !guard.Bypassed(object):
-			errs = append(errs, c.endBypass(ctx, cs, object))
+			errs = append(errs, m.endBypass(ctx, cs, object))
 		case holds && guard.Honored(cs, object):
 			names = append(names, object.Name)
 			if !guard.Untouched(object) {
-				_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })
+				_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })
 				errs = append(errs, err)
 			}
 		case holds:
-			_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = false })
+			_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
 			errs = append(errs, err)
 		}
 	}
@@ -56,18 +53,18 @@ func (c *Cluster) markBypassed(ctx context.Context, cs *v1alpha1.CatalogSelectio
 }
 
 // endBypass removes the mark from a definition whose bypass has ended.
-func (c *Cluster) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+func (m *Marks) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
 	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !guard.Owns(object, guard.ReconcileAnnotation) {
-		return c.unmarkAdmitted(ctx, cs, object)
+		return m.unmarkAdmitted(ctx, cs, object)
 	}
-	_, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = false })
+	_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
 	return err
 }
 
 // unmarkAdmitted removes the mark that the admission policy has set, which no field manager owns. The resource
 // version makes it fail if the label is back, with which the policy would set the mark again.
-func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
-	return c.patch(ctx, cs, object, map[string]any{
+func (m *Marks) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	return m.patch(ctx, cs, object, map[string]any{
 		"uid": object.UID, "resourceVersion": object.ResourceVersion,
 		"annotations": map[string]any{guard.ReconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
 	})
@@ -75,31 +72,31 @@ func (c *Cluster) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelect
 
 // holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
 // Kustomization of this cluster is, and the selection has reserved the definition.
-func (c *Cluster) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, consumed consumers.Consumers) (bool, error) {
+func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, consumed consumers.Consumers) (bool, error) {
 	key, owner := guard.LiveKey(object), guard.OwnerOf(object)
 	switch {
 	case !consumed.Known:
-		return c.Claims.Served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
+		return m.Claims.Served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
 	case consumed.Include(owner):
 		return true, nil
-	case !c.Claims.Served(ctx, cs)[key] || !c.Ledger.Holds(cs.UID, key):
+	case !m.Claims.Served(ctx, cs)[key] || !m.Claims.Ledger.Holds(cs.UID, key):
 		return false, nil
 	}
-	acts, err := c.Kustomizations.ActsHere(ctx, cs, owner)
+	acts, err := m.Claims.Kustomizations.ActsHere(ctx, cs, owner)
 	return !acts, err
 }
 
 // MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on
 // those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
 // them are marked: Flux overwrites the others.
-func (c *Cluster) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) (bool, error) {
+func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) (bool, error) {
 	all, entering := true, around.Consumers.LiveKeys(next)
 	for _, object := range live.Definitions(around.Live) {
 		concerned := entering[guard.LiveKey(object)] || around.Consumers.Include(guard.OwnerOf(object))
 		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
 			continue
 		}
-		done, err := c.mark(ctx, cs, object, func(m *marks) { m.bypass = true })
+		done, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })
 		if err != nil {
 			return false, err
 		}

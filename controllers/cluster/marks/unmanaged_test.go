@@ -1,4 +1,4 @@
-package cluster
+package marks
 
 import (
 	"context"
@@ -37,9 +37,9 @@ func (s selections) Get(_ context.Context, key client.ObjectKey, object client.O
 func TestTheLabelsOfAnUnseenSelection(t *testing.T) {
 	cs := &v1alpha1.CatalogSelection{}
 	cs.Namespace, cs.Name = "apps", "kkp"
-	c := New(Options{Access: &access.Access{APIReader: selections{deleting: map[types.NamespacedName]bool{
+	c := &Marks{Access: &access.Access{APIReader: selections{deleting: map[types.NamespacedName]bool{
 		{Namespace: "apps", Name: "kkp"}: false, {Namespace: "apps", Name: "living"}: false, {Namespace: "apps", Name: "deleting"}: true,
-	}}}})
+	}}}}
 	for _, test := range []struct {
 		name, namespace, selection string
 		want                       bool
