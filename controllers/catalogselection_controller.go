@@ -126,7 +126,7 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
-		kept = r.cluster.Kept(ctx, cs, surroundings)
+		kept = r.cluster.Departures.Kept(ctx, cs, surroundings)
 		applied = surroundings.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))

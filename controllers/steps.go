@@ -158,9 +158,9 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 			return err
 		}
 		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.Surroundings, []safeguard.Definition) error
-		checks := []check{r.cluster.HandOver}
+		checks := []check{r.cluster.Departures.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
-			checks = []check{r.cluster.Claims.Claim, r.cluster.HandOver, r.cluster.Receive}
+			checks = []check{r.cluster.Claims.Claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
 		}
 		for _, check := range checks {
 			if err := check(ctx, a.selection, a.surroundings, a.result.Live()); err != nil {

@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/departures"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 )
 
 // waits reports whether err goes away when other selections release the objects of the render.
 func waits(err error) bool {
 	var conflict *ledger.ConflictError
-	var handover *cluster.HandoverError
+	var handover *departures.HandoverError
 	return errors.As(err, &conflict) || errors.As(err, &handover)
 }
 

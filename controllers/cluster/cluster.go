@@ -15,6 +15,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/departures"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
@@ -47,6 +48,7 @@ type Cluster struct {
 	Ledger         *ledger.Ledger
 	Claims         *claims.Claims
 	Marks          *marks.Marks
+	Departures     *departures.Departures
 
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
@@ -64,7 +66,9 @@ func New(o Options) *Cluster {
 		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
 	}
 	objects.Concerned = held.Concerned
-	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}}
+	set := &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}
+	departures := &departures.Departures{Claims: held, Marks: set, Events: o.Events, Rendered: o.Rendered, Now: o.Now}
+	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: set, Departures: departures}
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its

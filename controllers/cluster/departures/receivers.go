@@ -1,20 +1,36 @@
-package cluster
+package departures
 
 import (
 	"context"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
 	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/marks"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
+
+// Departures lets objects leave the artifacts of selections. All fields are required.
+type Departures struct {
+	Claims *claims.Claims
+	Marks  *marks.Marks
+	// Events receives the events about moves.
+	Events record.EventRecorder
+	// Rendered reports whether the artifact of a selection was rendered from its present spec.
+	Rendered func(*v1alpha1.CatalogSelection) bool
+	// Now is the clock for moves.
+	Now func() time.Time
+}
 
 // receiver is another selection to which objects may move.
 type receiver struct {
@@ -74,17 +90,17 @@ func chooseReceiver(receivers []receiver, l leaver, over bool) (to *receiver, de
 // those whose spec is so new that their Kustomization may follow. A spec that has no render, or whose render has a
 // doubt, may claim any object, for as long as it is new or the selection is able to apply the object, and so does a
 // selection that was not evaluated since the tick; another one claims only the objects in its latest render.
-func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*guard.Live, tick uint64) ([]receiver, error) {
+func (ds *Departures) receivers(ctx context.Context, others []*v1alpha1.CatalogSelection, live []*guard.Live, tick uint64) ([]receiver, error) {
 	var receivers []receiver
 	for _, other := range others {
-		consumed, err := c.Kustomizations.Of(ctx, other)
+		consumed, err := ds.Claims.Kustomizations.Of(ctx, other)
 		if err != nil {
 			return nil, err
 		}
-		if !consumed.ActHere() && (!c.fresh(other) || !consumed.None()) {
+		if !consumed.ActHere() && (!ds.fresh(other) || !consumed.None()) {
 			continue
 		}
-		r, err := c.receiverOf(ctx, other, consumed, live, tick)
+		r, err := ds.receiverOf(ctx, other, consumed, live, tick)
 		if err != nil {
 			return nil, err
 		}
@@ -94,19 +110,19 @@ func (c *Cluster) receivers(ctx context.Context, others []*v1alpha1.CatalogSelec
 }
 
 // fresh reports whether the spec of a selection is so new that its Kustomization, or its sources, may follow.
-func (c *Cluster) fresh(cs *v1alpha1.CatalogSelection) bool {
-	return c.Ledger.Age(cs.UID, cs.Generation, c.Now()) < leaving.Timeout
+func (ds *Departures) fresh(cs *v1alpha1.CatalogSelection) bool {
+	return ds.Claims.Ledger.Age(cs.UID, cs.Generation, ds.Now()) < leaving.Timeout
 }
 
-func (c *Cluster) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live, tick uint64) (receiver, error) {
+func (ds *Departures) receiverOf(ctx context.Context, cs *v1alpha1.CatalogSelection, consumed consumers.Consumers, live []*guard.Live, tick uint64) (receiver, error) {
 	r := receiver{name: client.ObjectKeyFromObject(cs)}
-	r.keys, r.known = c.Ledger.Latest(cs.UID, cs.Generation)
-	r.known = r.known || c.Rendered(cs)
-	pending := !cs.Spec.Suspend && !c.Ledger.EvaluatedSince(cs.UID, tick)
-	r.open = !r.known || pending || c.Ledger.Doubts(cs.UID, cs.Generation)
-	r.stale = !pending && !c.fresh(cs)
+	r.keys, r.known = ds.Claims.Ledger.Latest(cs.UID, cs.Generation)
+	r.known = r.known || ds.Rendered(cs)
+	pending := !cs.Spec.Suspend && !ds.Claims.Ledger.EvaluatedSince(cs.UID, tick)
+	r.open = !r.known || pending || ds.Claims.Ledger.Doubts(cs.UID, cs.Generation)
+	r.stale = !pending && !ds.fresh(cs)
 	if consumed.ActHere() && !cs.Spec.Suspend && cs.Status.Held == nil {
-		seen, err := c.Objects.Evidence(ctx, cs, consumed, live)
+		seen, err := ds.Claims.Objects.Evidence(ctx, cs, consumed, live)
 		if err != nil {
 			return receiver{}, err
 		}

@@ -1,4 +1,6 @@
-package cluster
+// Package departures lets objects leave the artifacts of selections: what another selection may take over stays, or is marked, so that
+// Flux does not delete it. It must not know how a selection is rendered.
+package departures
 
 import (
 	"fmt"
@@ -27,6 +29,15 @@ const (
 	// barrierTimeout bounds the wait for the evaluation of other selections.
 	barrierTimeout = 30 * time.Second
 )
+
+// HandoverError reports that a selection cannot give up an object yet that another one may take over. It ends
+// leaving.Timeout after the first attempt to give the object up.
+type HandoverError struct{ message string }
+
+// Reason is the reason of the condition.
+func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
+
+func (e *HandoverError) Error() string { return e.message }
 
 // departure has the objects that a selection is about to give up, with the times of the first attempts, which outlive the
 // process in status.leaving.

@@ -1,4 +1,4 @@
-package cluster
+package departures
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 )
 
 // Kept returns the condition Kept without its type; nil if nothing is kept. around is the result of Observe.
-func (c *Cluster) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) *metav1.Condition {
+func (ds *Departures) Kept(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) *metav1.Condition {
 	const listed = 10
-	served, placed := c.Claims.Served(ctx, cs), leaving.Placeholders(cs)
+	served, placed := ds.Claims.Served(ctx, cs), leaving.Placeholders(cs)
 	var parts []string
 	for _, entry := range leaving.InArtifact(cs) {
-		parts = append(parts, leaving.Describe(entry, c.Now()))
+		parts = append(parts, leaving.Describe(entry, ds.Now()))
 	}
 	var marked []string
 	for _, object := range around.Live {

@@ -1,4 +1,4 @@
-package cluster
+package departures
 
 import (
 	"cmp"
@@ -21,15 +21,6 @@ import (
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
-// HandoverError reports that a selection cannot give up an object yet that another one may take over. It ends
-// leaving.Timeout after the first attempt to give the object up.
-type HandoverError struct{ message string }
-
-// Reason is the reason of the condition.
-func (e *HandoverError) Reason() string { return v1alpha1.HandoverReason }
-
-func (e *HandoverError) Error() string { return e.message }
-
 // HandOver makes sure that Flux deletes no object that moves to another selection, before a selection publishes
 // next. It decides on each object that leaves:
 //
@@ -49,34 +40,34 @@ func (e *HandoverError) Error() string { return e.message }
 // mark is not safe from the mistakes of its receiver, so that the error is a *HandoverError within leaving.Timeout. Nothing
 // that other selections do prolongs that. The error is one as well while a placeholder does not fit the patches of a
 // Kustomization.
-func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
-	leaving := c.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
+func (ds *Departures) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
+	leaving := ds.leaving(ctx, cs, around, around.Consumers.LiveKeys(next))
 	around.Staying = nil
 	if len(leaving) == 0 {
-		c.Ledger.Stay(cs.UID)
+		ds.Claims.Ledger.Stay(cs.UID)
 		return nil
 	}
-	others, err := c.Claims.Others(ctx, cs)
+	others, err := ds.Claims.Others(ctx, cs)
 	if err != nil {
 		return err
 	}
-	d := newDeparture(cs, leaving, c.Now())
+	d := newDeparture(cs, leaving, ds.Now())
 	cs.Status.Leaving = append(d.entries(), d.elsewhere(cs)...)
-	tick, seen := c.Ledger.Depart(cs.UID, keysOf(leaving), d.now)
+	tick, seen := ds.Claims.Ledger.Depart(cs.UID, keysOf(leaving), d.now)
 	d.seen = seen
-	if err := c.awaitOthers(ctx, cs, d, tick, others); err != nil {
+	if err := ds.awaitOthers(ctx, cs, d, tick, others); err != nil {
 		return err
 	}
-	receivers, err := c.receivers(ctx, others, around.Live, tick)
+	receivers, err := ds.receivers(ctx, others, around.Live, tick)
 	if err != nil {
 		return err
 	}
-	releases, err := c.releasesOf(ctx, leaving)
+	releases, err := ds.releasesOf(ctx, leaving)
 	if err != nil {
 		return err
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(leaving), inventory.Compare) {
-		if err := c.giveUp(ctx, cs, d, leaver{key, releases[key]}, receivers); err != nil {
+		if err := ds.giveUp(ctx, cs, d, leaver{key, releases[key]}, receivers); err != nil {
 			return err
 		}
 	}
@@ -96,7 +87,7 @@ func (c *Cluster) HandOver(ctx context.Context, cs *v1alpha1.CatalogSelection, a
 
 // releasesOf maps the main objects of instances among the live objects to their releases. They are read from the live
 // objects, because the last artifact may have nothing but a placeholder of them.
-func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*guard.Live) (map[safeguard.Key][]safeguard.Key, error) {
+func (ds *Departures) releasesOf(ctx context.Context, objects map[safeguard.Key]*guard.Live) (map[safeguard.Key][]safeguard.Key, error) {
 	mains := map[safeguard.Key]*guard.Live{}
 	for key, object := range objects {
 		if !key.IsDefinition() {
@@ -104,7 +95,7 @@ func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*gua
 		}
 	}
 	releases := map[safeguard.Key][]safeguard.Key{}
-	err := c.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
+	err := ds.Claims.Objects.Read(ctx, slices.Collect(maps.Values(mains)), func(content map[string]any) {
 		d := live.DefinitionOf(content)
 		d.Instance = cmp.Or(d.Instance, d.Name)
 		releases[d.Key()] = d.Releases()
@@ -113,18 +104,18 @@ func (c *Cluster) releasesOf(ctx context.Context, objects map[safeguard.Key]*gua
 }
 
 // giveUp decides on one object that leaves.
-func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, l leaver, receivers []receiver) error {
+func (ds *Departures) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, l leaver, receivers []receiver) error {
 	key := l.key
 	object, over := d.objects[key], d.over(key)
 	to, decided := chooseReceiver(receivers, l, over)
 	if to == nil {
 		// The mark of an unfinished move must not keep an object that is removed on purpose.
-		_, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false })
+		_, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = false })
 		d.leaves(key)
 		return err
 	}
 	was := guard.Owns(object, guard.PruneAnnotation)
-	marked, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
+	marked, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true })
 	if err != nil {
 		return err
 	}
@@ -133,7 +124,7 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 		if !decided {
 			why = fmt.Sprintf("the CatalogSelection %s may select it, which is not certain yet", to.name)
 		}
-		c.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
+		ds.Events.Eventf(cs, corev1.EventTypeNormal, v1alpha1.HandoverReason, "%s is kept in the cluster: %s", key.Name, why)
 	}
 	if marked && decided {
 		d.leaves(key)
@@ -145,7 +136,7 @@ func (c *Cluster) giveUp(ctx context.Context, cs *v1alpha1.CatalogSelection, d *
 
 // Receive marks the objects that other Kustomizations have applied, before a selection publishes them: such a
 // Kustomization deletes an object when it applies an artifact without it. Marks.EndMoves removes the marks.
-func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
+func (ds *Departures) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) error {
 	if !around.Consumers.ActHere() {
 		return nil
 	}
@@ -155,7 +146,7 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 		if !claimed[guard.LiveKey(object)] || owner.Name == "" || around.Consumers.Include(owner) || guard.Kept(object) {
 			continue
 		}
-		if _, err := c.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
+		if _, err := ds.Marks.Mark(ctx, cs, object, func(m *marks.Set) { m.Kept = true }); err != nil {
 			return err
 		}
 	}
@@ -164,9 +155,9 @@ func (c *Cluster) Receive(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 
 // leaving returns the live objects that a Kustomization of the selection deletes once it applies an artifact
 // with the kept keys, according to their owner labels.
-func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
+func (ds *Departures) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, kept inventory.Keys) map[safeguard.Key]*guard.Live {
 	found := map[safeguard.Key]*guard.Live{}
-	served, listed := c.Claims.Served(ctx, cs), inventory.Keys{}
+	served, listed := ds.Claims.Served(ctx, cs), inventory.Keys{}
 	for _, entry := range cs.Status.Leaving {
 		listed[leaving.Key(entry)] = true
 	}
@@ -183,15 +174,15 @@ func (c *Cluster) leaving(ctx context.Context, cs *v1alpha1.CatalogSelection, ar
 
 // awaitOthers returns a HandoverError until every other selection was evaluated after the first attempt to give up these
 // objects, and no longer than barrierTimeout.
-func (c *Cluster) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, tick uint64, others []*v1alpha1.CatalogSelection) error {
+func (ds *Departures) awaitOthers(ctx context.Context, cs *v1alpha1.CatalogSelection, d *departure, tick uint64, others []*v1alpha1.CatalogSelection) error {
 	if d.now.Sub(d.latest()) >= barrierTimeout {
 		return nil
 	}
-	pending := c.Ledger.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
+	pending := ds.Claims.Ledger.AwaitEvaluation(client.ObjectKeyFromObject(cs), tick, others)
 	if len(pending) == 0 {
 		return nil
 	}
-	c.Enqueue(ctx, pending...)
+	ds.Claims.Enqueue(ctx, pending...)
 	slices.SortFunc(pending, consumers.CompareNames)
 	first := pending[0].String()
 	if more := len(pending) - 1; more > 0 {
