@@ -49,6 +49,8 @@ type CatalogSelectionReconciler struct {
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
+	// now is the clock for the age of edits, and for waits.
+	now func() time.Time
 	// publishTimeout overrides the constant of that name unless it is zero.
 	publishTimeout time.Duration
 	// enqueued puts selections into the queue.

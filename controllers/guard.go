@@ -43,7 +43,7 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	}
 	if a.record == nil || a.newer != nil || consumers.Awaited(cs) {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
-		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result); err != nil {
+		if next.Pruned, err = r.cluster.Effects.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 	if consumers.Awaited(a.selection) {
 		published = nil
 	}
-	return r.cluster.Adopted(ctx, a.selection, published, a.result, a.surroundings)
+	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.surroundings)
 }
 
 // approved reports whether the spec approves all changes.

@@ -71,7 +71,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	connections.TokenHosts = o.TokenHosts
 	r := &CatalogSelectionReconciler{
 		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics,
-		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay,
+		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay, now: o.Now,
 		sources: &source.Sources{
 			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
 			Catalogs: source.NewCatalogs(source.CatalogOptions{

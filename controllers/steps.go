@@ -86,7 +86,7 @@ func (r *CatalogSelectionReconciler) readSpec(ctx context.Context, a *attempt) (
 	if err := r.acyclic(ctx, a.selection); err != nil {
 		return err
 	}
-	r.edits.since(a.selection, r.cluster.Now()) // also an edit that removes nothing: a later return to an older spec is a new edit
+	r.edits.since(a.selection, r.now()) // also an edit that removes nothing: a later return to an older spec is a new edit
 	return nil
 }
 

@@ -1,6 +1,6 @@
-// Package cluster reads and marks the live state that concerns CatalogSelections: definitions, the
-// Kustomizations that apply them, the selection that holds each object, and the marks that keep Flux from
-// changing or deleting one. It must not know how an artifact is rendered, fetched, guarded or published.
+// Package cluster connects the parts that read and mark the live state that concerns CatalogSelections: the Kustomizations that
+// apply artifacts, live objects, the selection that holds each of them, and the marks that keep Flux from changing or deleting
+// one. It must not know how an artifact is rendered, fetched, guarded or published.
 package cluster
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/winnow-dev/winnow/controllers/cluster/claims"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/departures"
+	"github.com/winnow-dev/winnow/controllers/cluster/effects"
 	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/cluster/marks"
@@ -40,15 +41,15 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Cluster is the live state that concerns all selections.
+// Cluster is the live state that concerns all selections. Its parts are called as they are.
 type Cluster struct {
-	Options
+	*access.Access
 	Kustomizations *consumers.Kustomizations
 	Objects        *live.Objects
-	Ledger         *ledger.Ledger
+	Effects        *effects.Effects
 	Claims         *claims.Claims
-	Marks          *marks.Marks
 	Departures     *departures.Departures
+	Marks          *marks.Marks
 
 	// seen maps the types.NamespacedName of a selection to its UID.
 	seen sync.Map
@@ -66,9 +67,12 @@ func New(o Options) *Cluster {
 		Selections: o.Selections, Published: o.Published, Outdated: o.Outdated, Enqueue: o.Enqueue,
 	}
 	objects.Concerned = held.Concerned
-	set := &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}
-	departures := &departures.Departures{Claims: held, Marks: set, Events: o.Events, Rendered: o.Rendered, Now: o.Now}
-	return &Cluster{Options: o, Ledger: known, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: set, Departures: departures}
+	marked := &marks.Marks{Access: o.Access, Claims: held, Now: o.Now}
+	return &Cluster{
+		Access: o.Access, Kustomizations: kustomizations, Objects: objects, Claims: held, Marks: marked,
+		Effects:    &effects.Effects{Access: o.Access, Objects: objects, Kustomizations: kustomizations},
+		Departures: &departures.Departures{Claims: held, Marks: marked, Events: o.Events, Rendered: o.Rendered, Now: o.Now},
+	}
 }
 
 // Forget deletes the state of a selection that is deleted, and enqueues the selections that serve or render its
@@ -97,7 +101,7 @@ func (c *Cluster) Gone(key types.NamespacedName) (types.UID, bool) {
 
 // drop deletes the state of a selection, besides the watches of its kinds.
 func (c *Cluster) drop(uid types.UID, key types.NamespacedName) {
-	c.Ledger.Forget(uid, key)
+	c.Claims.Ledger.Forget(uid, key)
 	c.acted.Delete(uid)
 	c.Objects.Forget(uid)
 	c.Access.Forget(uid)

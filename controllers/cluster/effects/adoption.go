@@ -1,4 +1,6 @@
-package cluster
+// Package effects compares what is about to be published with live objects: what those lose that are applied over, and which ones
+// Flux prunes. It must not know what the safeguards hold.
+package effects
 
 import (
 	"context"
@@ -9,51 +11,60 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
 )
 
+// Effects are what a publication does to live objects. All fields are required.
+type Effects struct {
+	*access.Access
+	Objects        *live.Objects
+	Kustomizations *consumers.Kustomizations
+}
+
 // Adopted returns the changes to live definitions that the selection does not publish yet. It leaves out
 // definitions that Flux does not change because of a bypass; except where this process could not mark them.
-func (c *Cluster) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
+func (e *Effects) Adopted(ctx context.Context, cs *v1alpha1.CatalogSelection,
 	published []safeguard.Definition, result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
 	next := around.Consumers.LiveDefinitions(result.Live())
 	marked := func(object *guard.Live) bool { return guard.Honored(cs, object) && !around.Unmarked[object.UID] }
 	first := cs.Status.Artifact == nil && !around.Consumers.Known
 	adoption := guard.Adopt(cs, around.Consumers.LiveDefinitions(published), next, around.Live, first, marked)
 	found := newFoundLive(next)
-	if err := c.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
+	if err := e.Objects.Read(ctx, adoption.Entering, found.add); err != nil {
 		return nil, err
 	}
 	replaced, err := found.replaced(result)
 	if err != nil {
 		return nil, err
 	}
-	beside, err := c.beside(ctx, cs, published, result, around)
+	beside, err := e.beside(ctx, cs, published, result, around)
 	if err != nil {
 		return nil, err
 	}
 	changes := slices.Concat(adoption.Changes(found.definitions, replaced), beside)
-	return c.Accounts.WithoutUnreadable(ctx, cs, changes, found.kinds)
+	return e.Accounts.WithoutUnreadable(ctx, cs, changes, found.kinds)
 }
 
 // beside returns what operators that enter do to live objects of others, and what those do to them.
-func (c *Cluster) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
+func (e *Effects) beside(ctx context.Context, cs *v1alpha1.CatalogSelection, published []safeguard.Definition,
 	result *render.Result, around *live.Surroundings) ([]safeguard.Change, error) {
 	var live []unstructured.Unstructured
 	for _, gvk := range guard.BesideKinds(result) {
-		served, err := c.Kinds.Serves(gvk)
+		served, err := e.Kinds.Serves(gvk)
 		if err != nil {
 			return nil, err
 		}
 		if !served {
 			continue
 		}
-		err = c.Objects.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
+		err = e.Objects.Each(ctx, gvk, func(u unstructured.Unstructured) { live = append(live, u) })
 		if apierrors.IsForbidden(err) {
-			c.ReportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
+			e.ReportForbidden(ctx, cs, err, "operators of OLM that others have installed are not guarded; kubectl apply -k config/marks allows it")
 		} else if err != nil {
 			return nil, err
 		}

@@ -34,10 +34,10 @@ const maxBypassed = 100
 func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (requeueAfter time.Duration, err error) {
 	consumed := around.Consumers
 	cs.Status.Consumers = consumed.Statuses()
-	published, _ := c.Published(cs)
-	before, known := c.Ledger.ServedBy(cs.UID)
-	if published != nil && !consumers.Awaited(cs) && !c.Outdated(ctx, cs) {
-		c.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
+	published, _ := c.Claims.Published(cs)
+	before, known := c.Claims.Ledger.ServedBy(cs.UID)
+	if published != nil && !consumers.Awaited(cs) && !c.Claims.Outdated(ctx, cs) {
+		c.Claims.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
 	}
 	if acted, looked := c.acted.Swap(cs.UID, consumed.ActHere()); acted != consumed.ActHere() && (looked || consumed.ActHere()) {
 		c.Claims.EnqueueOthers(ctx, cs, c.Claims.Served(ctx, cs))
@@ -66,5 +66,5 @@ func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, 
 	if moving {
 		return leaving.RetryInterval, nil
 	}
-	return leaving.RetryAfter(cs, c.Now()), nil
+	return leaving.RetryAfter(cs, c.Marks.Now()), nil
 }

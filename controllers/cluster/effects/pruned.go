@@ -1,4 +1,4 @@
-package cluster
+package effects
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 
 // Pruned returns the objects that the consumers delete once they apply the render: those in their
 // inventories that it lacks.
-func (c *Cluster) Pruned(ctx context.Context, consumed consumers.Consumers, next *render.Result) ([]safeguard.Change, error) {
+func (e *Effects) Pruned(ctx context.Context, consumed consumers.Consumers, next *render.Result) ([]safeguard.Change, error) {
 	var pruned []safeguard.Change
 	for _, item := range consumed.Items {
 		if !item.Prune {
 			continue
 		}
-		ks, err := c.Kustomizations.Get(ctx, item.Key())
+		ks, err := e.Kustomizations.Get(ctx, item.Key())
 		if err != nil {
 			return nil, err
 		}
