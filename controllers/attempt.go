@@ -9,7 +9,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/listing"
 	"github.com/winnow-dev/winnow/controllers/record"
@@ -36,11 +37,11 @@ type attempt struct {
 	observed  []source.Observed
 	loaded    []source.Loaded
 	guarded   []guard.Source // loaded, as the safeguards compare it
-	consumers cluster.Consumers
+	consumers consumers.Consumers
 	result    *render.Result
 	// stored is the result with placeholders of the objects that the selection does not give up yet.
 	stored       *render.Result
-	surroundings *cluster.Surroundings
+	surroundings *live.Surroundings
 	next         publication
 
 	// waitsSince is when the attempt began to wait for its sources, or for a slot; zero unless it waits.
@@ -59,7 +60,7 @@ func newAttempt(cs *v1alpha1.CatalogSelection, start time.Time) *attempt {
 
 // isNew reports whether the render differs from the served artifact. A withheld artifact is not served.
 func (a *attempt) isNew() bool {
-	return a.stored.Revision != cluster.RevisionOf(a.selection) || a.selection.Status.Withheld != "" || a.newer != nil
+	return a.stored.Revision != consumers.RevisionOf(a.selection) || a.selection.Status.Withheld != "" || a.newer != nil
 }
 
 // keep adds placeholders of objects to the render.
@@ -73,7 +74,7 @@ func (a *attempt) keep(leaving []v1alpha1.LeavingStatus) (err error) {
 // reachedNoCluster reports whether the last publication was neither served nor pushed, so that no cluster has
 // applied it.
 func (a *attempt) reachedNoCluster() bool {
-	return cluster.AwaitsConsumer(a.selection) && a.selection.Spec.Push == nil
+	return consumers.Awaited(a.selection) && a.selection.Spec.Push == nil
 }
 
 // addsUnknown reports whether the spec has names that match nothing and that the last publication lacks.
@@ -90,7 +91,7 @@ func (a *attempt) list() {
 	p := listing.Publication{
 		Artifact: a.next.artifact, Result: a.stored, Sources: a.next.sources, Took: time.Since(a.start),
 	}
-	if cluster.RevisionOf(a.selection) != a.stored.Revision {
+	if consumers.RevisionOf(a.selection) != a.stored.Revision {
 		a.sourceChanges = sourceChanges(a.record.Published().Definitions, a.result.Compared())
 		changes := len(a.sourceChanges)
 		p.SourceChanges = &changes
@@ -108,7 +109,7 @@ type publication struct {
 	// names are the names in the spec that matched nothing.
 	names *unmatchedNames
 	// files maps applications to their files in the catalogs.
-	files cluster.Files
+	files consumers.Files
 }
 
 func publicationOf(cs *v1alpha1.CatalogSelection, observed []source.Observed) publication {
@@ -131,8 +132,8 @@ func (p publication) sameSources(other publication) bool {
 	return p.uid == other.uid && p.generation == other.generation && slices.Equal(p.sources, other.sources)
 }
 
-func filesOf(result *render.Result) cluster.Files {
-	files := cluster.Files{}
+func filesOf(result *render.Result) consumers.Files {
+	files := consumers.Files{}
 	for _, d := range result.Selection.Applications() {
 		files[d.Application.Name] = d.Application.Path + " of source " + d.Source
 	}

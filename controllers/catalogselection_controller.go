@@ -23,6 +23,8 @@ import (
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/pushes"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -47,6 +49,8 @@ type CatalogSelectionReconciler struct {
 
 	// settleDelay is the minimum age of an edit that removes something before it is published.
 	settleDelay time.Duration
+	// now is the clock for the age of edits, and for waits.
+	now func() time.Time
 	// publishTimeout overrides the constant of that name unless it is zero.
 	publishTimeout time.Duration
 	// enqueued puts selections into the queue.
@@ -77,7 +81,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 		return r.suspended(ctx, cs)
 	}
 	if err := r.addFinalizer(ctx, cs); err != nil {
-		r.cluster.Evaluated(ctx, cs)
+		r.cluster.Claims.Evaluated(ctx, cs)
 		return retryConflict(err)
 	}
 	a := newAttempt(cs, start)
@@ -85,7 +89,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 	if left := r.patience(a); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
-	defer r.cluster.Evaluated(ctx, cs)
+	defer r.cluster.Claims.Evaluated(ctx, cs)
 	return r.conclude(ctx, a, err)
 }
 
@@ -94,7 +98,7 @@ func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Req
 func (r *CatalogSelectionReconciler) suspended(ctx context.Context, cs *v1alpha1.CatalogSelection) (ctrl.Result, error) {
 	r.pushes.Forget(client.ObjectKeyFromObject(cs))
 	r.loader.Forget(client.ObjectKeyFromObject(cs))
-	r.cluster.Withdraw(ctx, cs)
+	r.cluster.Claims.Withdraw(ctx, cs)
 	ctrl.LoggerFrom(ctx).Info("reconciliation is suspended for this object")
 	surroundings, err := r.cluster.Observe(ctx, cs)
 	if err != nil {
@@ -124,8 +128,8 @@ func (r *CatalogSelectionReconciler) conclude(ctx context.Context, a *attempt, e
 		return retryConflict(err)
 	}
 	if markErr == nil {
-		kept = r.cluster.Kept(ctx, cs, surroundings)
-		applied = surroundings.Consumers.Applied(cluster.RevisionOf(cs), r.publishedFiles(cs))
+		kept = r.cluster.Departures.Kept(ctx, cs, surroundings)
+		applied = surroundings.Consumers.Applied(consumers.RevisionOf(cs), r.publishedFiles(cs))
 	}
 	served := cs.Status.Artifact != nil && cs.Status.Withheld == "" && a.newer == nil && (err == nil || r.artifacts.Intact(cs))
 	o := decide(err, cs, served)
@@ -194,10 +198,10 @@ func (r *CatalogSelectionReconciler) reconcile(ctx context.Context, a *attempt) 
 	}
 	var held *holds.Error
 	if errors.As(err, &held) {
-		cluster.NotLeaving(a.selection)
+		leaving.Withdraw(a.selection)
 	}
 	if err != nil && !waits(err) && !isWaiting(err) {
-		r.cluster.Withdraw(ctx, a.selection)
+		r.cluster.Claims.Withdraw(ctx, a.selection)
 	}
 	if err != nil && !a.served && a.newer == nil && a.selection.Status.Artifact != nil && ctx.Err() == nil {
 		if lost := r.rebuild(ctx, a); lost != nil && !isWaiting(lost) {
@@ -288,9 +292,9 @@ func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelecti
 }
 
 // publishedFiles maps the applications of the artifact to their files; it is nil if another process published it.
-func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) cluster.Files {
+func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) consumers.Files {
 	last, ok := r.lastPublication(cs)
-	if !ok || last.artifact.Revision != cluster.RevisionOf(cs) {
+	if !ok || last.artifact.Revision != consumers.RevisionOf(cs) {
 		return nil
 	}
 	return last.files

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 func TestASwapHappensTogether(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAKustomizationThatDoesNotApplyDoesNotBlockOthers(t *testing.T) {
 		{"after ten minutes it is revoked", func(c *liveCluster) { c.passed += 11 * time.Minute }, []string{"Ready=True Succeeded"}},
 		{"after a failure it is revoked", func(c *liveCluster) {
 			c.report("alpha", func(ks *kustomizev1.Kustomization) {
-				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("alpha"))
+				ks.Status.LastAttemptedRevision = consumers.RevisionOf(c.get("alpha"))
 			})
 			c.fails("alpha")
 		}, []string{"Ready=True Succeeded"}},

@@ -20,7 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 // platformGroup is the API group of the definitions of these tests, and of no other ones.
@@ -47,7 +48,7 @@ func (c *liveCluster) actAs(config *rest.Config, defaultServiceAccount string) {
 	config = rest.CopyConfig(config)
 	config.Wrap(c.wire.wrap)
 	options := client.Options{Scheme: apiServer.Scheme(), Mapper: apiServer.RESTMapper()}
-	c.reconciler.cluster.Accounts = cluster.NewAccounts(config, options, defaultServiceAccount)
+	c.reconciler.cluster.Accounts = access.NewAccounts(config, options, defaultServiceAccount)
 }
 
 // restart replaces the reconciler by one without state.
@@ -244,7 +245,7 @@ func (c *liveCluster) kustomization(name string) *kustomizev1.Kustomization {
 // applies makes a Kustomization report that it has applied the artifact of the selection "kkp".
 func (c *liveCluster) applies(name string) {
 	c.Helper()
-	c.reports(name, cluster.RevisionOf(c.get("kkp")))
+	c.reports(name, consumers.RevisionOf(c.get("kkp")))
 }
 
 // reports makes a Kustomization report that it has applied a revision.

@@ -61,7 +61,7 @@ func (e *environment) settled(name string) {
 	e.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		consumed, err := e.reconciler.cluster.ConsumersOf(e.Context(), e.get("kkp"))
+		consumed, err := e.reconciler.cluster.Kustomizations.Of(e.Context(), e.get("kkp"))
 		if err != nil {
 			e.Fatal(err)
 		}

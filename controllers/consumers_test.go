@@ -10,7 +10,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 const (
@@ -23,7 +23,7 @@ func TestTheStatusListsConsumers(t *testing.T) {
 	c.catalog("argocd")
 	c.selection("kkp")
 	cs, _ := c.publish("kkp")
-	revision := cluster.RevisionOf(cs)
+	revision := consumers.RevisionOf(cs)
 	c.equal("Applied without a consumer", conditions.GetReason(cs, v1alpha1.AppliedCondition), "NoConsumer")
 
 	n := c.neighbor()

@@ -14,7 +14,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/excerpt"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -31,7 +31,7 @@ type events struct {
 func (e events) published(o outcome) {
 	switch {
 	case o.ready && o.held == nil:
-		if cluster.RevisionOf(e.before) != cluster.RevisionOf(e.after) || !conditions.IsTrue(e.before, meta.ReadyCondition) {
+		if consumers.RevisionOf(e.before) != consumers.RevisionOf(e.after) || !conditions.IsTrue(e.before, meta.ReadyCondition) {
 			e.send(corev1.EventTypeNormal, o.reason, o.message)
 		}
 	case o.quiet, e.reported(o):
@@ -64,7 +64,7 @@ func (e events) reported(o outcome) bool {
 func (e events) sources() {
 	was, now := conditions.Get(e.before, v1alpha1.SourceReadyCondition), conditions.Get(e.after, v1alpha1.SourceReadyCondition)
 	failed := was != nil && was.Status == metav1.ConditionFalse
-	served := conditions.IsTrue(e.before, meta.ReadyCondition) && cluster.RevisionOf(e.before) == cluster.RevisionOf(e.after)
+	served := conditions.IsTrue(e.before, meta.ReadyCondition) && consumers.RevisionOf(e.before) == consumers.RevisionOf(e.after)
 	switch {
 	case now == nil, now.Reason == v1alpha1.SourceNotReadyReason && e.after.Status.Artifact == nil:
 	case slices.Contains([]string{v1alpha1.AccessDeniedReason, v1alpha1.VerificationFailedReason},

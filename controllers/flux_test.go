@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/render/archive"
 	"github.com/winnow-dev/winnow/render/kustomized"
 	"github.com/winnow-dev/winnow/render/loading"
@@ -53,7 +53,7 @@ func (c *liveCluster) fluxWith(kustomization, selection string, placeholders []s
 	}
 	revision := "main@sha1:1234"
 	if ks.Spec.SourceRef.Kind == sourcev1.ExternalArtifactKind {
-		revision = cluster.RevisionOf(c.get(ks.Spec.SourceRef.Name))
+		revision = consumers.RevisionOf(c.get(ks.Spec.SourceRef.Name))
 	}
 	c.reports(kustomization, revision)
 	c.report(kustomization, func(ks *kustomizev1.Kustomization) {

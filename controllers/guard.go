@@ -7,7 +7,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -41,9 +41,9 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 			return err
 		}
 	}
-	if a.record == nil || a.newer != nil || cluster.AwaitsConsumer(cs) {
+	if a.record == nil || a.newer != nil || consumers.Awaited(cs) {
 		// This is the last chance: a Kustomization prunes as soon as the ExternalArtifact names an artifact.
-		if next.Pruned, err = r.cluster.Pruned(ctx, a.consumers, a.result); err != nil {
+		if next.Pruned, err = r.cluster.Effects.Pruned(ctx, a.consumers, a.result); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (r *CatalogSelectionReconciler) available(a *attempt) error {
 	if !a.isNew() || !a.consumers.ActHere() {
 		return nil
 	}
-	absent, err := r.cluster.Absent(a.result.Targets)
+	absent, err := r.cluster.Objects.Absent(a.result.Targets)
 	if err != nil || len(absent) == 0 {
 		return err
 	}
@@ -130,10 +130,10 @@ func (r *CatalogSelectionReconciler) adopted(ctx context.Context, a *attempt, pu
 	if !a.surroundings.MayAct(a.selection) {
 		return nil, nil
 	}
-	if cluster.AwaitsConsumer(a.selection) {
+	if consumers.Awaited(a.selection) {
 		published = nil
 	}
-	return r.cluster.Adopted(ctx, a.selection, published, a.result, a.surroundings)
+	return r.cluster.Effects.Adopted(ctx, a.selection, published, a.result, a.surroundings)
 }
 
 // approved reports whether the spec approves all changes.
@@ -144,7 +144,7 @@ func (a *attempt) approved(changes []safeguard.Change) bool {
 // toApprove returns the approval that releases the render. A withheld artifact does not count as published.
 func (a *attempt) toApprove() guard.Approval {
 	before := a.selection.Status.Sources
-	if cluster.AwaitsConsumer(a.selection) || a.newer != nil {
+	if consumers.Awaited(a.selection) || a.newer != nil {
 		before = nil
 	}
 	approval := guard.ToApprove(before, a.guarded, a.result.Revision)
@@ -157,7 +157,7 @@ func (a *attempt) toApprove() guard.Approval {
 // isRecreated reports whether a Kustomization has applied an artifact of Winnow's, though nothing of this selection was
 // served: it was deleted and created again, or its status is lost. Which entries of the spec are used up is not known then.
 func (a *attempt) isRecreated() bool {
-	isServed := a.selection.Status.Artifact != nil && !cluster.AwaitsConsumer(a.selection)
+	isServed := a.selection.Status.Artifact != nil && !consumers.Awaited(a.selection)
 	return !isServed && a.surroundings.HaveApplied(a.selection)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 // from sets OCIRepositories with these names as the sources of a selection; name:path for one with a directory.
@@ -177,5 +177,5 @@ func TestSourcesOfOneNameAreDistinguished(t *testing.T) {
 	e.equal("approve", e.hold(good, "Removal").Status.Held.Approve, approve)
 	e.approve(approve...)
 	e.good()
-	e.equal("the approved checksum is the revision", cluster.RevisionOf(e.get("kkp")), "latest@"+approve[0])
+	e.equal("the approved checksum is the revision", consumers.RevisionOf(e.get("kkp")), "latest@"+approve[0])
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 // countingReader counts the lists of Kustomizations.
@@ -249,7 +249,7 @@ func TestALeftOverMarkDoesNotPreventARemoval(t *testing.T) {
 	c.flux("alpha", "alpha", "falco")
 	c.flux("beta", "beta", "argocd", "nginx")
 	c.report("beta", func(ks *kustomizev1.Kustomization) {
-		ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("beta"))
+		ks.Status.LastAttemptedRevision = consumers.RevisionOf(c.get("beta"))
 	})
 	c.fails("beta") // a health check
 	c.rounds("alpha", "beta")

@@ -57,7 +57,7 @@ func (r *CatalogSelectionReconciler) patience(a *attempt) time.Duration {
 	if a.waitsSince.IsZero() {
 		return 0
 	}
-	return max(0, loadPatience-r.cluster.Now().Sub(a.waitsSince))
+	return max(0, loadPatience-r.now().Sub(a.waitsSince))
 }
 
 // loadLimiter keeps the backoff of a selection that waits for its sources, or for a slot: to wait is no success.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 	"github.com/winnow-dev/winnow/controllers/kinds"
 	"github.com/winnow-dev/winnow/controllers/memory"
 	"github.com/winnow-dev/winnow/controllers/pushes"
@@ -70,7 +71,7 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	connections.TokenHosts = o.TokenHosts
 	r := &CatalogSelectionReconciler{
 		Client: o.Client, EventRecorder: o.Recorder, Metrics: o.Metrics,
-		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay,
+		apiReader: o.APIReader, fieldManager: o.Name, settleDelay: o.SettleDelay, now: o.Now,
 		sources: &source.Sources{
 			Reader: o.Client, APIReader: o.APIReader, NoCrossNamespaceRefs: o.NoCrossNamespaceRefs,
 			Catalogs: source.NewCatalogs(source.CatalogOptions{
@@ -79,24 +80,24 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 			}),
 		},
 		artifacts: &artifacts.Artifacts{Client: o.Client, APIReader: o.APIReader, Storage: o.Storage, FieldManager: o.Name},
-		cluster: &cluster.Cluster{
-			Selections: o.Client, APIReader: o.APIReader, Events: o.Recorder,
-			Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
-			Accounts: cluster.NewAccounts(o.Config,
-				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
-			Published: record.Live, Rendered: record.Rendered, Now: o.Now,
-		},
 		pushes: pushes.New(pushes.Options{
 			Registries: connections, Failures: failures, Memory: loads, Storage: o.Storage, Queue: o.PushQueue,
 		}),
 		enqueued: make(chan event.GenericEvent),
 	}
-	r.cluster.Outdated = r.outdated
+	r.cluster = cluster.New(cluster.Options{
+		Access: &access.Access{
+			APIReader: o.APIReader, Events: o.Recorder, Kinds: kinds.New(ctx, o.Config, o.KindCaches, o.APIReader),
+			Accounts: access.NewAccounts(o.Config,
+				client.Options{Scheme: o.KindCaches.Scheme, Mapper: o.KindCaches.Mapper}, o.DefaultServiceAccount),
+		},
+		Selections: o.Client, Published: record.Live, Outdated: r.outdated, Rendered: record.Rendered, Enqueue: r.enqueue, Now: o.Now,
+	})
 	r.slots.limit, r.slots.enqueue, r.slots.now = 1, r.enqueue, o.Now
 	r.loader = &source.Loader{
 		Sources: r.sources, Queue: transfers.New(transfers.DefaultLimits()), Enqueue: r.enqueue, Now: o.Now,
 		Timeout: source.DefaultLoadTimeout,
 	}
-	r.cluster.Enqueue, r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue, r.enqueue
+	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue
 	return r
 }

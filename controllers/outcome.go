@@ -11,7 +11,7 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/holds"
 	"github.com/winnow-dev/winnow/controllers/transfers"
@@ -132,7 +132,7 @@ func readyMessage(cs *v1alpha1.CatalogSelection) string {
 	}
 	what := fmt.Sprintf("%s, revision %s", published(cs, s), bounds.ShortChecksum(a.Revision))
 	switch {
-	case !cluster.AwaitsConsumer(cs):
+	case !consumers.Awaited(cs):
 		return "published " + what
 	case cs.Spec.Push != nil:
 		return "rendered for spec.push " + what + "; the ExternalArtifact names no artifact until a Kustomization uses it"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/bounds"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -67,9 +67,9 @@ func (r *CatalogSelectionReconciler) rebuild(ctx context.Context, a *attempt) er
 
 // withPlaceholders adds the placeholders that the published artifact has.
 func (r *CatalogSelectionReconciler) withPlaceholders(ctx context.Context, a *attempt, result *render.Result) (*render.Result, error) {
-	consumers, err := r.cluster.ConsumersOf(ctx, a.selection)
+	consumers, err := r.cluster.Kustomizations.Of(ctx, a.selection)
 	if err != nil {
 		return nil, err
 	}
-	return result.WithPlaceholders(consumers.Placeholders(cluster.InArtifact(a.found)))
+	return result.WithPlaceholders(consumers.Placeholders(leaving.InArtifact(a.found)))
 }

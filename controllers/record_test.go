@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/render/guard"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -42,7 +42,7 @@ func TestARecordIsReadAsItWasWritten(t *testing.T) {
 			ObjectAnnotations: map[string]string{},
 		}
 	}
-	want := &record.Record{Format: 2, Spec: spec, Revisions: []string{cluster.RevisionOf(cs)}, Sources: []guard.RecordedSource{{
+	want := &record.Record{Format: 2, Spec: spec, Revisions: []string{consumers.RevisionOf(cs)}, Sources: []guard.RecordedSource{{
 		Kind: "OCIRepository", Namespace: e.namespace, Name: "catalog", Digest: got.Sources[0].Digest, Tiers: []string{"gold"},
 		Applications: []guard.RecordedApplication{metadata("argocd", "2.0.0", "1.0.0"), metadata("nginx", "1.0.0")},
 	}}, URLs: []string{source.URL}, Filters: []string{""}, Definitions: []safeguard.Definition{

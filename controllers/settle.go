@@ -67,7 +67,7 @@ func (e *edits) forget(uid types.UID) {
 // needs some seconds to fetch them. So the edit must be older than settleDelay, and every source, read past the
 // cache, must have observed its generation and must not be reconciling.
 func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) error {
-	now := r.cluster.Now()
+	now := r.now()
 	age := now.Sub(r.edits.since(a.selection, now))
 	if left := r.settleDelay - age; left > 0 {
 		return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits until it is %s old: "+

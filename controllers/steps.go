@@ -12,7 +12,8 @@ import (
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/controllers/record"
 	"github.com/winnow-dev/winnow/controllers/source"
@@ -85,7 +86,7 @@ func (r *CatalogSelectionReconciler) readSpec(ctx context.Context, a *attempt) (
 	if err := r.acyclic(ctx, a.selection); err != nil {
 		return err
 	}
-	r.edits.since(a.selection, r.cluster.Now()) // also an edit that removes nothing: a later return to an older spec is a new edit
+	r.edits.since(a.selection, r.now()) // also an edit that removes nothing: a later return to an older spec is a new edit
 	return nil
 }
 
@@ -93,7 +94,7 @@ func (r *CatalogSelectionReconciler) observe(ctx context.Context, a *attempt) (e
 	if a.observed, err = r.sources.Observe(ctx, a.selection); err != nil {
 		return err
 	}
-	if a.consumers, err = r.cluster.ConsumersOf(ctx, a.selection); err != nil {
+	if a.consumers, err = r.cluster.Kustomizations.Of(ctx, a.selection); err != nil {
 		return err
 	}
 	a.next = publicationOf(a.selection, a.observed)
@@ -109,7 +110,7 @@ func (r *CatalogSelectionReconciler) endUnchanged(ctx context.Context, a *attemp
 		return nil
 	}
 	a.names = last.names
-	r.cluster.Withdraw(ctx, a.selection)
+	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -131,20 +132,20 @@ func (r *CatalogSelectionReconciler) render(ctx context.Context, a *attempt) (er
 	switch {
 	case err == nil:
 		a.names = &unmatchedNames{a.result.Unmatched}
-		return a.keep(cluster.InArtifact(a.selection))
+		return a.keep(leaving.InArtifact(a.selection))
 	case failure.ReasonOf(err) == v1alpha1.EmptyResultReason:
 		a.names = &unmatchedNames{mention.UnmatchedOf(sources, a.options.Mentions)} // explains why the result is empty
-		r.cluster.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
+		r.cluster.Claims.NoteRender(a.selection, a.consumers, nil, a.addsUnknown())
 		return a.holdEmpty(err)
 	}
 	return err
 }
 
 func (r *CatalogSelectionReconciler) inspect(ctx context.Context, a *attempt) (err error) {
-	if a.surroundings, err = r.cluster.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
+	if a.surroundings, err = r.cluster.Objects.Inspect(ctx, a.selection, a.consumers, a.result.Live()); err != nil {
 		return err
 	}
-	r.cluster.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
+	r.cluster.Claims.NoteRender(a.selection, a.consumers, a.result.Live(), a.addsUnknown())
 	return nil
 }
 
@@ -156,10 +157,10 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if err := r.guard(ctx, a); err != nil {
 			return err
 		}
-		type check = func(context.Context, *v1alpha1.CatalogSelection, *cluster.Surroundings, []safeguard.Definition) error
-		checks := []check{r.cluster.HandOver}
+		type check = func(context.Context, *v1alpha1.CatalogSelection, *live.Surroundings, []safeguard.Definition) error
+		checks := []check{r.cluster.Departures.HandOver}
 		if a.isNew() { // an unchanged render adds no objects
-			checks = []check{r.cluster.Claim, r.cluster.HandOver, r.cluster.Receive}
+			checks = []check{r.cluster.Claims.Claim, r.cluster.Departures.HandOver, r.cluster.Departures.Receive}
 		}
 		for _, check := range checks {
 			if err := check(ctx, a.selection, a.surroundings, a.result.Live()); err != nil {
@@ -172,7 +173,7 @@ func (r *CatalogSelectionReconciler) admit(ctx context.Context, a *attempt) erro
 		if !a.surroundings.MayAct(a.selection) {
 			return nil
 		}
-		marked, err := r.cluster.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
+		marked, err := r.cluster.Marks.MarkEntering(ctx, a.selection, a.surroundings, a.result.Live())
 		if err != nil || marked {
 			return err
 		}
@@ -185,8 +186,8 @@ func (r *CatalogSelectionReconciler) endKept(ctx context.Context, a *attempt) er
 	if !ok || !a.served || len(a.surroundings.Staying) == 0 || a.isNew() || !last.sameInputs(a.next) {
 		return nil
 	}
-	a.selection.Status.Leaving = cluster.Placed(a.surroundings.Staying)
-	r.cluster.Withdraw(ctx, a.selection)
+	a.selection.Status.Leaving = leaving.Placed(a.surroundings.Staying)
+	r.cluster.Claims.Withdraw(ctx, a.selection)
 	return errUnchanged
 }
 
@@ -220,7 +221,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	a.list()
 	cs.Status.WrittenRecord, cs.Status.Published = packed, nil
-	cs.Status.Leaving = cluster.Placed(a.surroundings.Staying)
+	cs.Status.Leaving = leaving.Placed(a.surroundings.Staying)
 	if cs.Status.Withheld == "" { // a withheld artifact is compared again before it is served
 		cs.Status.UsedApprovals = guard.Used(cs.Spec.Safeguards.Approve, append(cs.Status.UsedApprovals, earlier...),
 			append(guard.Checksums(a.guarded), guard.Checksum(a.result.Revision)), next.PassedOver)
@@ -235,7 +236,7 @@ func (r *CatalogSelectionReconciler) commit(ctx context.Context, a *attempt) err
 	}
 	r.published.Store(client.ObjectKeyFromObject(cs), a.next)
 	r.edits.forget(cs.UID)
-	r.cluster.Commit(ctx, cs, a.surroundings, a.result.Live())
+	r.cluster.Claims.Commit(ctx, cs, a.surroundings, a.result.Live())
 	if err := r.artifacts.Unstage(cs); err != nil {
 		return err
 	}

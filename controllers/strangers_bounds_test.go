@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 // A stranger is a selection of another namespace that may receive what the platform removes, and that never applies it.
@@ -55,7 +55,7 @@ func strangers() []stranger {
 			n.awaitCaches()
 			_, _ = n.tryReconcile("tenant")
 			n.report("tenant", func(ks *kustomizev1.Kustomization) {
-				ks.Status.LastAppliedRevision = cluster.RevisionOf(n.get("tenant"))
+				ks.Status.LastAppliedRevision = consumers.RevisionOf(n.get("tenant"))
 			})
 		}, func(n *liveCluster) { n.busily("tenant") }},
 	}
@@ -148,7 +148,7 @@ func TestAStrangerDelaysARemovalWithoutTheRightToMark(t *testing.T) {
 // owner labels of live objects; its status proves nothing.
 func TestAReservationEndsWhateverAStatusSays(t *testing.T) {
 	says := func(n *liveCluster) {
-		n.reports("tenant", cluster.RevisionOf(n.get("tenant")))
+		n.reports("tenant", consumers.RevisionOf(n.get("tenant")))
 		n.report("tenant", func(ks *kustomizev1.Kustomization) {
 			ks.Status.Inventory = &kustomizev1.ResourceInventory{Entries: []kustomizev1.ResourceRef{}}
 		})

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 )
 
 // A Kustomization of a tenant may refer to the platform's ExternalArtifact. Its inventory must not hold
@@ -46,7 +46,7 @@ func TestATenantThatAppliesNothingTakesNothingFromThePlatform(t *testing.T) {
 	}{
 		{"while its Kustomization fails", func(c *liveCluster) {
 			c.report("apps", func(ks *kustomizev1.Kustomization) {
-				ks.Status.LastAttemptedRevision = cluster.RevisionOf(c.get("kkp"))
+				ks.Status.LastAttemptedRevision = consumers.RevisionOf(c.get("kkp"))
 			})
 			c.fails("apps")
 		}},

@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/departures"
+	"github.com/winnow-dev/winnow/controllers/cluster/ledger"
 )
 
 // waits reports whether err goes away when other selections release the objects of the render.
 func waits(err error) bool {
-	var conflict *cluster.ConflictError
-	var handover *cluster.HandoverError
+	var conflict *ledger.ConflictError
+	var handover *departures.HandoverError
 	return errors.As(err, &conflict) || errors.As(err, &handover)
 }
 
@@ -23,8 +24,8 @@ func (r *CatalogSelectionReconciler) yield(ctx context.Context, a *attempt, err 
 	if a.newer != nil || a.selection.Status.Artifact == nil || a.selection.Status.Withheld != "" || ctx.Err() != nil {
 		return err
 	}
-	contested := r.cluster.Contested(ctx, a.selection, a.surroundings)
-	var conflict *cluster.ConflictError
+	contested := r.cluster.Claims.Contested(ctx, a.selection, a.surroundings)
+	var conflict *ledger.ConflictError
 	if errors.As(contested, &conflict) {
 		if failed := r.withhold(ctx, a); failed != nil {
 			contested = failed

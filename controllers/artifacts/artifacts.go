@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
 )
 
@@ -139,7 +139,7 @@ func (a *Artifacts) patchArtifact(ctx context.Context, cs *v1alpha1.CatalogSelec
 	if err := a.APIReader.Get(ctx, client.ObjectKeyFromObject(cs), now); err != nil {
 		return err
 	}
-	if now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
+	if now.UID != cs.UID || consumers.RevisionOf(now) != consumers.RevisionOf(cs) || now.Status.Withheld != cs.Status.Withheld {
 		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published another revision"))
 	}
@@ -167,7 +167,7 @@ func announceStatus(cs *v1alpha1.CatalogSelection, existing *sourcev1.ExternalAr
 }
 
 func withheldMessage(cs *v1alpha1.CatalogSelection) string {
-	if cluster.AwaitsConsumer(cs) {
+	if consumers.Awaited(cs) {
 		return "no artifact is served until a Kustomization uses it and its inventory was compared; " +
 			"spec.cluster.serve: Always of the CatalogSelection serves it to other consumers"
 	}

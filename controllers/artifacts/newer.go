@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/failure"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/safeguard"
@@ -86,7 +86,7 @@ func (a *Artifacts) confirmed(ctx context.Context, cs *v1alpha1.CatalogSelection
 	}
 	artifact := announced.Status.Artifact
 	switch {
-	case now.UID != cs.UID || cluster.RevisionOf(now) != cluster.RevisionOf(cs):
+	case now.UID != cs.UID || consumers.RevisionOf(now) != consumers.RevisionOf(cs):
 		return nil, apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("catalogselections").GroupResource(), cs.Name,
 			errors.New("another process has published another revision"))
 	case artifact == nil || !a.stored(cs, artifact) || knows(cs, known, artifact):

@@ -1,34 +1,47 @@
 package cluster
 
 import (
-	"sync"
+	"errors"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
 )
 
 // A selection of another shard is not deleted, so nothing else ends what is noted of it.
 func TestNothingIsNotedOfASelectionThatIsGone(t *testing.T) {
 	key, uid := types.NamespacedName{Namespace: "ns", Name: "a"}, types.UID("x")
-	c := &Cluster{}
+	events := record.NewFakeRecorder(10)
+	c := New(Options{Access: &access.Access{Events: events}})
+	warn := func() int {
+		for _, of := range []types.UID{uid, "other"} {
+			cs := &v1alpha1.CatalogSelection{}
+			cs.UID = of
+			c.ReportForbidden(t.Context(), cs, errors.New("no"), "nothing is marked")
+		}
+		return len(events.Events)
+	}
+	warn()
 	for _, of := range []types.UID{uid, "other"} {
 		c.acted.Store(of, true)
-		c.inspected.Store(of, nil)
-		c.forbidden.Store(warning{of, "nothing is marked"}, true)
 	}
 	c.seen.Store(key, uid)
 	c.Gone(key)
-	for name, noted := range map[string]*sync.Map{"acted": &c.acted, "inspected": &c.inspected, "forbidden": &c.forbidden} {
-		left := 0
-		noted.Range(func(of, _ any) bool {
-			if of == uid || of == any(warning{uid, "nothing is marked"}) {
-				t.Errorf("%s has the selection", name)
-			}
-			left++
-			return true
-		})
-		if left != 1 {
-			t.Errorf("%s has %d entries, want that of the other selection", name, left)
+	left := 0
+	c.acted.Range(func(of, _ any) bool {
+		if of == uid {
+			t.Error("acted has the selection")
 		}
+		left++
+		return true
+	})
+	if left != 1 {
+		t.Errorf("acted has %d entries, want that of the other selection", left)
+	}
+	if got := warn(); got != 3 {
+		t.Errorf("%d warnings are sent, want that of the selection again, and none of the other one", got)
 	}
 }

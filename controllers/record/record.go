@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render"
 	"github.com/winnow-dev/winnow/render/guard"
@@ -137,7 +137,7 @@ const maxPassedOver = 64
 // passedOver returns the checksums that were held and are not published now.
 func passedOver(cs *v1alpha1.CatalogSelection, p Publication, now []string) []string {
 	var all []string
-	if held := cs.Status.Held; held != nil && p.Result.Revision != cluster.RevisionOf(cs) {
+	if held := cs.Status.Held; held != nil && p.Result.Revision != consumers.RevisionOf(cs) {
 		lines := held.Approve
 		for _, reason := range held.Reasons {
 			lines = append(lines, reason.Approve...)
@@ -233,7 +233,7 @@ func Read(cs *v1alpha1.CatalogSelection) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != cluster.RevisionOf(cs) {
+	if len(r.Revisions) > 0 && cs.Status.Artifact != nil && r.Revisions[0] != consumers.RevisionOf(cs) {
 		return nil, ErrNone
 	}
 	return r, nil

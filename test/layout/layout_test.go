@@ -32,7 +32,6 @@ var exceptions = map[string]struct {
 }{
 	"cmd/winnow/functions": {10, "not divided yet"},
 	"controllers":          {12, "not divided yet"},
-	"controllers/cluster":  {23, "not divided yet"},
 }
 
 // heaps are names of files and packages that hold whatever is left.

@@ -1,0 +1,78 @@
+package consumers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+)
+
+// Applied returns the condition Applied; nil without a revision, or if Kustomizations cannot be read. files are
+// those of the applications, as far as they are known. Whatever its status, it names what the consumers change.
+func (c Consumers) Applied(revision string, files Files) *metav1.Condition {
+	applied := c.applied(revision, files)
+	if named := c.interfering(); applied != nil && named != "" {
+		applied.Message += "; " + named
+	}
+	return applied
+}
+
+func (c Consumers) applied(revision string, files Files) *metav1.Condition {
+	if !c.Known || revision == "" {
+		return nil
+	}
+	if len(c.Items) == 0 {
+		return &metav1.Condition{Status: metav1.ConditionUnknown, Reason: v1alpha1.NoConsumerReason,
+			Message: "no Kustomization in this cluster uses the ExternalArtifact"}
+	}
+	worst, waiting := c.worst()
+	if worst == nil {
+		return &metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha1.SucceededReason,
+			Message: fmt.Sprintf("applied by %d of %d Kustomizations, revision %s", len(c.Items), len(c.Items), bounds.ShortChecksum(revision))}
+	}
+	message := fmt.Sprintf("Kustomization %s/%s: %s%s", worst.Namespace, worst.Name, describeRefusal(worst.refused, files), worst.Message)
+	if waiting > 1 {
+		message += fmt.Sprintf("; and %d more", waiting-1)
+	}
+	return &metav1.Condition{Status: metav1.ConditionFalse, Reason: worst.Reason, Message: message}
+}
+
+// worst returns the consumer with the most severe reason, nil if all have applied the artifact, and the number
+// of consumers that have not.
+func (c Consumers) worst() (*Consumer, int) {
+	rank := []string{v1alpha1.ProgressingReason, v1alpha1.SuspendedReason, v1alpha1.ApplyFailedReason, v1alpha1.FeatureGateDisabledReason}
+	var worst *Consumer
+	waiting := 0
+	for i := range c.Items {
+		item := &c.Items[i]
+		if item.Reason == "" {
+			continue
+		}
+		waiting++
+		if worst == nil || slices.Index(rank, item.Reason) > slices.Index(rank, worst.Reason) {
+			worst = item
+		}
+	}
+	return worst, waiting
+}
+
+// interfering names what the consumers change, empty if they change nothing; only the first few.
+func (c Consumers) interfering() string {
+	var named []string
+	total := 0
+	for _, item := range c.Items {
+		for _, interference := range item.interferences {
+			if total++; total <= maxInterferences {
+				named = append(named, fmt.Sprintf("Kustomization %s/%s: %s", item.Namespace, item.Name, interference))
+			}
+		}
+	}
+	if more := total - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(named, "; ")
+}

@@ -1,0 +1,126 @@
+// Package consumers has the Kustomizations that use the artifact of a selection: how they name its objects, whether they have applied
+// it, what they change of it, and what they delete. It must not know which selection holds an object.
+package consumers
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Consumers are the Kustomizations that use the artifact of a selection.
+type Consumers struct {
+	// Known is false if Kustomizations cannot be read.
+	Known bool
+	// Items are in the order of their names.
+	Items []Consumer
+}
+
+// Local returns the consumers that apply to this cluster.
+func (c Consumers) Local() []Consumer {
+	return slices.DeleteFunc(slices.Clone(c.Items), func(item Consumer) bool { return item.Remote })
+}
+
+// Naming returns the consumers that name objects in this cluster: without any, one that names them as the artifact does.
+func (c Consumers) Naming() []Consumer {
+	if local := c.Local(); len(local) > 0 {
+		return local
+	}
+	return []Consumer{{}}
+}
+
+// None reports whether it is known that no Kustomization uses the artifact.
+func (c Consumers) None() bool { return c.Known && len(c.Items) == 0 }
+
+// ActHere reports whether a consumer applies to this cluster.
+func (c Consumers) ActHere() bool { return len(c.Local()) > 0 }
+
+// MayActHere reports whether a consumer applies to this cluster, or one might that cannot be read.
+func (c Consumers) MayActHere() bool { return !c.Known || c.ActHere() }
+
+// AppliedHere reports whether all consumers of this cluster, at least one, have applied the artifact.
+func (c Consumers) AppliedHere() bool {
+	unapplied := func(item Consumer) bool { return item.Reason != "" }
+	return c.ActHere() && !slices.ContainsFunc(c.Local(), unapplied)
+}
+
+// Include reports whether a Kustomization is a consumer that applies to this cluster.
+func (c Consumers) Include(key types.NamespacedName) bool {
+	return slices.ContainsFunc(c.Local(), func(item Consumer) bool { return item.Key() == key })
+}
+
+// LiveKeys returns the keys that definitions, and the releases of instances, have in this cluster once they are applied.
+func (c Consumers) LiveKeys(definitions []safeguard.Definition) inventory.Keys {
+	live := make(inventory.Keys, len(definitions))
+	for _, item := range c.Naming() {
+		for _, d := range definitions {
+			live[item.Live(d.Key())] = true
+		}
+	}
+	for _, r := range c.Releases(definitions) {
+		live[r.Key] = true
+	}
+	return live
+}
+
+// Release is the key of a release that a live object has. In the namespace of the object, it is at home.
+type Release struct{ Key, Object safeguard.Key }
+
+// Home reports whether the release is in the namespace of its object.
+func (r Release) Home() bool { return r.Key.Namespace == r.Object.Namespace }
+
+// Releases returns the releases of instances as the consumers name them.
+func (c Consumers) Releases(definitions []safeguard.Definition) []Release {
+	var all []Release
+	for _, item := range c.Naming() {
+		for _, d := range definitions {
+			object := item.Live(d.Key())
+			d.Namespace = object.Namespace // that of the release of an object that is installed where it is
+			for _, key := range d.Releases() {
+				all = append(all, Release{key, object})
+			}
+		}
+	}
+	return all
+}
+
+// LiveDefinitions returns definitions with the names that they have in this cluster once they are applied.
+func (c Consumers) LiveDefinitions(definitions []safeguard.Definition) []safeguard.Definition {
+	named := func(item Consumer) bool { return item.prefix != "" || item.suffix != "" || item.namespace != "" }
+	if !slices.ContainsFunc(c.Local(), named) {
+		return definitions
+	}
+	var live []safeguard.Definition
+	for _, item := range c.Local() {
+		for _, d := range definitions {
+			key := item.Live(d.Key())
+			d.Namespace, d.Name = key.Namespace, key.Name
+			live = append(live, d)
+		}
+	}
+	return live
+}
+
+// Statuses returns status.consumers.
+func (c Consumers) Statuses() []v1alpha1.ConsumerStatus {
+	var out []v1alpha1.ConsumerStatus
+	for _, item := range c.Items[:min(len(c.Items), maxConsumers)] {
+		out = append(out, item.ConsumerStatus)
+	}
+	return out
+}
+
+// Home returns the keys of the releases that are at home.
+func Home(releases []Release) inventory.Keys {
+	keys := inventory.Keys{}
+	for _, r := range releases {
+		if r.Home() {
+			keys[r.Key] = true
+		}
+	}
+	return keys
+}

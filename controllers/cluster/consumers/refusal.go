@@ -1,0 +1,66 @@
+package consumers
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/winnow-dev/winnow/render"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Files maps applications to the files that define them in the catalogs: "applications/argocd/application.yaml
+// of source kkp".
+type Files map[string]string
+
+// refusedObject matches the object that the API server refused in a dry-run of kustomize-controller, the
+// first one if there are several: Kind/name, with the namespace between them if the object has one.
+//
+//	ApplicationDefinition/argocd dry-run failed: failed to create typed patch object (...)
+//	ApplicationDefinition/argocd dry-run failed (Invalid): ApplicationDefinition.apps... is invalid: ...
+var refusedObject = regexp.MustCompile(`^([A-Za-z0-9]+)/(?:([a-z0-9-]+)/)?([a-z0-9.-]+) dry-run failed\b(?: \(([A-Za-z]+)\))?`)
+
+// refusal is the object that the API server refused, with its name in the artifact; empty if it is not known.
+type refusal struct{ kind, namespace, name string }
+
+// objectless are the reasons of the API server that are not caused by an object, but by the account of the
+// Kustomization, an unreachable webhook, or the API server itself.
+var objectless = []metav1.StatusReason{
+	metav1.StatusReasonUnauthorized, metav1.StatusReasonInternalError, metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout,
+	metav1.StatusReasonTooManyRequests, metav1.StatusReasonServiceUnavailable,
+}
+
+// rightMissing is the text of the API server if the account lacks a right. Denials by a webhook or a policy
+// have the same reason, but not this text.
+const rightMissing = ` is forbidden: User "`
+
+// refusedIn returns the object that the API server refused according to a message of a Kustomization that adds the prefix and
+// suffix to names.
+func refusedIn(message, prefix, suffix string) refusal {
+	match := refusedObject.FindStringSubmatch(message)
+	first, _, _ := strings.Cut(message, "\n") // there may be several
+	if match == nil || slices.Contains(objectless, metav1.StatusReason(match[4])) || strings.Contains(first, rightMissing) {
+		return refusal{}
+	}
+	return refusal{kind: match[1], namespace: match[2], name: strings.TrimSuffix(strings.TrimPrefix(match[3], prefix), suffix)}
+}
+
+// describeRefusal returns the beginning of a message about the refused object; empty if it is not known.
+func describeRefusal(of refusal, files Files) string {
+	if of.name == "" {
+		return ""
+	}
+	if !safeguard.KeyOf("", of.kind, "", of.name).IsDefinition() {
+		object := path.Join(of.namespace, of.name)
+		return fmt.Sprintf("nothing is applied, because the API server refuses the %s %s of an instance: ", of.kind, object)
+	}
+	file := files[of.name]
+	if file == "" {
+		file = fmt.Sprintf("%s/%s.yaml of the artifact", render.ApplicationsDir, of.name)
+	}
+	return fmt.Sprintf("no application is applied, because the API server refuses %s (%s): ", of.name, file)
+}

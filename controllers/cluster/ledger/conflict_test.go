@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Whoever follows the message must not delete what runs.
+func TestTheAdviceOfAConflictDeletesNothing(t *testing.T) {
+	argocd := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "argocd")
+	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "apps", "argocd")
+	alpha, apps := types.NamespacedName{Namespace: "team", Name: "alpha"}, types.NamespacedName{Namespace: "team", Name: "apps"}
+	for _, test := range []struct {
+		name string
+		key  safeguard.Key
+		by   Holder
+		want string
+	}{
+		{"with a selection that reserved it", argocd, Holder{Selection: alpha},
+			"the CatalogSelection team/alpha holds argocd as well; exclude them here, or there"},
+		{"with a selection", argocd, Holder{Kustomization: apps, Source: "ExternalArtifact alpha", Selection: alpha},
+			"the CatalogSelection team/alpha, by its Kustomization team/apps, holds argocd as well; exclude them here, or there"},
+		{"with a selection that is gone", argocd, Holder{Kustomization: apps, Source: "ExternalArtifact alpha"},
+			"the Kustomization team/apps of the ExternalArtifact alpha holds argocd as well; exclude them here, or, if nothing publishes that " +
+				"ExternalArtifact any more, set spec.deletionPolicy: Orphan on that Kustomization, and delete it once that is in the cluster; " +
+				"without Orphan, Flux deletes the objects with it"},
+		{"with another source", argocd, Holder{Kustomization: apps, Source: "GitRepository fleet"},
+			"the Kustomization team/apps of the GitRepository fleet holds argocd as well; exclude them here, or annotate them in that source with " +
+				"kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects have that; without it, Flux deletes the objects"},
+		{"of an instance with another source", release, Holder{Kustomization: apps, Source: "GitRepository fleet"},
+			"the Kustomization team/apps of the GitRepository fleet holds HelmRelease apps/argocd as well; rename or remove them here, or annotate " +
+				"them in that source with kustomize.toolkit.fluxcd.io/prune: disabled, and remove them from it once the live objects have that; " +
+				"without it, Flux deletes the objects"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := conflict(map[safeguard.Key]Holder{test.key: test.by}, false).Error(); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}

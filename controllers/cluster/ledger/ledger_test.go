@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/winnow-dev/winnow/controllers/cluster/evidence"
+	"github.com/winnow-dev/winnow/controllers/cluster/inventory"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// A catalog may have other names in each revision. Reservations end with the definitions, or they would fill
+// the memory.
+func TestReservationsEndWithTheDefinitions(t *testing.T) {
+	c := &Ledger{}
+	uid := types.UID("x")
+	for revision := range 3 {
+		keys := inventory.Keys{}
+		for i := range 1000 {
+			keys[safeguard.Key{Kind: "ApplicationDefinition", Name: fmt.Sprintf("r%d-%d", revision, i)}] = true
+		}
+		for key := range keys { // as Claim does
+			put(&c.reserved, key, reservation{uid: uid})
+		}
+		c.Serve(uid, keys) // as Commit does
+		c.Withdraw(uid, types.NamespacedName{Name: "x"})
+	}
+	if len(c.reserved) > 1000 {
+		t.Errorf("%d keys are reserved, 1000 are served", len(c.reserved))
+	}
+}
+
+func TestADeletedSelectionIsNotEnqueued(t *testing.T) {
+	c := &Ledger{}
+	put(&c.waiting, types.NamespacedName{Name: "x"}, wait{pending: map[types.UID]bool{"other": true}})
+	c.Forget("x-uid", types.NamespacedName{Name: "x"})
+	if names := c.Evaluate("other"); len(names) > 0 {
+		t.Errorf("%v is deleted and enqueued at each evaluation", names)
+	}
+}
+
+// All selections share the lock of the claims: a tenant with many large selections that claim the same key must
+// not hold it for one round through all of them for each. The test counts in rounds, because machines differ.
+func TestTheLockOfTheClaimsIsHeldBriefly(t *testing.T) {
+	c := &Ledger{}
+	holderUID := types.UID("holder")
+	c.Serve(holderUID, inventory.Keys{})
+	k := func(name string) safeguard.Key { return safeguard.Key{Kind: "ApplicationDefinition", Name: name} }
+	for i := range 100 {
+		keys := inventory.Keys{}
+		for j := range 5000 {
+			keys[k(fmt.Sprintf("s%d-%d", i, j))] = true
+		}
+		p := proposal{keys: keys, holders: map[safeguard.Key]Holder{}}
+		if i >= 50 { // these claim one key that the same holder has just released
+			keys[k("shared")] = true
+			p.holders[k("shared")] = Holder{UID: holderUID}
+		}
+		c.propose(types.UID(fmt.Sprint("u", i)), p, time.Time{})
+	}
+	start := time.Now()
+	c.late(c.unblocked(c.proposed))
+	once := time.Since(start)
+	start = time.Now()
+	admitted := c.admissible()
+	if took := time.Since(start); took > 10*once {
+		t.Errorf("admissible holds the lock for %s, one round through all proposals takes %s", took, once)
+	}
+	if len(admitted) != 51 {
+		t.Errorf("%d proposals are admitted, want those that share no key, and one of the others", len(admitted))
+	}
+}
+
+// Whoever may write an object in its own namespace can set the owner labels of that object, and may apply no definition.
+func TestAnObjectOfAnotherKindTakesNoReservation(t *testing.T) {
+	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
+	release := safeguard.KeyOf("helm.toolkit.fluxcd.io", "HelmRelease", "tenant", "nginx")
+	now := time.Now()
+	for name, applied := range map[string]safeguard.Key{"a definition": definition, "a release": release} {
+		c := &Ledger{Now: func() time.Time { return now }}
+		tenant := Claimant{UID: "tenant", Seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{applied: true}}}
+		platform := Rival{UID: "platform", Keys: inventory.Keys{definition: true}}
+		took := c.revoke(tenant, definition, reservation{uid: "platform", since: now}, platform)
+		if want := applied == definition; took != want {
+			t.Errorf("one that owns %s takes the reservation of one that owns nothing: %t, want %t", name, took, want)
+		}
+	}
+}
+
+// Claim lists the rivals before it takes the lock: one that renders, reserves and publishes in between is not among them.
+func TestAReservationOfTheMeantimeCounts(t *testing.T) {
+	definition := safeguard.KeyOf("apps.kubermatic.k8c.io", "ApplicationDefinition", "", "nginx")
+	now := time.Now()
+	c := &Ledger{Now: func() time.Time { return now }}
+	put(&c.reserved, definition, reservation{uid: "one", since: now})
+	for name, listed := range map[string]time.Time{"before": now.Add(-time.Nanosecond), "after": now.Add(time.Nanosecond)} {
+		two := Claimant{UID: "two", Listed: listed, Seen: evidence.Evidence{Owns: true, Applied: inventory.Keys{definition: true}}}
+		if _, reserved := c.reservedBy(two, definition, nil); reserved != (name == "before") {
+			t.Errorf("with rivals that were listed %s the reservation, the key is reserved: %t", name, reserved)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/installation"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Read calls f with the content of live objects, of which the watch has only metadata: few one by one, many by lists.
+func (o *Objects) Read(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
+	const few = 20
+	if len(objects) > few {
+		return o.readLists(ctx, objects, f)
+	}
+	for _, object := range objects {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(object.GroupVersionKind())
+		err := o.APIReader.Get(ctx, client.ObjectKeyFromObject(object), u)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading the live %s %s: %w", object.Kind, object.Name, err)
+		}
+		f(u.Object)
+	}
+	return nil
+}
+
+func (o *Objects) readLists(ctx context.Context, objects []*guard.Live, f func(content map[string]any)) error {
+	entering := map[safeguard.Key]*guard.Live{}
+	kinds := map[string]schema.GroupVersionKind{}
+	for _, object := range objects {
+		entering[guard.LiveKey(object)], kinds[object.GroupVersionKind().String()] = object, object.GroupVersionKind()
+	}
+	// The order is stable, so that a bound always selects the same objects.
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		gvk := kinds[name]
+		err := o.Each(ctx, gvk, func(u unstructured.Unstructured) {
+			if object := entering[safeguard.KeyOf(gvk.Group, gvk.Kind, u.GetNamespace(), u.GetName())]; object != nil {
+				f(u.Object)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Each calls f for each live object of a kind.
+func (o *Objects) Each(ctx context.Context, gvk schema.GroupVersionKind, f func(unstructured.Unstructured)) error {
+	const page = 250
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	for {
+		if err := o.APIReader.List(ctx, list, client.Limit(page), client.Continue(list.GetContinue())); err != nil {
+			return fmt.Errorf("reading the live %s objects: %w", gvk.Kind, err)
+		}
+		for _, u := range list.Items {
+			f(u)
+		}
+		if list.GetContinue() == "" {
+			return nil
+		}
+	}
+}
+
+// DefinitionOf reads a live definition, or a live object of the kind of the main object of an instance.
+func DefinitionOf(content map[string]any) safeguard.Definition {
+	if d := safeguard.DefinitionOf(content); d.Key().IsDefinition() {
+		return d
+	}
+	return installation.MainOf(content)
+}

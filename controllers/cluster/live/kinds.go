@@ -1,0 +1,57 @@
+package live
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// kindsToMark returns the published kinds, and the kinds published before: the last definition of a kind may
+// have left the artifact with a mark.
+func (o *Objects) kindsToMark(cs *v1alpha1.CatalogSelection, published []safeguard.Definition) []schema.GroupVersionKind {
+	gvks := leaving.WithKinds(cs, guard.Kinds(published))
+	for _, gvk := range o.Kinds.Subscriptions(client.ObjectKeyFromObject(cs)) {
+		if gvk != consumers.KustomizationKind && !slices.Contains(gvks, gvk) {
+			gvks = append(gvks, gvk)
+		}
+	}
+	return gvks
+}
+
+// Keep ends the watches of kinds that the selection neither publishes nor rendered last, once no live
+// object of the kind has its labels or a mark: the watches of a catalog with other kinds in each revision must
+// not accumulate.
+func (o *Objects) Keep(cs *v1alpha1.CatalogSelection, published []safeguard.Definition, live []*guard.Live) {
+	kept := append(leaving.WithKinds(cs, guard.Kinds(published)), consumers.KustomizationKind)
+	if inspected, ok := o.inspected.Load(cs.UID); ok {
+		kept = append(kept, inspected.([]schema.GroupVersionKind)...)
+	}
+	for _, object := range live {
+		if gvk := object.GroupVersionKind(); (guard.AppliedBy(cs, object) || Marked(object)) && !slices.Contains(kept, gvk) {
+			kept = append(kept, gvk)
+		}
+	}
+	o.Kinds.Keep(client.ObjectKeyFromObject(cs), kept...)
+}
+
+// Absent returns the kinds that the API server does not serve.
+func (o *Objects) Absent(kinds []schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
+	var absent []schema.GroupVersionKind
+	for _, kind := range kinds {
+		served, err := o.Kinds.Serves(kind)
+		if err != nil {
+			return nil, err
+		}
+		if !served {
+			absent = append(absent, kind)
+		}
+	}
+	return absent, nil
+}

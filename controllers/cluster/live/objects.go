@@ -1,0 +1,114 @@
+// Package live reads the live objects that concern a selection: their metadata from watches, and their content from the API server.
+// It must not know who may publish them.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/access"
+	"github.com/winnow-dev/winnow/controllers/kinds"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// Objects reads the live objects of this cluster. All exported fields are required.
+type Objects struct {
+	*access.Access
+
+	// Published returns the definitions in the artifact of a selection; nil if they are not known.
+	Published func(*v1alpha1.CatalogSelection) ([]safeguard.Definition, error)
+	// Concerned returns the selections that the change of a live object of a kind concerns.
+	Concerned func(context.Context, schema.GroupKind, client.Object) []types.NamespacedName
+
+	// inspected maps a UID to the kinds of the definitions that the selection rendered last.
+	inspected sync.Map
+}
+
+// Forget deletes what is noted of a selection.
+func (o *Objects) Forget(uid types.UID) { o.inspected.Delete(uid) }
+
+// kind describes the watch of the metadata of definitions. A change of a status alone concerns no selection.
+func (o *Objects) kind(gvk schema.GroupVersionKind) kinds.Kind {
+	object := &guard.Live{}
+	object.SetGroupVersionKind(gvk)
+	concerned := func(ctx context.Context, before, after client.Object) []types.NamespacedName {
+		switch {
+		case !differ(before, after):
+			return nil
+		case after == nil:
+			return o.Concerned(ctx, gvk.GroupKind(), before)
+		}
+		return o.Concerned(ctx, gvk.GroupKind(), after)
+	}
+	return kinds.Kind{GVK: gvk, Object: object, Trim: trim, Concerned: concerned}
+}
+
+// trim keeps only the metadata that the marks depend on, because thousands of definitions are cached.
+func trim(o client.Object) {
+	kept := map[string]string{}
+	for _, key := range []string{guard.ReconcileAnnotation, guard.PruneAnnotation, v1alpha1.BypassMarkAnnotation} {
+		if value, ok := o.GetAnnotations()[key]; ok {
+			kept[key] = value
+		}
+	}
+	o.SetAnnotations(kept)
+	o.SetManagedFields(slices.DeleteFunc(o.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager != guard.MarksOwner
+	}))
+}
+
+// differ reports whether more than the status changed, or the object was created or deleted.
+func differ(before, after client.Object) bool {
+	return before == nil || after == nil || before.GetGeneration() != after.GetGeneration() ||
+		!maps.Equal(before.GetLabels(), after.GetLabels()) || !maps.Equal(before.GetAnnotations(), after.GetAnnotations())
+}
+
+// list returns the metadata of all definitions of the kinds. A kind that is absent has none; a
+// forbidden kind is reported once and left out. With fresh, absent and forbidden kinds are tried again at once.
+// The objects are shared with the cache and must not be modified.
+func (o *Objects) list(ctx context.Context, cs *v1alpha1.CatalogSelection,
+	gvks []schema.GroupVersionKind, fresh bool) ([]*guard.Live, error) {
+	look := o.Kinds.Look
+	if fresh {
+		look = o.Kinds.Probe
+	}
+	var live []*guard.Live
+	for _, gvk := range gvks {
+		reader, err := look(ctx, o.kind(gvk), client.ObjectKeyFromObject(cs))
+		if errors.Is(err, kinds.ErrForbidden) {
+			o.ReportForbidden(ctx, cs, err, "live definitions are neither guarded nor marked; kubectl apply -k config/marks allows it")
+		}
+		if kinds.Settled(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", gvk.GroupKind(), err)
+		}
+		for i := range list.Items {
+			list.Items[i].SetGroupVersionKind(gvk)
+			live = append(live, &list.Items[i])
+		}
+	}
+	return live, nil
+}
+
+// Marked reports whether an object has a mark of Winnow that keeps Flux from updating or deleting it.
+func Marked(object client.Object) bool {
+	return guard.Owns(object, guard.ReconcileAnnotation) || guard.Owns(object, guard.PruneAnnotation)
+}

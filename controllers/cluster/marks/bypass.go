@@ -1,0 +1,109 @@
+package marks
+
+import (
+	"context"
+	"errors"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
+	"github.com/winnow-dev/winnow/render/guard"
+	"github.com/winnow-dev/winnow/render/safeguard"
+)
+
+// SyncBypass sets the annotation that disables Flux on the bypassed definitions that a selection holds,
+// and removes it from definitions whose bypass has ended:
+//
+//	label   mark                               selection      change
+//	yes     none                               the holder     sets it, by server-side apply
+//	yes     of Winnow                          the holder     removes it, with bypass: Ignore
+//	yes     not of Winnow                                     nothing
+//	no      of Winnow                          any that acts  removes it, by server-side apply
+//	no      of the admission policy            any that acts  removes it, by a patch of the version read
+//	no      not of Winnow                                     nothing
+//
+// The holder is the selection whose Kustomization is in the owner labels, or, if no Kustomization has applied
+// the definition, the one that has reserved it. SyncBypass returns the names of the bypassed definitions
+// that the selection holds. Errors are temporary: a missing right is reported by an event instead.
+func (m *Marks) SyncBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (names []string, err error) {
+	if !around.MayAct(cs) {
+		return nil, nil
+	}
+	var errs []error
+	for _, object := range live.Definitions(around.Live) {
+		holds, err := m.holds(ctx, cs, object, around.Consumers)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !guard.Bypassed(object):
+			errs = append(errs, m.endBypass(ctx, cs, object))
+		case holds && guard.Honored(cs, object):
+			names = append(names, object.Name)
+			if !guard.Untouched(object) {
+				_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })
+				errs = append(errs, err)
+			}
+		case holds:
+			_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
+			errs = append(errs, err)
+		}
+	}
+	return names, errors.Join(errs...)
+}
+
+// endBypass removes the mark from a definition whose bypass has ended.
+func (m *Marks) endBypass(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	if object.Annotations[v1alpha1.BypassMarkAnnotation] != "" && !guard.Owns(object, guard.ReconcileAnnotation) {
+		return m.unmarkAdmitted(ctx, cs, object)
+	}
+	_, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = false })
+	return err
+}
+
+// unmarkAdmitted removes the mark that the admission policy has set, which no field manager owns. The resource
+// version makes it fail if the label is back, with which the policy would set the mark again.
+func (m *Marks) unmarkAdmitted(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live) error {
+	return m.patch(ctx, cs, object, map[string]any{
+		"uid": object.UID, "resourceVersion": object.ResourceVersion,
+		"annotations": map[string]any{guard.ReconcileAnnotation: nil, v1alpha1.BypassMarkAnnotation: nil},
+	})
+}
+
+// holds reports whether a selection holds a live definition: its Kustomization is in the owner labels, or no
+// Kustomization of this cluster is, and the selection has reserved the definition.
+func (m *Marks) holds(ctx context.Context, cs *v1alpha1.CatalogSelection, object *guard.Live, consumed consumers.Consumers) (bool, error) {
+	key, owner := guard.LiveKey(object), guard.OwnerOf(object)
+	switch {
+	case !consumed.Known:
+		return m.Claims.Served(ctx, cs)[key] || guard.AppliedBy(cs, object), nil
+	case consumed.Include(owner):
+		return true, nil
+	case !m.Claims.Served(ctx, cs)[key] || !m.Claims.Ledger.Holds(cs.UID, key):
+		return false, nil
+	}
+	acts, err := m.Claims.Kustomizations.ActsHere(ctx, cs, owner)
+	return !acts, err
+}
+
+// MarkEntering sets the mark of the bypass on the bypassed definitions that are about to be published, and on
+// those that a Kustomization of the selection has applied, which might delete them. It reports whether all of
+// them are marked: Flux overwrites the others.
+func (m *Marks) MarkEntering(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings, next []safeguard.Definition) (bool, error) {
+	all, entering := true, around.Consumers.LiveKeys(next)
+	for _, object := range live.Definitions(around.Live) {
+		concerned := entering[guard.LiveKey(object)] || around.Consumers.Include(guard.OwnerOf(object))
+		if !concerned || !guard.Honored(cs, object) || guard.Untouched(object) {
+			continue
+		}
+		done, err := m.Mark(ctx, cs, object, func(s *Set) { s.Bypass = true })
+		if err != nil {
+			return false, err
+		}
+		if !done && !around.Unmarked[object.UID] {
+			all = false
+			around.Unmarked[object.UID] = true
+		}
+	}
+	return all, nil
+}

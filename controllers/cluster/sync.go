@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/winnow-dev/winnow/api/v1alpha1"
+	"github.com/winnow-dev/winnow/controllers/bounds"
+	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
+	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
+	"github.com/winnow-dev/winnow/controllers/cluster/live"
+)
+
+// Observe reads the live state after an attempt to publish a selection.
+func (c *Cluster) Observe(ctx context.Context, cs *v1alpha1.CatalogSelection) (*live.Surroundings, error) {
+	c.seen.Store(client.ObjectKeyFromObject(cs), cs.UID) // first of all: an attempt that fails has noted something as well
+	consumed, err := c.Kustomizations.Of(ctx, cs)
+	if err != nil {
+		return nil, fmt.Errorf("finding the Kustomizations of the artifact: %w", err)
+	}
+	return c.Objects.Observe(ctx, cs, consumed)
+}
+
+// maxBypassed bounds status.bypassed, in names of at most 253 bytes.
+const maxBypassed = 100
+
+// action is what a selection does to this cluster: a change of it may begin or end a conflict with others.
+type action struct {
+	here bool
+	// applied is the revision that all consumers of this cluster have applied, if they have.
+	applied string
+}
+
+func actionOf(cs *v1alpha1.CatalogSelection, consumed consumers.Consumers) action {
+	a := action{here: consumed.ActHere()}
+	if consumed.AppliedHere() {
+		a.applied = consumers.RevisionOf(cs)
+	}
+	return a
+}
+
+// SyncMarks sets and removes the marks that the published definitions require, whether or not the publication
+// is new, and writes its findings into the status. around is the result of Observe. requeueAfter is zero if no
+// move is unfinished, and no object waits for one. Errors are temporary.
+func (c *Cluster) SyncMarks(ctx context.Context, cs *v1alpha1.CatalogSelection, around *live.Surroundings) (requeueAfter time.Duration, err error) {
+	consumed := around.Consumers
+	cs.Status.Consumers = consumed.Statuses()
+	published, _ := c.Claims.Published(cs)
+	before, known := c.Claims.Ledger.ServedBy(cs.UID)
+	if published != nil && !consumers.Awaited(cs) && !c.Claims.Outdated(ctx, cs) {
+		c.Claims.Ledger.Serve(cs.UID, consumed.LiveKeys(published))
+	}
+	acts := actionOf(cs, consumed)
+	if acted, looked := c.acted.Swap(cs.UID, acts); acted != acts && (looked || acts.here) {
+		c.Claims.EnqueueOthers(ctx, cs, c.Claims.Served(ctx, cs))
+	} else if known && len(before.Without(c.Claims.Served(ctx, cs))) > 0 {
+		c.Claims.EnqueueOthers(ctx, cs, before)
+	}
+	bypassed, err := c.Marks.SyncBypass(ctx, cs, around)
+	if err != nil {
+		return 0, err
+	}
+	moving, err := c.Marks.EndMoves(ctx, cs, around)
+	if err != nil {
+		return 0, err
+	}
+	unmanaged, err := c.Marks.SyncUnmanaged(ctx, cs, around)
+	if err != nil {
+		return 0, err
+	}
+	c.Objects.Keep(cs, published, around.Live)
+	slices.Sort(bypassed)
+	cs.Status.Bypassed = bypassed[:min(len(bypassed), maxBypassed)]
+	if cs.Status.Summary != nil {
+		cs.Status.Summary.Bypassed = bounds.Count(len(bypassed))
+		cs.Status.Summary.Unmanaged = bounds.Count(unmanaged)
+	}
+	if moving {
+		return leaving.RetryInterval, nil
+	}
+	return leaving.RetryAfter(cs, c.Marks.Now()), nil
+}
