@@ -1,11 +1,13 @@
 package controllers
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
@@ -99,45 +101,19 @@ func (a *attempt) list() {
 	p.WriteTo(a.selection)
 }
 
-// publication is an artifact of a selection with the inputs that it was rendered from.
-type publication struct {
-	uid        types.UID
-	generation int64
-	requested  string
-	sources    []v1alpha1.SourceStatus
-	artifact   meta.Artifact
-	// names are the names in the spec that matched nothing.
-	names *unmatchedNames
-	// files maps applications to their files in the catalogs.
-	files consumers.Files
-}
-
-func publicationOf(cs *v1alpha1.CatalogSelection, observed []source.Observed) publication {
-	p := publication{uid: cs.UID, generation: cs.Generation}
-	p.requested, _ = meta.ReconcileAnnotationValue(cs.Annotations)
-	for _, s := range observed {
-		p.sources = append(p.sources, s.Status())
+// writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The
+// optimistic lock rejects a decision that was made on an outdated object.
+func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt) error {
+	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
+		return nil
 	}
-	return p
-}
-
-// sameInputs reports whether both were rendered by the same spec from the same artifacts, for the same
-// request.
-func (p publication) sameInputs(other publication) bool {
-	return p.sameSources(other) && p.requested == other.requested
-}
-
-// sameSources reports whether both were rendered by the same spec from the same artifacts.
-func (p publication) sameSources(other publication) bool {
-	return p.uid == other.uid && p.generation == other.generation && slices.Equal(p.sources, other.sources)
-}
-
-func filesOf(result *render.Result) consumers.Files {
-	files := consumers.Files{}
-	for _, d := range result.Selection.Applications() {
-		files[d.Application.Name] = d.Application.Path + " of source " + d.Source
+	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
+	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("patching the status: %w", err)
 	}
-	return files
+	a.selection.DeepCopyInto(a.written)
+	return nil
 }
 
 // sourceChanges returns the definitions that come from another source than the published definitions of the same

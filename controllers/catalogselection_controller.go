@@ -3,63 +3,24 @@ package controllers
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
-	helper "github.com/fluxcd/pkg/runtime/controller"
 	"github.com/fluxcd/pkg/runtime/jitter"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
-	"github.com/winnow-dev/winnow/controllers/artifacts"
-	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/consumers"
 	"github.com/winnow-dev/winnow/controllers/cluster/leaving"
 	"github.com/winnow-dev/winnow/controllers/holds"
-	"github.com/winnow-dev/winnow/controllers/pushes"
-	"github.com/winnow-dev/winnow/controllers/source"
 	"github.com/winnow-dev/winnow/render/parallel"
 )
-
-// CatalogSelectionReconciler reconciles CatalogSelections. The zero value is not usable; call New.
-type CatalogSelectionReconciler struct {
-	client.Client
-	record.EventRecorder
-	helper.Metrics
-
-	// apiReader reads past the cache.
-	apiReader    client.Reader
-	fieldManager string
-	sources      *source.Sources
-	loader       *source.Loader
-	artifacts    *artifacts.Artifacts
-	cluster      *cluster.Cluster
-	pushes       *pushes.Pushes
-	slots        slots
-
-	// settleDelay is the minimum age of an edit that removes something before it is published.
-	settleDelay time.Duration
-	// now is the clock for the age of edits, and for waits.
-	now func() time.Time
-	// publishTimeout overrides the constant of that name unless it is zero.
-	publishTimeout time.Duration
-	// enqueued puts selections into the queue.
-	enqueued chan event.GenericEvent
-	// published maps the types.NamespacedName of a selection to its last publication by this process.
-	published sync.Map
-	// edits are the edits of specs that are not published yet.
-	edits edits
-}
 
 // Reconcile publishes the artifact of one CatalogSelection from its spec and its sources.
 func (r *CatalogSelectionReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -264,64 +225,4 @@ func stackOf(err error) []any {
 		return nil
 	}
 	return []any{"stack", string(panicked.Stack)}
-}
-
-// writeStatus writes the whole status in one patch, or nothing if it has not changed since the last write. The
-// optimistic lock rejects a decision that was made on an outdated object.
-func (r *CatalogSelectionReconciler) writeStatus(ctx context.Context, a *attempt) error {
-	if equality.Semantic.DeepEqual(a.written.Status, a.selection.Status) {
-		return nil
-	}
-	patch := client.MergeFromWithOptions(a.written, client.MergeFromWithOptimisticLock{})
-	err := r.Status().Patch(ctx, a.selection, patch, client.FieldOwner(r.fieldManager))
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("patching the status: %w", err)
-	}
-	a.selection.DeepCopyInto(a.written)
-	return nil
-}
-
-// lastPublication returns the last publication of the selection by this process.
-func (r *CatalogSelectionReconciler) lastPublication(cs *v1alpha1.CatalogSelection) (publication, bool) {
-	last, ok := r.published.Load(client.ObjectKeyFromObject(cs))
-	if !ok {
-		return publication{}, false
-	}
-	p := last.(publication)
-	return p, p.uid == cs.UID
-}
-
-// publishedFiles maps the applications of the artifact to their files; it is nil if another process published it.
-func (r *CatalogSelectionReconciler) publishedFiles(cs *v1alpha1.CatalogSelection) consumers.Files {
-	last, ok := r.lastPublication(cs)
-	if !ok || last.artifact.Revision != consumers.RevisionOf(cs) {
-		return nil
-	}
-	return last.files
-}
-
-// deleteMetrics deletes the series of a selection that is not in the cache.
-func (r *CatalogSelectionReconciler) deleteMetrics(ctx context.Context, key types.NamespacedName) {
-	deleted := &v1alpha1.CatalogSelection{}
-	deleted.Name, deleted.Namespace, deleted.DeletionTimestamp = key.Name, key.Namespace, &metav1.Time{Time: time.Unix(0, 0)}
-	r.recordMetrics(ctx, deleted, time.Time{})
-}
-
-// recordMetrics records the conditions of a selection, or deletes the series of one that is deleted.
-func (r *CatalogSelectionReconciler) recordMetrics(ctx context.Context, cs *v1alpha1.CatalogSelection, start time.Time) {
-	r.RecordSuspend(ctx, cs, cs.Spec.Suspend)
-	r.RecordReadiness(ctx, cs)
-	r.RecordReconciling(ctx, cs)
-	r.RecordStalled(ctx, cs)
-	for _, condition := range []string{
-		v1alpha1.HeldCondition, v1alpha1.SourceReadyCondition, v1alpha1.UnmatchedCondition,
-		v1alpha1.AppliedCondition, v1alpha1.PushedCondition, v1alpha1.KeptCondition,
-	} {
-		if r.IsDelete(cs) {
-			r.DeleteCondition(ctx, cs, condition)
-			continue
-		}
-		r.RecordCondition(ctx, cs, condition)
-	}
-	r.RecordDuration(ctx, cs, start)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
@@ -59,6 +60,34 @@ func (r *CatalogSelectionReconciler) guard(ctx context.Context, a *attempt) erro
 	}
 	return a.hold(guard.MostSerious(verdict.Held), verdict.Held,
 		a.toApprove().Reasons(verdict.Held, a.result.Selection, cs.Status.UsedApprovals))
+}
+
+// settleTimeout bounds the wait for sources: a source that fails for days must not delay an edit.
+const settleTimeout = 10 * time.Minute
+
+// settled returns an *unsettledError while sources that were edited together with the selection may still change:
+// kustomize-controller applies a CatalogSelection before the sources of the same commit, and source-controller
+// needs some seconds to fetch them. So the edit must be older than settleDelay, and every source, read past the
+// cache, must have observed its generation and must not be reconciling.
+func (r *CatalogSelectionReconciler) settled(ctx context.Context, a *attempt) error {
+	now := r.now()
+	age := now.Sub(r.edits.since(a.selection, now))
+	if left := r.settleDelay - age; left > 0 {
+		return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits until it is %s old: "+
+			"Flux may still apply sources of the same commit", r.settleDelay), left}
+	}
+	if age > settleTimeout {
+		return nil
+	}
+	for _, s := range a.observed {
+		if why, err := r.sources.Unsettled(ctx, s); err != nil {
+			return err
+		} else if why != "" {
+			return &unsettledError{fmt.Sprintf("the edit of the spec removes applications or versions, and waits for the source %s %s: %s",
+				s.Kind, s.Name, why), settleRetry}
+		}
+	}
+	return nil
 }
 
 // available holds a new render while a Kustomization of this cluster would apply objects of a kind that the API server

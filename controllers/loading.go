@@ -12,12 +12,8 @@ import (
 	"github.com/winnow-dev/winnow/controllers/source"
 )
 
-const (
-	// loadPatience is how long a selection waits for its sources, or for a slot, before a condition reports that.
-	loadPatience = 2 * time.Second
-	// loadRetry is the delay before the condition of such a selection is updated.
-	loadRetry = time.Minute
-)
+// loadPatience is how long a selection waits for its sources, or for a slot, before a condition reports that.
+const loadPatience = 2 * time.Second
 
 // loadSources returns the sources with their catalogs, for a render: the selection has a slot for it then. The slot comes
 // first, because what was loaded is not kept for an attempt that waits for one. Without a slot, and while the sources are

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/winnow-dev/winnow/api/v1alpha1"
 	"github.com/winnow-dev/winnow/controllers/artifacts"
 	"github.com/winnow-dev/winnow/controllers/cluster"
 	"github.com/winnow-dev/winnow/controllers/cluster/access"
@@ -100,4 +101,11 @@ func New(ctx context.Context, o Options) *CatalogSelectionReconciler {
 	}
 	r.cluster.Kinds.Enqueue, r.pushes.Enqueue = r.enqueue, r.enqueue
 	return r
+}
+
+// outdated reports whether the status of a selection is older than what was published last, or whether that is not known.
+func (r *CatalogSelectionReconciler) outdated(ctx context.Context, cs *v1alpha1.CatalogSelection) bool {
+	last, _ := record.Read(cs)
+	newer, err := r.artifacts.Newer(ctx, cs, last.PublishedRevisions(cs))
+	return newer != nil || err != nil
 }

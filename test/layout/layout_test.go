@@ -31,7 +31,6 @@ var exceptions = map[string]struct {
 	reason string
 }{
 	"cmd/winnow/functions": {10, "not divided yet"},
-	"controllers":          {12, "not divided yet"},
 }
 
 // heaps are names of files and packages that hold whatever is left.

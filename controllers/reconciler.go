@@ -1,0 +1,46 @@
+package controllers
+
+import (
+	"sync"
+	"time"
+
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"k8s.io/client-go/tools/record"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"github.com/winnow-dev/winnow/controllers/artifacts"
+	"github.com/winnow-dev/winnow/controllers/cluster"
+	"github.com/winnow-dev/winnow/controllers/pushes"
+	"github.com/winnow-dev/winnow/controllers/source"
+)
+
+// CatalogSelectionReconciler reconciles CatalogSelections. The zero value is not usable; call New.
+type CatalogSelectionReconciler struct {
+	client.Client
+	record.EventRecorder
+	helper.Metrics
+
+	// apiReader reads past the cache.
+	apiReader    client.Reader
+	fieldManager string
+	sources      *source.Sources
+	loader       *source.Loader
+	artifacts    *artifacts.Artifacts
+	cluster      *cluster.Cluster
+	pushes       *pushes.Pushes
+	slots        slots
+
+	// settleDelay is the minimum age of an edit that removes something before it is published.
+	settleDelay time.Duration
+	// now is the clock for the age of edits, and for waits.
+	now func() time.Time
+	// publishTimeout overrides the constant of that name unless it is zero.
+	publishTimeout time.Duration
+	// enqueued puts selections into the queue.
+	enqueued chan event.GenericEvent
+	// published maps the types.NamespacedName of a selection to its last publication by this process.
+	published sync.Map
+	// edits are the edits of specs that are not published yet.
+	edits edits
+}
