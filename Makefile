@@ -135,8 +135,9 @@ dirs-of = $$(find . -name '*_test.go' -exec grep -l '^$(1)' {} + | xargs -n 1 di
 # Built before the tests, because go test would hide for minutes what it waits for.
 SERVERS := $(GO) run ./test/stack/cmd/stack -build
 
-# TestCost... are measures of time and memory. The race detector distorts these, so they run without it. The
-# package that takes longest comes first, so that the others run beside it.
+# TestCost... are measures of time and memory, which the race detector distorts, and tests of large inputs in one
+# goroutine, which it makes five to ten times as expensive: they run without it. The package that takes longest comes
+# first, so that the others run beside it.
 .PHONY: test
 test: ## Run all tests but e2e.
 	@[ -n "$(RACE)" ] || echo "no C compiler: testing without the race detector"

@@ -26,7 +26,7 @@ func (m measured) Fetch(ctx context.Context, target v1.Descriptor) (io.ReadClose
 }
 
 // A path that ends with a megabyte of slashes is as short as any other.
-func TestMemoryOfTheEntriesOfALayer(t *testing.T) {
+func TestCostOfTheEntriesOfALayer(t *testing.T) {
 	const entries, limit = 32, 8 << 20
 	long := make([]entry, entries)
 	for i := range long {

@@ -196,7 +196,7 @@ func TestARecordOfTooManyElementsIsNotWritten(t *testing.T) {
 }
 
 // Pack removes the annotations of definitions from a record that is too large, before it removes the sources.
-func TestALargeRecordLosesAnnotationsFirst(t *testing.T) {
+func TestCostOfAnnotationsInALargeRecord(t *testing.T) {
 	for _, test := range []struct {
 		applications, annotation int
 		annotated, recorded      bool

@@ -15,7 +15,7 @@ import (
 )
 
 // A digest of an image cannot be packed, so that five thousand of them are larger than a record may be.
-func TestARecordOfManyBundlesFits(t *testing.T) {
+func TestCostOfARecordOfManyBundles(t *testing.T) {
 	const packages, bundles = 50, 100
 	fsys := fstest.MapFS{}
 	for p := range packages {
