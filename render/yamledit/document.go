@@ -1,7 +1,7 @@
-// Package edit edits documents of YAML as text: only the lines that have to change do. What cannot be spliced safely is
+// Package yamledit edits documents of YAML as text: only the lines that have to change do. What cannot be spliced safely is
 // encoded again as a whole. Each edit is made on the parsed document as well, and the result is parsed again and compared
 // with it. It must not know what a document defines.
-package edit
+package yamledit
 
 import (
 	"bytes"
