@@ -77,11 +77,7 @@ func versionList(d *yamledit.Document, spec *yaml.Node) *yaml.Node {
 		return list
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-	if i := yamledit.Index(spec, "versions"); i >= 0 {
-		spec.Content[i+1] = list
-	} else {
-		spec.Content = append(spec.Content, yamledit.NewString("versions"), list)
-	}
+	yamledit.Set(spec, "versions", list)
 	d.GiveUp()
 	return list
 }
