@@ -2,13 +2,11 @@ package functions
 
 import (
 	"errors"
-	"maps"
-	"reflect"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/winnow-dev/winnow/render/yamledit"
 	"github.com/winnow-dev/winnow/render/yamlnode"
 )
 
@@ -31,48 +29,21 @@ func copied(text []byte) (document, root *yaml.Node, err error) {
 
 // choose returns the edited text if it has the content of the edited document, and the encoded document otherwise.
 func choose(text []byte, document *yaml.Node) ([]byte, error) {
-	want, err := yamlnode.Plain(document.Content[0])
+	wanted, err := yamlnode.Plain(document.Content[0])
 	if err != nil {
 		return nil, err
 	}
-	if text != nil && matches(text, want) {
+	if yamledit.Proves(text, []any{wanted}) {
 		return text, nil
 	}
 	encoded, err := yamlnode.Encode(document)
 	if err != nil {
 		return nil, err
 	}
-	if !matches(encoded, want) {
+	if !yamledit.Proves(encoded, []any{wanted}) {
 		return nil, errEdit
 	}
 	return encoded, nil
-}
-
-// matches reports whether a text is a document with this content.
-func matches(text []byte, want any) bool {
-	root, err := parse(text)
-	if err != nil {
-		return false
-	}
-	got, err := yamlnode.Plain(root)
-	return err == nil && reflect.DeepEqual(got, want)
-}
-
-// set sets a field of a mapping.
-func set(mapping *yaml.Node, name string, value *yaml.Node) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == name {
-			mapping.Content[i+1] = value
-			return
-		}
-	}
-	mapping.Content = append(mapping.Content, scalar(name), value)
-}
-
-func scalar(text string) *yaml.Node {
-	node := &yaml.Node{}
-	node.SetString(text)
-	return node
 }
 
 // within returns the mapping in a field, which it makes if there is none.
@@ -80,8 +51,8 @@ func within(mapping *yaml.Node, name string) *yaml.Node {
 	if found := yamlnode.Lookup(mapping, name); found != nil && found.Kind == yaml.MappingNode {
 		return found
 	}
-	made := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-	set(mapping, name, made)
+	made := yamledit.NewMapping()
+	yamledit.Set(mapping, name, made)
 	return made
 }
 
@@ -91,16 +62,19 @@ func annotate(text []byte, runtime, hash, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	metadata := within(root, "metadata")
+	metadata, named := within(root, "metadata"), ""
 	if name != "" {
-		set(metadata, "name", scalar(name))
+		yamledit.Set(metadata, "name", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name})
+		named = "name: " + name + "\n"
 	}
 	annotations := within(metadata, "annotations")
-	set(annotations, functionKey, scalar(runtime))
+	yamledit.Set(annotations, functionKey, yamledit.NewString(runtime))
+	added := functionKey + ": |\n" + yamledit.Indented(runtime, 2) + "\n"
 	if hash != "" {
-		set(annotations, digestKey, scalar(digestPrefix+hash))
+		yamledit.Set(annotations, digestKey, yamledit.NewString(digestPrefix+hash))
+		added += digestKey + ": " + digestPrefix + hash + "\n"
 	}
-	return choose(annotateText(withoutRuntime(text), runtime, hash, name), document)
+	return choose(annotateText(withoutRuntime(text), added, named), document)
 }
 
 // withoutRuntime returns a text without the lines of the annotations that annotate writes, where it has them in block style.
@@ -113,46 +87,58 @@ func withoutRuntime(text []byte) []byte {
 		metadata := yamlnode.Lookup(root, "metadata")
 		annotations := yamlnode.Lookup(metadata, "annotations")
 		found, ok := yamlnode.Find(annotations, key)
-		if !ok || !isBlock(annotations) {
+		if !ok || !yamledit.IsBlock(annotations) {
 			continue
 		}
 		if len(annotations.Content) == 2 { // the last one
 			found, _ = yamlnode.Find(metadata, "annotations")
 		}
-		l := newLines(text)
-		text = l.remove(found.Line, l.endOfEntry(found.Line))
+		text = withoutEntry(text, found.Line-1, false)
 	}
 	return text
 }
 
-// annotateText inserts the lines of the annotation; nil where the config is written in another style than people use.
-func annotateText(text []byte, runtime, hash, name string) []byte {
-	root, err := parse(text)
-	if err != nil || !isBlock(root) || root.Content[0].Column != 1 {
-		return nil
-	}
-	l, metadata := newLines(text), yamlnode.Lookup(root, "metadata")
-	if metadata == nil {
-		return l.insert(lastLineOfType(root), "metadata:\n"+nameLine(2, name)+annotations(2, runtime, hash))
-	}
-	if !isBlock(metadata) {
-		return nil
-	}
-	first, existing := metadata.Content[0], yamlnode.Lookup(metadata, "annotations")
-	indent := first.Column - 1
-	switch {
-	case existing == nil:
-		return l.insert(first.Line-1, nameLine(indent, name)+annotations(indent, runtime, hash))
-	case !isBlock(existing) || existing.Content[0].Line <= first.Line:
-		return nil
-	}
-	edited := l.insert(existing.Content[0].Line-1, function(existing.Content[0].Column-1, runtime, hash))
-	return newLines(edited).insert(first.Line-1, nameLine(indent, name))
+// withoutEntry returns a text without an entry in block style, which begins in a line.
+func withoutEntry(text []byte, line int, dashes bool) []byte {
+	edit := yamledit.NewText(text)
+	indent, _ := edit.Indent(line)
+	edit.Remove(line, edit.LastLine(line, indent, dashes))
+	edited, _ := edit.Edited()
+	return edited
 }
 
-// isBlock reports whether a node is a mapping in block style that has keys.
-func isBlock(node *yaml.Node) bool {
-	return node.Kind == yaml.MappingNode && len(node.Content) > 0 && node.Style&yaml.FlowStyle == 0
+// annotateText inserts the lines of the annotations and of the name; nil where the config is written in another style than people
+// use.
+func annotateText(text []byte, annotations, name string) []byte {
+	root, err := parse(text)
+	if err != nil || !yamledit.IsBlock(root) || root.Content[0].Column != 1 {
+		return nil
+	}
+	edit, metadata := yamledit.NewText(text), yamlnode.Lookup(root, "metadata")
+	below := func(key, lines string, indent int) string {
+		return yamledit.Indented(key+":\n"+yamledit.Indented(lines, 2), indent) + "\n"
+	}
+	if metadata == nil {
+		edit.Insert(lastLineOfType(root), below("metadata", name+below("annotations", annotations, 0), 0))
+	} else if !yamledit.IsBlock(metadata) {
+		return nil
+	} else {
+		first, existing := metadata.Content[0], yamlnode.Lookup(metadata, "annotations")
+		indent := first.Column - 1
+		if name != "" {
+			edit.Insert(first.Line-1, yamledit.Indented(name, indent)+"\n")
+		}
+		switch {
+		case existing == nil:
+			edit.Insert(first.Line-1, below("annotations", annotations, indent))
+		case !yamledit.IsBlock(existing) || existing.Content[0].Line <= first.Line:
+			return nil
+		default:
+			edit.Insert(existing.Content[0].Line-1, yamledit.Indented(annotations, existing.Content[0].Column-1)+"\n")
+		}
+	}
+	edited, _ := edit.Edited()
+	return edited
 }
 
 // lastLineOfType returns the line of apiVersion or kind, whichever is the later one.
@@ -165,44 +151,14 @@ func lastLineOfType(root *yaml.Node) (line int) {
 	return line
 }
 
-// nameLine returns the line of a name, if there is one.
-func nameLine(indent int, name string) string {
-	if name == "" {
-		return ""
-	}
-	return strings.Repeat(" ", indent) + "name: " + name + "\n"
-}
-
-// annotations returns the lines of the annotations in metadata.
-func annotations(indent int, runtime, hash string) string {
-	return strings.Repeat(" ", indent) + "annotations:\n" + function(indent+2, runtime, hash)
-}
-
-// function returns the lines of the annotations for a runtime.
-func function(indent int, runtime, hash string) string {
-	spaces := strings.Repeat(" ", indent)
-	var text strings.Builder
-	text.WriteString(spaces + functionKey + ": |\n")
-	for line := range strings.Lines(runtime) {
-		text.WriteString(spaces + "  " + line)
-	}
-	if hash != "" {
-		text.WriteString(spaces + digestKey + ": " + digestPrefix + hash + "\n")
-	}
-	return text.String()
-}
-
 // withoutField leaves a field of a kustomization out.
 func withoutField(text []byte, name string) ([]byte, error) {
 	document, root, err := copied(text)
 	if err != nil {
 		return nil, err
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == name {
-			root.Content = append(root.Content[:i:i], root.Content[i+2:]...)
-			break
-		}
+	if i := yamledit.Index(root, name); i >= 0 {
+		root.Content = slices.Delete(root.Content, i, i+2)
 	}
 	original, err := parse(text)
 	if err != nil {
@@ -211,8 +167,7 @@ func withoutField(text []byte, name string) ([]byte, error) {
 	found, _ := yamlnode.Find(original, name)
 	var edited []byte
 	if original.Style&yaml.FlowStyle == 0 && found.Line > 0 {
-		l := newLines(text)
-		edited = l.remove(found.Line, l.endOfField(found.Line))
+		edited = withoutEntry(text, found.Line-1, true)
 	}
 	return choose(edited, document)
 }
@@ -233,19 +188,14 @@ func withElements(text []byte, values map[element]string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := map[int]string{} // lines of literals
+	edit := yamledit.NewText(text)
 	for one, value := range values {
 		replaced := yamlnode.Lookup(root, one.field).Content[one.index]
 		replaced.Value, replaced.Style = value, yaml.LiteralStyle
 		if node := yamlnode.Lookup(original, one.field).Content[one.index]; node.Style&yaml.LiteralStyle != 0 {
-			at[node.Line] = value
+			edit.ReplaceLiteral(node, value)
 		}
 	}
-	edited := text
-	for _, line := range slices.Backward(slices.Sorted(maps.Keys(at))) { // from the last one up: the others keep their lines
-		if edited = newLines(edited).literal(line, at[line]); edited == nil {
-			break
-		}
-	}
+	edited, _ := edit.Edited()
 	return choose(edited, document)
 }

@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/winnow-dev/winnow/render/krmfunctions"
-	"github.com/winnow-dev/winnow/render/yamlnode"
+	"github.com/winnow-dev/winnow/render/yamledit"
 )
 
 // pins maps the files of catalogs to the containers that get a digest.
@@ -72,20 +71,23 @@ func pinned(text []byte, containers []*krmfunctions.Container) ([]byte, error) {
 		return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
 	})
 	for _, c := range containers {
-		want, err := pinnedTrees(text, c)
+		documents, err := yamledit.Documents(text)
 		if err != nil {
 			return nil, err
 		}
-		var proven []byte
-		for _, edited := range [][]byte{pinnedBelow(text, c), pinnedBehind(text, c)} {
-			if got, err := pinnedTrees(edited, nil); edited != nil && err == nil && reflect.DeepEqual(got, want) {
-				proven = edited
-				break
-			}
+		for _, document := range documents {
+			pinTree(document, c)
 		}
-		if text = proven; text == nil {
+		wanted, err := yamledit.Plain(documents)
+		if err != nil {
+			return nil, err
+		}
+		ways := [][]byte{pinnedBelow(text, c), pinnedBehind(text, c)}
+		proven := slices.IndexFunc(ways, func(edited []byte) bool { return edited != nil && yamledit.Proves(edited, wanted) })
+		if proven < 0 {
 			return nil, fmt.Errorf("line %d: the image is written in a way that is not edited here: add sha256: %s by hand", c.Line, c.SHA256)
 		}
+		text = ways[proven]
 	}
 	return text, nil
 }
@@ -95,13 +97,16 @@ func pinnedBelow(text []byte, c *krmfunctions.Container) []byte {
 	if c.Column == 0 {
 		return nil
 	}
-	return newLines(text).insert(c.Line, strings.Repeat(" ", c.Column-1)+"sha256: "+c.SHA256+"\n")
+	edit := yamledit.NewText(text)
+	edit.Insert(c.Line, yamledit.Indented("sha256: "+c.SHA256, c.Column-1)+"\n")
+	edited, _ := edit.Edited()
+	return edited
 }
 
 // pinnedBehind adds the digest behind the image in its line, as in braces.
 func pinnedBehind(text []byte, c *krmfunctions.Container) []byte {
-	l := newLines(text)
-	line := yamlnode.Line(text, l.offsets, c.Line-1)
+	edit := yamledit.NewText(text)
+	line := edit.Line(c.Line - 1)
 	if c.Column == 0 || c.Column > len(line) {
 		return nil
 	}
@@ -118,36 +123,17 @@ func pinnedBehind(text []byte, c *krmfunctions.Container) []byte {
 	if at < len(line) && (line[at] == '"' || line[at] == '\'') {
 		at++
 	}
-	at += l.offsets[c.Line-1]
-	return []byte(string(text[:at]) + ", sha256: " + c.SHA256 + string(text[at:]))
-}
-
-// pinnedTrees returns the content of the documents with the digest of a container, which may be nil.
-func pinnedTrees(text []byte, c *krmfunctions.Container) (all []any, _ error) {
-	for document, err := range yamlnode.Documents(text) {
-		if err == nil {
-			err = yamlnode.Validate(document.Content[0])
-		}
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			pinTree(document, c)
-		}
-		plain, err := yamlnode.Plain(document.Content[0])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, plain)
-	}
-	return all, nil
+	at += edit.LineEnd(c.Line-1) - len(line)
+	edit.Splice(at, at, ", sha256: "+c.SHA256)
+	edited, _ := edit.Edited()
+	return edited
 }
 
 // pinTree adds the digest to the mapping with the image.
 func pinTree(node *yaml.Node, c *krmfunctions.Container) {
 	for i, child := range node.Content {
 		if node.Kind == yaml.MappingNode && i%2 == 0 && child.Value == "image" && child.Line == c.Line && child.Column == c.Column {
-			set(node, "sha256", scalar(c.SHA256))
+			yamledit.Set(node, "sha256", yamledit.NewString(c.SHA256))
 			return
 		}
 		pinTree(child, c)
